@@ -1,5 +1,7 @@
 """Between a conversation and its row: the checkpoint that is written, and the state that is read back."""
 
+from functools import cache
+
 from pydantic import TypeAdapter
 
 from actors.conversation.effects import ReaderState, ReplyTo, Survivors
@@ -10,7 +12,11 @@ from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
 from actors.vocabulary.records import Head, Record
 
-_checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)
+
+@cache
+def _checkpoint() -> TypeAdapter[Facts]:
+    """Built at the first use: an idle daemon needs none."""
+    return TypeAdapter(Facts)
 
 
 def head_of(state: State) -> Head:
@@ -23,7 +29,7 @@ def head_of(state: State) -> Head:
         state=condition(state).value,
         preview=facts.preview,
         settings=facts.settings.model_dump_json().encode(),
-        checkpoint=_checkpoint.dump_json(facts),
+        checkpoint=_checkpoint().dump_json(facts),
         checkpoint_seq=facts.seq,
         created=facts.created,
         updated=facts.updated,
@@ -38,7 +44,7 @@ def restore(
     conversation: ConversationId, head: Head | None, records: tuple[Record, ...], limits: Limits | None = None
 ) -> State:
     """The state that the journal holds: the checkpoint, and every event after it."""
-    facts = _checkpoint.validate_json(head.checkpoint) if head else unborn(conversation)
+    facts = _checkpoint().validate_json(head.checkpoint) if head else unborn(conversation)
     for record in records:
         if record.seq > facts.seq:
             facts = apply(facts, durable_adapter.validate_json(record.body), record.ts, record.turn)

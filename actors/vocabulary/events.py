@@ -19,7 +19,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
 from actors.vocabulary.items import InputItem
@@ -595,8 +595,10 @@ else:  # pydantic reads a family as the union of its members
     AnyDurableEvent = Annotated[reduce(or_, DURABLE_EVENTS), Field(discriminator="type")]
     AnyEvent = Annotated[reduce(or_, EVENTS), Field(discriminator="type")]
 
-event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent)
-durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(AnyDurableEvent)
+LATER = ConfigDict(defer_build=True)  # at the first event: an idle daemon needs none
+
+event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent, config=LATER)
+durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(AnyDurableEvent, config=LATER)
 
 
 class Envelope(BaseModel):

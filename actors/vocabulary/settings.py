@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FROZEN = ConfigDict(frozen=True, extra="ignore", ser_json_bytes="base64", val_json_bytes="base64")
+FROZEN = ConfigDict(frozen=True, extra="ignore", ser_json_bytes="base64", val_json_bytes="base64", defer_build=True)
 
 
 class ApprovalPolicy(StrEnum):

@@ -148,7 +148,7 @@ class DaemonAddress:
     def start(self) -> Launch:
         from supervisor.daemon.launch import Launch
 
-        return Launch()
+        return Launch(("--for-editor",))
 
 
 def _never_waiting() -> lean.socket:

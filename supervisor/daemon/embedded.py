@@ -109,7 +109,6 @@ class Embedded:
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
         connection = engine.loop.call(_opened(Connection(client, spoken, wire, deps), wire), OPEN_S)
-        engine.prepare()
         while not self._over:
             self._wakeup.wait()
         engine.loop.call(self._say_goodbye(), GOODBYE_S)

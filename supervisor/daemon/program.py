@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from actors.vocabulary.errors import GreenroomError
+from supervisor.daemon.late_imports import load_late, without_plugins
 from supervisor.daemon.launch import READY, START_S
 from supervisor.daemon.listening import place_for
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
@@ -64,13 +65,16 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--profile")
     options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
     options.add_argument("--detach", action="store_true", help="leave whoever started us; see __main__")
+    options.add_argument("--for-editor", action="store_true", help="load at once what the first editor needs")
     options.add_argument("--foreground", action="store_true", help="log to the terminal too")
     return options
 
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
     gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
-    from supervisor.config import LoadedConfig, load, parse_overrides
+    load_late()
+    with without_plugins():
+        from supervisor.config import LoadedConfig, load, parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
 
@@ -78,7 +82,8 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
         return load(chosen.config, overrides, chosen.profile)
 
     loaded = read()
-    from supervisor.daemon.server import serve
+    with without_plugins():
+        from supervisor.daemon.server import serve
 
     def settle() -> None:
         ready()
@@ -86,7 +91,7 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
         gc.freeze()  # nor are the loaded modules scanned later, which would pause everything
         gc.enable()
 
-    serve(loaded, paths, read, lock, settle, foreground=chosen.foreground)
+    serve(loaded, paths, read, lock, settle, foreground=chosen.foreground, expects_editors=chosen.for_editor)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ import contextlib
 import faulthandler
 import os
 import resource
-import secrets
 import signal
 import sys
 from collections.abc import Callable
@@ -60,7 +59,7 @@ class Daemon:
         self._hurry = SignalFlag()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = paths.socket
-        self.identity = Identity(VERSION, secrets.token_hex(8))
+        self.identity = Identity(VERSION, os.urandom(8).hex())
 
     def start(self) -> None:
         try:
@@ -93,7 +92,7 @@ class Daemon:
             self.identity,
             dialects(lambda: self._engine.config),
             connection_deps,
-            lambda: ConnectionId(secrets.token_hex(8)),
+            lambda: ConnectionId(os.urandom(8).hex()),
             environments=EnvironmentPool(limits.environment_bytes, limits.environments_bytes * 2),
         )
         self._listener = Listener(
@@ -134,9 +133,6 @@ class Daemon:
             log.exception("daemon.unwell")
             return False
         return True
-
-    def prepare(self) -> None:
-        self._engine.prepare()
 
     def reload(self) -> None:
         """Read the config again. A broken config is logged, and the old config stays in force."""
@@ -201,8 +197,12 @@ def serve(
     ready: Callable[[], None],
     *,
     foreground: bool,
+    expects_editors: bool,
 ) -> None:
-    """Run a daemon from start to stop. `ready` is called once, when clients can be served."""
+    """Run a daemon from start to stop. `ready` is called once, when clients can be served.
+
+    `expects_editors`: a bridge has started it, so their dialect is loaded ahead.
+    """
     settings = loaded.config.greenroom
     sinks = logs.configure(
         Path(paths.log_file),
@@ -219,8 +219,8 @@ def serve(
         _show_stacks_when_asked(None if foreground else paths.stacks_file)
         ready()
         notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
-        load_the_rest()
-        daemon.prepare()
+        if expects_editors:
+            load_the_rest()
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()

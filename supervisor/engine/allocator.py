@@ -38,8 +38,8 @@ class Trimming:
         self._libc = _glibc()
 
     def begin(self) -> None:
-        if self._libc is not None:
-            self._clock.after(self._every_s, self, _TRIM)
+        """The start itself leaves some."""
+        self.tell(_TRIM)
 
     def tell(self, _: str) -> None:
         if self._libc is not None:

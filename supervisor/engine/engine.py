@@ -4,18 +4,16 @@ The daemon puts a socket in front of it; `--embedded` and the demo use it direct
 """
 
 import asyncio
+import os
 import random
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from msgspec.structs import fields
 
 from actors.conversation.messages import Quiesce
-from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
@@ -29,19 +27,10 @@ from actors.runtime.shared import SharedThread, soon
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Outbox
-from actors.vocabulary.settings import Decision
-from supervisor.agent.backends import Backend
-from supervisor.agent.backends.model import AgentOptions, ModelBackend
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.environments import Around, Environments
-from supervisor.agent.model.client import ModelClient
+from supervisor.agent.environments import Environments
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
-from supervisor.agent.tools.patching import Patching
-from supervisor.agent.tools.shell import Shell, ShellLimits
-from supervisor.agent.tools.toolbox import Toolbox
-from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.config import Config, LoadedConfig
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
@@ -49,15 +38,13 @@ from supervisor.engine.allocator import Trimming, keep_little
 from supervisor.engine.awaiting import Awaited, done_in_time
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
+from supervisor.engine.late_agent import LateAgent
 from supervisor.engine.loop import LoopThread
-from supervisor.engine.model_choice import Models
 from supervisor.engine.protection import protection
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.journal import SqliteJournal
 from supervisor.paths import Paths, private_directory
 from supervisor.services.recent_events import RecentEvents
-
-DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
 AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
@@ -65,6 +52,9 @@ STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
 LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
+
+if TYPE_CHECKING:
+    from supervisor.engine.own_agent import OwnAgent
 
 log = structlog.get_logger()
 
@@ -199,10 +189,6 @@ class Engine:
         self.registry.tell(AwaitAnswers(answered))
         await done_in_time(answered.answer(), SETTLE_S, pressing)
 
-    def prepare(self) -> None:
-        """Do the work that the first turn would otherwise wait for, once clients can be served."""
-        soon(self.loop.loop, self._models.prepare)
-
     def reload(self, loaded: LoadedConfig) -> None:
         """Use this config from the next turn on; `config.changes` has the keys that need a restart.
 
@@ -215,13 +201,13 @@ class Engine:
             )
         self.loaded = loaded
         self.sandbox.protection = protection(loaded, self.paths, self._environ)
-        self._backend = self._model_backend()
+        self.agent.reload()
 
     def statistics(self) -> dict[str, object]:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
-            "histories": self.transcripts.statistics(),
+            "histories": self.agent.statistics(),
             "processes": self.processes.statistics(),
         }
 
@@ -240,12 +226,12 @@ class Engine:
     def _forget(self, conversation: ConversationId) -> None:
         """Drop what is in memory of a deleted conversation. On the journalist's thread."""
         self.environments.forget(conversation)
-        soon(self.loop.loop, self.transcripts.forget, conversation)
+        soon(self.loop.loop, self.agent.forget, conversation)
 
     def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
         # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
-        chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
+        chance = random.Random(os.urandom(32))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
             queue_bytes=greenroom.limits.queue_bytes,
@@ -264,8 +250,13 @@ class Engine:
             clock=self.clock,
             fresh_name=lambda: f"{chance.getrandbits(64):016x}",
             limits=limits,
-            start=self.shared.start,
+            start=self._start_session,
         )
+
+    def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
+        """A conversation that comes alive will have a turn: its agent is loaded meanwhile."""
+        self.agent.prepare()
+        return self.shared.start(actor, **context)
 
     async def _start_agents(self) -> None:
         """On the loop thread, which spawns every child."""
@@ -274,66 +265,32 @@ class Engine:
             log.warning("processes.swept", ended=ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
-        self._client = ModelClient(bounds=self._bounds)
-        _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.transcripts = TranscriptCache(self.journal, self._bounds)
-        self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
-        self._backend = self._model_backend()
+        self.agent = LateAgent(self._own_agent)
         self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.transcripts.forget
+            self.loop.loop, self.processes, lambda _: self.agent, self._turn_hook.completed, self.agent.forget
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._turn_hook.close()
         await self.processes.__aexit__()
-        await self._client.aclose()
+        await self.agent.aclose()
 
-    @property
-    def _bounds(self) -> Bounds:
-        limits = self.config.greenroom.limits
-        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
+    def _own_agent(self) -> "Callable[[], OwnAgent]":
+        """In a worker thread: the import takes a tenth of a second."""
+        from supervisor.engine.own_agent import Needs, OwnAgent
 
-    def _backend_for(self, _: RunAgent) -> Backend:
-        return self._backend
-
-    def _model_backend(self) -> ModelBackend:
-        config = self.config
-        limits = config.greenroom.limits
-        patching = Patching(self.sandbox)
-        shell = Shell(
-            self.processes,
-            self.sandbox,
-            patching,
-            ShellLimits(
-                timeout_s=limits.command_timeout_ms / 1000,
-                model_bytes=limits.model_output_bytes,
-                model_lines=limits.model_output_lines,
-                history_bytes=limits.command_output_bytes,
-            ),
-        )
-        options = AgentOptions(
+        needs = Needs(
+            loaded=lambda: self.loaded,
             home=Path(self.paths.config),
-            guide_bytes=config.project_doc_max_bytes,
-            show_raw_reasoning=config.show_raw_agent_reasoning,
-            hide_reasoning=config.hide_agent_reasoning,
-            store_responses=not config.disable_response_storage,
-            approval_deadline_s=config.greenroom.approval_deadline_seconds,
-            approval_default=DEFAULTS[config.greenroom.approval_default],
+            environ=self._environ,
+            journal=self.journal,
+            processes=self.processes,
+            sandbox=self.sandbox,
+            environments=self.environments,
         )
-        return ModelBackend(
-            self._models,
-            self.transcripts,
-            Toolbox(shell, patching),
-            options,
-            self._around,
-            self._bounds,
-        )
-
-    def _around(self, order: RunAgent) -> Around:
-        """Surroundings of commands by the current config, with the conversation's own overrides."""
-        config = self.loaded.relayered(order.settings.overrides).config
-        return self.environments.for_commands(order.conversation, config)
+        _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
+        return lambda: OwnAgent(needs)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import structlog
 from msgspec.structs import fields, replace
@@ -48,7 +48,6 @@ from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.approval_places import asked
 from supervisor.services.branching import check_name, forked, guest, taken_in
-from supervisor.services.codex_services import Machine
 from supervisor.services.file_search import search
 from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import requests as ask
@@ -56,6 +55,9 @@ from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
+
+if TYPE_CHECKING:
+    from supervisor.services.codex_services import Machine
 
 log = structlog.get_logger()
 
@@ -284,7 +286,9 @@ class Services:
             if self._newest_search.get(key) is request:
                 del self._newest_search[key]
 
-    def _machine(self, client: Client, cwd: Path) -> Machine:
+    def _machine(self, client: Client, cwd: Path) -> "Machine":
+        from supervisor.services.codex_services import Machine
+
         theirs = Around.of_client(client.env or os.environ, client.umask)
         around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
         return Machine(self._engine.processes, self._engine.sandbox, around, cwd)

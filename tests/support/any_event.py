@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
@@ -23,6 +24,10 @@ MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make
 }
 
 E = TypeVar("E", bound=ev.Event)
+
+for _model in vars(ev).values():  # Hypothesis reads signatures, which are made at the first use
+    if isinstance(_model, type) and issubclass(_model, BaseModel):
+        _model.model_rebuild()
 
 
 def event_of(kind: type[E]) -> st.SearchStrategy[E]:

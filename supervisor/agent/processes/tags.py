@@ -6,7 +6,7 @@ the daemon have the numbers in between. Linux only, loop thread only.
 """
 
 import resource
-import secrets
+from random import SystemRandom
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ class Tags:
         places = (ceiling >> 6) // WIDTH
         # Below all numbers that our ancestors may still give out, and shared with others only by a chance of one in
         # millions.
-        top = ceiling - (1 + secrets.randbelow(places)) * WIDTH if places else 0
+        top = ceiling - (1 + SystemRandom().randrange(places)) * WIDTH if places else 0
         self.span = Span(top) if top else None  # an ancestor has left no room
         self._last = top
 

@@ -9,7 +9,7 @@ from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.jsonrpc import JsonObject
 
-STRICT = ConfigDict(frozen=True, extra="forbid")
+STRICT = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
 Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake and not a number

@@ -13,7 +13,7 @@ from actors.vocabulary.events import ApplyPatchApprovalRequest, Envelope, ExecAp
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.settings import Decision, Settings
 
-CLOSED = ConfigDict(frozen=True, extra="forbid")
+CLOSED = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Shape(BaseModel):
@@ -206,7 +206,7 @@ class Clients(Shape):
 class Status(BaseModel):
     """Further members tell of the daemon's inside; they may change."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     pid: int = Field(description="The daemon's process.")
     version: str = Field(description="Of the program.")
     instance: str = Field(description="This one life of the daemon.")
@@ -246,7 +246,7 @@ class Configured(Shape):
 class Schema(BaseModel):
     """The schema of the control API."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
 
 class EventsParams(Shape):
@@ -272,7 +272,7 @@ class EndedParams(Shape):
 class ErrorData(BaseModel):
     """Further members are the error's own, as the table in docs/control-api.md has them."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     code: str = Field(description="The error's stable name.")
     retryable: bool = Field(description="The same request may succeed later.")
 

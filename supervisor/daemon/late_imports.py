@@ -1,0 +1,65 @@
+"""Modules that libraries import at once and an idle daemon never uses: here they are loaded at their first use.
+
+OpenSSL alone is 4 MiB; the first model that is asked over TLS loads it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from types import ModuleType
+from typing import Any
+
+LATE = {"ssl": (), "asyncio.sslproto": (), "secrets": (), "importlib.metadata": ("entry_points",)}
+PLUGINS_OFF = "PYDANTIC_DISABLE_PLUGINS"  # looking for plugins reads the metadata of all packages
+
+
+def load_late() -> None:
+    """Before anything else imports them. asyncio's part for TLS asks ssl for names as soon as it is imported."""
+    for name, functions in LATE.items():
+        package = PathFinder.find_spec(name.partition(".")[0])
+        _load_late(name, package.submodule_search_locations if package and "." in name else None, functions)
+
+
+class _Late(ModuleType):
+    """A module that is loaded when a name of it is asked for. The library's LazyLoader loads at the second import."""
+
+    def __getattr__(self, name: str) -> Any:
+        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary module
+        spec = self.__spec__
+        assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
+        spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]) -> None:
+    """`functions` are those that others import by name: calling them loads the module."""
+    spec = PathFinder.find_spec(name, places)
+    if name in sys.modules or spec is None or spec.loader is None:
+        return
+    sys.modules[name] = module = module_from_spec(spec)
+    for function in functions:
+        setattr(module, function, partial(_call, module, function))
+    module.__class__ = _Late
+
+
+def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object:
+    delattr(module, function)
+    return getattr(module, function)(*args, **named)
+
+
+@contextmanager
+def without_plugins() -> Iterator[None]:
+    """Build pydantic's models without its plugins; no child is to inherit the variable."""
+    before = os.environ.get(PLUGINS_OFF)
+    os.environ[PLUGINS_OFF] = "__all__"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[PLUGINS_OFF]
+        else:
+            os.environ[PLUGINS_OFF] = before

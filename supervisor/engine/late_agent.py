@@ -1,0 +1,64 @@
+"""Our own agent, imported when it is first needed: it is a quarter of an idle daemon's memory and of its start.
+
+Lives on the loop; the import runs in a worker thread, so that it holds nobody up.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from actors.vocabulary.ids import ConversationId
+from supervisor.agent.turn import Turn
+
+if TYPE_CHECKING:
+    from supervisor.engine.own_agent import OwnAgent
+
+
+class LateAgent:
+    """A Backend. `make` imports the agent's modules, in a worker thread, and returns what makes it on the loop."""
+
+    resumable = True
+
+    def __init__(self, make: Callable[[], "Callable[[], OwnAgent]"]) -> None:
+        self._make = make
+        self._loading: asyncio.Task[OwnAgent] | None = None
+        self._own: OwnAgent | None = None
+
+    @property
+    def own(self) -> "OwnAgent":
+        assert self._own is not None  # noqa: S101  # loaded by `prepare`
+        return self._own
+
+    def prepare(self) -> "asyncio.Task[OwnAgent]":
+        """Begin to load it, if nobody has. An import that failed, for want of descriptors, is tried again."""
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
+            self._loading = asyncio.get_running_loop().create_task(self._load(), name="load-agent")
+        return self._loading
+
+    async def run(self, turn: Turn) -> str | None:
+        if self._own is None:
+            await asyncio.shield(self.prepare())
+        return await self.own.backend.run(turn)
+
+    def forget(self, conversation: ConversationId) -> None:
+        if self._own is not None:
+            self._own.backend.forget(conversation)
+
+    def reload(self) -> None:
+        if self._own is not None:
+            self._own.reload()
+
+    async def aclose(self) -> None:
+        if self._loading is not None:
+            await asyncio.wait({self._loading})
+        if self._own is not None:
+            await self.own.aclose()
+
+    def statistics(self) -> dict[str, int]:
+        return self.own.transcripts.statistics() if self._own is not None else {}
+
+    async def _load(self) -> "OwnAgent":
+        made = await asyncio.to_thread(self._make)
+        self._own = own = made()
+        own.prepare()
+        return own
