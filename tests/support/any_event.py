@@ -26,7 +26,7 @@ MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make
 E = TypeVar("E", bound=ev.Event)
 
 for _model in vars(ev).values():  # Hypothesis reads signatures, which are made at the first use
-    if isinstance(_model, type) and issubclass(_model, BaseModel):
+    if isinstance(_model, type) and issubclass(_model, BaseModel) and _model is not BaseModel:
         _model.model_rebuild()
 
 
