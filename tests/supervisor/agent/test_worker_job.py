@@ -11,7 +11,7 @@ from supervisor.agent.worker_job import WorkerJob, in_worker
 
 
 class Made:
-    """What work makes."""
+    """An object that the work makes."""
 
 
 @pytest.fixture
