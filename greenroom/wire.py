@@ -18,13 +18,18 @@ def line(message: Json) -> bytes:
 
 
 def hello(
-    name: str, version: str, cwd: str = "/", env: Mapping[str, str] | None = None, umask: int | None = None
+    name: str,
+    version: str,
+    cwd: str = "/",
+    env: Mapping[str, str] | None = None,
+    umask: int | None = None,
+    dialect: str = "control",
 ) -> bytes:
-    """The first line that a client of the control API says."""
+    """The first line that a client says."""
     client: Json = {"name": name, "version": version, "cwd": cwd, "env": dict(env or {})}
     if umask is not None:
         client["umask"] = umask
-    return line({"greenroom": {"protocol": PROTOCOL, "dialect": "control", "client": client}})
+    return line({"greenroom": {"protocol": PROTOCOL, "dialect": dialect, "client": client}})
 
 
 class ControlWire:

@@ -3,7 +3,6 @@
 Knows neither the wire format nor how bytes travel. Ends when the wire is gone and only then.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import assert_never
@@ -71,6 +70,7 @@ class ConnectionDeps(Struct, frozen=True):
     switchboard: Switchboard
     clock: Clock
     start: Start
+    stopwatch: Callable[[], Stopwatch] = Stopwatch
 
 
 class Connection(Actor[Inbox]):
@@ -89,7 +89,7 @@ class Connection(Actor[Inbox]):
         self._take_more = False
         self._unread: deque[Line] = deque()  # lines that have arrived
         self._patience = Patience()
-        self._stopwatch = Stopwatch()
+        self._stopwatch = deps.stopwatch()
         self._pause_s = 0.0  # before the next of them
         self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
         self._unserved = 0
@@ -154,7 +154,8 @@ class Connection(Actor[Inbox]):
 
     def _read(self) -> None:
         """Read some of the lines: a client that sends many at once must not keep the others waiting."""
-        over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
+        self._stopwatch.begin()
+        to_come_s = 0.0
         while self._unread and not self._leaving:
             line = self._unread.popleft()
             if isinstance(line, KEPT):
@@ -163,7 +164,7 @@ class Connection(Actor[Inbox]):
                 self._do(self._dialect.arrived(line))
             else:
                 self._do(self._dialect.skipped(line.reason))
-            if self._unread and time.perf_counter() > over:
+            if self._unread and self._stopwatch.took_s() > SLICE_S:
                 break
         self._charge(to_come_s)
         self._read_on()

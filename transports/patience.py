@@ -41,14 +41,17 @@ class Stopwatch:
         self._began = self._asked = 0.0
         self._spent = 0.0
 
-    def begin(self) -> float:
-        """Begin a message; returns the time now."""
+    def begin(self) -> None:
+        """Begin a message."""
         began = self._began = time.perf_counter()
         if began - self._asked > HEAVY_S / 2:
             self._asked, self._spent = began, time.thread_time()
-        return began
+
+    def took_s(self) -> float:
+        """The wall time since the message began."""
+        return time.perf_counter() - self._began
 
     def heavy_s(self) -> float:
         """The processor time of the message; 0.0 for a short one."""
-        took = time.perf_counter() - self._began
+        took = self.took_s()
         return min(took, time.thread_time() - self._spent) if took >= HEAVY_S else 0.0

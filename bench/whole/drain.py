@@ -3,23 +3,23 @@
 python -m bench.whole.drain SOCKET CONVERSATION…
 """
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from greenroom.wire import ControlWire
 from tests.faults.caller import dial
 from tests.faults.daemon_harness import ROOT
 
 
 def main() -> None:
     sock, _ = dial(Path(sys.argv[1]), "drain", Path("/"))
-    for number, conversation in enumerate(sys.argv[2:]):
+    wire = ControlWire(print)
+    for conversation in sys.argv[2:]:
         params = {"conversation": conversation, "after": None}
-        body = {"jsonrpc": "2.0", "id": number, "method": "conversation/attach", "params": params}
-        sock.sendall(json.dumps(body).encode() + b"\n")
+        sock.sendall(wire.request("conversation/attach", params, print)[1])
         sock.recv(65536)
     print("attached", flush=True)
     sock.settimeout(None)

@@ -82,7 +82,7 @@ class SqliteJournal:
         self._known = opened.known
         self._next_key = opened.next_key
         self._presence = Presence(path)
-        self._rescued: str | None = None  # what was done about the present loss
+        self._rescued: tuple[str, str] | None = None  # the present loss, and what was done about it
         self._connections = Connections(path, self._reader)
         self._pruned = 0  # the key that the current pass of `prune` has come to
         self._closed = False
@@ -166,9 +166,9 @@ class SqliteJournal:
         if not isinstance(lost, StorageLost):
             self._rescued = None
             return None if lost is None else lost.message
-        if self._rescued is None:
-            self._rescued = self._writer.rescue(self._path, self._presence)
-        return f"{lost.message}; {self._rescued}"
+        if self._rescued is None or self._rescued[0] != lost.message:  # another file may be lost since
+            self._rescued = lost.message, self._writer.rescue(self._path, self._presence)
+        return "; ".join(self._rescued)
 
     def _reader(self, path: Path) -> sqlite3.Connection:
         """Open a reading connection, and check that the file is still the journal's own."""

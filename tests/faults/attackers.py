@@ -5,7 +5,6 @@ does. Standard library only.
 """
 
 import contextlib
-import json
 import os
 import select
 import socket
@@ -13,15 +12,12 @@ import sys
 import threading
 from collections.abc import Callable
 
+from greenroom.wire import ControlWire, hello, line
+
 MIB = 1 << 20
 READERS = 1_000
 SILENT = 2_500
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "worst", "version": "0"}},
-}
+NUMBERED = ControlWire(print)  # is never fed
 
 
 def connected(path: str, dialect: str | None) -> socket.socket:
@@ -29,22 +25,19 @@ def connected(path: str, dialect: str | None) -> socket.socket:
     sock.settimeout(30)
     sock.connect(path)
     if dialect is not None:
-        client = {"name": "worst", "version": "0", "cwd": "/", "env": {}}
-        sock.sendall(line({"greenroom": {"protocol": 1, "dialect": dialect, "client": client}}))
+        sock.sendall(hello("worst", "0", dialect=dialect))
         sock.recv(1 << 16)
     if dialect == "mcp":
-        sock.sendall(line(INITIALIZE))
+        client = {"name": "worst", "version": "0"}
+        sock.sendall(request("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client))
         sock.recv(1 << 16)
         sock.sendall(line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
     return sock
 
 
-def line(message: object) -> bytes:
-    return json.dumps(message).encode() + b"\n"
-
-
-def request(number: int, method: str, **params: object) -> bytes:
-    return line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+def request(method: str, **params: object) -> bytes:
+    """A request with a number of its own, whose answer nobody waits for."""
+    return NUMBERED.request(method, params, print)[1]
 
 
 def drain(sock: socket.socket) -> None:
@@ -73,23 +66,23 @@ def malformed(path: str, _: str) -> None:
 
 
 def listings(path: str, _: str) -> None:
-    flood(path, "mcp", b"".join(request(number, "tools/list") for number in range(1, 1_000)))
+    flood(path, "mcp", b"".join(request("tools/list") for _ in range(1_000)))
 
 
 def requests(path: str, _: str) -> None:
-    flood(path, "control", b"".join(request(number, "conversation/list") for number in range(1, 1_000)))
+    flood(path, "control", b"".join(request("conversation/list") for _ in range(1_000)))
 
 
 def pictures(path: str, conversation: str) -> None:
     """Send messages of the greatest length to a conversation that takes them."""
     items = [{"type": "image", "image_url": "data:image/png;base64," + "A" * (15 * MIB)}]
-    flood(path, "control", request(1, "conversation/send", conversation=conversation, items=items, if_busy="enqueue"))
+    flood(path, "control", request("conversation/send", conversation=conversation, items=items, if_busy="enqueue"))
 
 
 def readers(path: str, conversation: str) -> None:
     socks = [connected(path, "control") for _ in range(READERS)]
     for sock in socks:
-        sock.sendall(request(1, "conversation/attach", conversation=conversation, after=None))
+        sock.sendall(request("conversation/attach", conversation=conversation, after=None))
     poll = select.poll()
     by_number = {sock.fileno(): sock for sock in socks}
     for number in by_number:
@@ -98,7 +91,7 @@ def readers(path: str, conversation: str) -> None:
     busy = connected(path, "control")
     while True:
         busy.sendall(
-            request(2, "conversation/send", conversation=conversation, prompt="say " + "word " * 200, wait=True)
+            request("conversation/send", conversation=conversation, prompt="say " + "word " * 200, wait=True)
         )
         answered = False
         while not answered:

@@ -1,16 +1,20 @@
 """A client of the control API with a reading thread, and a bound on every wait. Standard library only."""
 
 import contextlib
-import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from greenroom.wire import ControlWire, hello
+
 WAIT_S = 30.0  # a busy machine; who waits longer has found a hang
+ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+CHUNK = 1 << 16
 Message = dict[str, Any]
 Taker = Callable[[Message], None]
 
@@ -29,49 +33,37 @@ class Gone(Exception):
     """The connection ended before the answer."""
 
 
-def hello(name: str, cwd: Path) -> bytes:
-    client = {"name": name, "version": "1", "cwd": str(cwd), "env": {"PATH": "/usr/local/bin:/usr/bin:/bin"}}
-    return json.dumps({"greenroom": {"protocol": 1, "dialect": "control", "client": client}}).encode() + b"\n"
-
-
-def dial(path: Path, name: str, cwd: Path) -> tuple[socket.socket, Message]:
-    """A connection that has been welcomed."""
-    sock = socket.socket(socket.AF_UNIX)
+def dial(path: Path, name: str, cwd: Path, wire: ControlWire | None = None) -> tuple[socket.socket, Message]:
+    """A connection and the first answer on it: a welcome, or a refusal."""
+    sock, wire = socket.socket(socket.AF_UNIX), wire or ControlWire(print)
     sock.settimeout(WAIT_S)
     try:
         sock.connect(str(path))
         with contextlib.suppress(BrokenPipeError):  # turned away before it could speak; it was told why
-            sock.sendall(hello(name, cwd))
-        said = _line(sock)
+            sock.sendall(hello(name, "1", str(cwd), ENV))
+        while wire.welcome is None and (piece := sock.recv(CHUNK)):
+            wire.feed(piece)
     except BaseException:
         sock.close()
         raise
-    return sock, json.loads(said)
-
-
-def _line(sock: socket.socket) -> bytes:
-    """Read one line. Nothing follows the welcome until the first request, so nothing is lost."""
-    said = b""
-    while not said.endswith(b"\n"):
-        piece = sock.recv(65536)
-        if not piece:
-            raise Gone(f"no welcome: {said!r}")
-        said += piece
-    return said
+    if wire.welcome is None:
+        sock.close()
+        raise Gone("no welcome")
+    return sock, wire.welcome
 
 
 class Caller:
     """A client whose public methods may be used from any thread; takers run on the reading thread."""
 
     def __init__(self, path: Path, name: str, cwd: Path) -> None:
-        self._sock, self.welcome = dial(path, name, cwd)
+        self._wire = ControlWire(self._told)
+        self._sock, self.welcome = dial(path, name, cwd, self._wire)
         self._sock.settimeout(None)
         self._lock = threading.RLock()  # guards what follows, and keeps lines whole; takers may ask
-        self._number = 0
-        self._open: dict[Any, Future[Any]] = {}
+        self._open: set[Future[Any]] = set()
         self._takers: dict[str, Taker] = {}
         self._early: dict[str, list[Message]] = {}
-        self.strays: list[Message] = []  # answers that no request of ours explains
+        self._strays: list[Message] = []  # answers that no request of ours explains
         self.gone = threading.Event()
         self._thread = threading.Thread(target=self._read, name=f"caller-{name}", daemon=True)
         self._thread.start()
@@ -80,22 +72,13 @@ class Caller:
         """Send a request; the future of its answer: a result, Refused or Gone."""
         answer: Future[Any] = Future()
         with self._lock:
-            self._number += 1
-            number = self._number
-            self._open[number] = answer
-        body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        try:
-            self.raw(json.dumps(body).encode() + b"\n")
-        except OSError as error:
-            with self._lock:
-                self._open.pop(number, None)
-            if not answer.done():
-                answer.set_exception(Gone(str(error)))
+            self._open.add(answer)
+            _, line = self._wire.request(method, params, partial(self._answered, answer))
+            try:
+                self._sock.sendall(line)
+            except OSError as error:
+                self._fail(answer, Gone(str(error)))
         return answer
-
-    def raw(self, data: bytes) -> None:
-        with self._lock:
-            self._sock.sendall(data)
 
     def call(self, method: str, **params: Any) -> Any:
         return self.start(method, **params).result(WAIT_S)
@@ -146,39 +129,46 @@ class Caller:
         self._thread.join(WAIT_S)
         assert not self._thread.is_alive(), "the reading thread hangs"
         self._sock.close()
+        assert not self._strays, self._strays
 
     # --- the reading thread ---------------------------------------------------------------------------------------
 
     def _read(self) -> None:
         try:
-            for line in self._lines():
-                self._take(json.loads(line))
+            with contextlib.suppress(OSError):
+                while piece := self._sock.recv(CHUNK):
+                    self._wire.feed(piece)
         finally:
             self.gone.set()
             with self._lock:
-                unanswered, self._open = list(self._open.values()), {}
-            for answer in unanswered:
-                answer.set_exception(Gone("the connection ended"))
+                for answer in tuple(self._open):
+                    self._fail(answer, Gone("the connection ended"))
 
-    def _lines(self) -> Iterator[bytes]:
-        with contextlib.suppress(OSError, ValueError), self._sock.makefile("rb") as stream:
-            yield from stream
-
-    def _take(self, message: Message) -> None:
-        if "method" in message:
-            subscription = message["params"]["subscription"]
-            with self._lock:
-                taker = self._takers.get(subscription)
-                if taker is None:
-                    self._early.setdefault(subscription, []).append(message)
-            if taker is not None:
-                taker(message)
+    def _told(self, message: Message) -> None:
+        if "method" not in message:
+            self._strays.append(message)
             return
+        subscription = message["params"]["subscription"]
         with self._lock:
-            answer = self._open.pop(message["id"], None)
-        if answer is None:
-            self.strays.append(message)
-        elif "error" in message:
-            answer.set_exception(Refused(message["error"]))
-        else:
+            taker = self._takers.get(subscription)
+            if taker is None:
+                self._early.setdefault(subscription, []).append(message)
+        if taker is not None:
+            taker(message)
+
+    def _answered(self, answer: Future[Any], message: Message) -> None:
+        if "error" in message:
+            self._fail(answer, Refused(message["error"]))
+        elif self._settles(answer):
             answer.set_result(message["result"])
+
+    def _fail(self, answer: Future[Any], error: Exception) -> None:
+        if self._settles(answer):
+            answer.set_exception(error)
+
+    def _settles(self, answer: Future[Any]) -> bool:
+        """True for the first that wants to settle it."""
+        with self._lock:
+            mine = answer in self._open
+            self._open.discard(answer)
+            return mine

@@ -1,6 +1,5 @@
 """S: readers that are slow, stopped or gone, and their cost for the daemon and other clients."""
 
-import json
 import random
 import socket
 import statistics
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.wire import ControlWire
 from tests.faults.caller import WAIT_S, Caller, Message, dial
 from tests.faults.conftest import Measure
 from tests.faults.daemon_harness import DaemonHarness, served_by, until
@@ -49,14 +49,17 @@ class NeverReads:
     def attach(self, conversation: str) -> None:
         """Attach by a new connection: the old one's requests are not read, as it takes no answers."""
         sock, _ = dial(self._harness.socket, "deaf", self._harness.home)
-        body = {"jsonrpc": "2.0", "id": 1, "method": "conversation/attach", "params": {"conversation": conversation}}
-        sock.sendall(json.dumps(body).encode() + b"\n")
+        sock.sendall(attach(conversation))
         self.close()
         self._sock = sock
 
     def close(self) -> None:
         if self._sock is not None:
             self._sock.close()
+
+
+def attach(conversation: str) -> bytes:
+    return ControlWire(print).request("conversation/attach", {"conversation": conversation}, print)[1]
 
 
 def turn_latency(caller: Caller, conversation: str) -> float:
@@ -182,8 +185,7 @@ def vanish(harness: DaemonHarness, row: Row, rounds: int) -> None:
     caller = harness.caller()
     conversation = caller.create()
     chance = random.Random(rounds)
-    ask = b'{"jsonrpc":"2.0","id":1,"method":"conversation/attach","params":{"conversation":"%b"}}\n'
-    line = ask % conversation.encode()
+    line = attach(conversation)
     for _ in range(rounds):
         sock, _welcome = dial(harness.socket, "vanishing", harness.home)
         sock.sendall(line * chance.randint(0, 3) + line[: chance.randint(0, len(line))])

@@ -117,6 +117,27 @@ def test_a_deleted_journal_is_copied_whole_and_the_copy_opens_in_its_place(
 
 
 @pytest.mark.parametrize("loss", [delete_the_log, replace_the_log])
+def test_a_journal_that_is_deleted_after_its_log_is_copied_too(
+    journal: SqliteJournal, path: Path, loss: Loss
+) -> None:
+    loss(path)
+    assert "all of it is in" in str(journal.look())
+    delete(path)
+    told = str(journal.look())
+    (copy,) = path.parent.glob("journal.rescued-*")
+    assert str(copy) in told
+
+
+def test_a_journal_that_is_deleted_after_it_was_moved_is_copied_too(journal: SqliteJournal, path: Path) -> None:
+    move(path)
+    assert "put it back" in str(journal.look())
+    delete(path.with_name("elsewhere"))
+    told = str(journal.look())
+    (copy,) = path.parent.glob("journal.rescued-*")
+    assert str(copy) in told
+
+
+@pytest.mark.parametrize("loss", [delete_the_log, replace_the_log])
 def test_what_was_in_a_lost_log_is_in_the_journal_afterwards(
     journal: SqliteJournal, opened: Open, path: Path, loss: Loss
 ) -> None:
