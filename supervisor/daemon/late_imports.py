@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
@@ -22,6 +23,10 @@ def load_late() -> None:
     for name, functions in LATE.items():
         package = PathFinder.find_spec(name.partition(".")[0])
         _load_late(name, package.submodule_search_locations if package and "." in name else None, functions)
+    for name in LATE:
+        package_name, _, inner = name.rpartition(".")
+        if package_name:  # an import would have bound it there
+            setattr(import_module(package_name), inner, sys.modules[name])
 
 
 class _Late(ModuleType):
