@@ -60,7 +60,7 @@ class Models:
         """A message to the person about the choice, once; None if the person made the choice."""
         if self._noticed:
             return None
-        loaded = self._loaded()
+        loaded = self._loaded().relayered(order.settings.overrides)
         env = self._environment_of(order.conversation)
         choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
         if order.settings.provider not in {"", choice.provider.id}:
