@@ -198,6 +198,13 @@ class LimitsTable(ConfigTable):
         "reads twenty thousand lines of changes.",
     )
 
+    def beyond(self, key: str, what: str) -> str:
+        """Compose a message for a limit that was met, naming the key, so that a person can find and raise it.
+
+        `what` says what happened, without a full stop.
+        """
+        return f"{what}: the bound is {getattr(self, key)} (greenroom.limits.{key} in the configuration)"
+
 
 class RetentionTable(ConfigTable):
     """Limits to what the journal keeps. By default it keeps everything."""

@@ -8,7 +8,6 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,14 +31,11 @@ from actors.vocabulary.ports import Outbox
 from actors.vocabulary.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import AgentOptions, ModelBackend
-from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
-from supervisor.agent.tools.patching import Patching
-from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
@@ -274,9 +270,9 @@ class Engine:
             log.warning("processes.swept", ended=ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
-        self._client = ModelClient(bounds=self._bounds)
+        self._client = ModelClient(bounds=self.config.greenroom.limits)
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.transcripts = TranscriptCache(self.journal, self._bounds)
+        self.transcripts = TranscriptCache(self.journal, self.config.greenroom.limits)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
         self._turn_hook = TurnHook(
@@ -292,29 +288,11 @@ class Engine:
         await self.processes.__aexit__()
         await self._client.aclose()
 
-    @property
-    def _bounds(self) -> Bounds:
-        limits = self.config.greenroom.limits
-        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
-
     def _backend_for(self, _: RunAgent) -> Backend:
         return self._backend
 
     def _model_backend(self) -> ModelBackend:
         config = self.config
-        limits = config.greenroom.limits
-        patching = Patching(self.sandbox)
-        shell = Shell(
-            self.processes,
-            self.sandbox,
-            patching,
-            ShellLimits(
-                timeout_s=limits.command_timeout_ms / 1000,
-                model_bytes=limits.model_output_bytes,
-                model_lines=limits.model_output_lines,
-                history_bytes=limits.command_output_bytes,
-            ),
-        )
         options = AgentOptions(
             home=Path(self.paths.config),
             guide_bytes=config.project_doc_max_bytes,
@@ -327,10 +305,10 @@ class Engine:
         return ModelBackend(
             self._models,
             self.transcripts,
-            Toolbox(shell, patching),
+            Toolbox(self.processes, self.sandbox),
             options,
             self._around,
-            self._bounds,
+            config.greenroom.limits,
         )
 
     def _around(self, order: RunAgent) -> Around:

@@ -13,7 +13,7 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
-from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
+from supervisor.agent.processes import Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
@@ -120,17 +120,7 @@ class Machine:
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
             async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.around.env)) as confined:
-                command = Command(
-                    confined.argv,
-                    confined.cwd,
-                    confined.env,
-                    NOBODY,
-                    turn,
-                    timeout_s,
-                    keeper=confined.keeper,
-                    pass_fds=confined.pass_fds,
-                    umask=self.around.umask,
-                )
+                command = confined.command(NOBODY, turn, timeout_s, self.around.umask)
                 result = await self.processes.run(command, output)
         except OSError as error:
             result = NotStarted(reason(error))

@@ -1,8 +1,11 @@
-"""Results of the sandboxes for their users. A leaf, no logic."""
+"""Results of the sandboxes for their users. A leaf."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.agent.processes.command import Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +28,8 @@ class Confined:
     pass_fds: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     aftermath: list[str] = field(default_factory=list)  # findings after the command; filled at the end
+
+    def command(self, conversation: ConversationId, turn: TurnId, timeout_s: float, umask: int) -> Command:
+        return Command(
+            self.argv, self.cwd, self.env, conversation, turn, timeout_s, self.keeper, self.pass_fds, umask
+        )
