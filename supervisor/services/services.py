@@ -8,7 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, assert_never
@@ -21,7 +21,6 @@ from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import Known
 from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, ConversationId
-from actors.vocabulary.records import Record
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
@@ -43,11 +42,11 @@ from supervisor.config.providers import insist_on_a_model
 from supervisor.engine.awaiting import Awaited
 from supervisor.engine.command_environment import command_environment
 from supervisor.engine.engine import Engine
-from supervisor.journal.export import ExportPosition, import_, piece
+from supervisor.journal.export import Arriving, ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.approval_places import asked
-from supervisor.services.branching import check_name, forked, guest, taken_in
+from supervisor.services.branching import check_name, forked, guest
 from supervisor.services.codex_services import Machine
 from supervisor.services.file_search import search
 from supervisor.services.uploads import SpooledRecords, Uploads
@@ -119,11 +118,12 @@ class Services:
     async def _carry_out(self, request: ask.Request, client: Client) -> ask.Answer | None:
         match request:
             case ask.MakeSettings():
-                return await self._make_settings(request, client)
+                return await asyncio.to_thread(self._settings, request, client)
             case ask.Permit():
-                return await self._permit(request, client)
+                return await asyncio.to_thread(self._permitted, request, client)
             case ask.RememberEnvironment():
-                self._remember_environment(request, client)
+                if client.env:
+                    self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
             case ask.ReadHistory():
                 return await self._read_history(request)
@@ -156,16 +156,14 @@ class Services:
             case ask.RunOnce():
                 return await self._run_once(request, client)
             case ask.DiffToRemote():
-                return await self._diff_to_remote(request, client)
+                machine = self._machine(client, Path(client.cwd) / request.cwd)
+                return ask.Plain(await machine.diff_to_remote())
             case ask.FindFiles():
                 return await self._find_files(request, client)
             case _:
                 assert_never(request)
 
     # --- config ---------------------------------------------------------------------------------------------------
-
-    async def _make_settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
-        return await asyncio.to_thread(self._settings, request, client)
 
     def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
         asked = overrides_from_json(request.config)
@@ -203,9 +201,6 @@ class Services:
         home = client.env.get("HOME") or self._environ.get("HOME") or "/"
         return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home), chosen=person.cwd is not None)
 
-    async def _permit(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
-        return await asyncio.to_thread(self._permitted, request, client)
-
     def _permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
         """Settings for an existing conversation; only those that differ from its current ones are checked."""
         settings, current = request.settings, request.current
@@ -213,10 +208,6 @@ class Services:
         if any(getattr(settings, name) != getattr(current, name) for name in has):
             self._ceiling(request.person, client).check(settings)
         return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
-
-    def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
-        if client.env:
-            self._engine.environments.remember(request.conversation, client.env, client.umask)
 
     async def _reload(self) -> ask.Plain:
         fresh = await asyncio.to_thread(self._reread)
@@ -267,9 +258,6 @@ class Services:
         if request.person is not None:
             ceiling.check(settings)
         return settings
-
-    async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
-        return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
 
     async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
         key = (client.connection, request.series)
@@ -341,16 +329,11 @@ class Services:
     async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         brought = await asyncio.to_thread(guest, lines, new_id)
-        with ExitStack() as files:
-
-            def keep(records: Iterable[Record]) -> Iterable[Record]:
-                return files.enter_context(closing(SpooledRecords(state, records)))
-
-            one = await asyncio.to_thread(taken_in, brought, new_id, keep)
+        with closing(await asyncio.to_thread(SpooledRecords, state, brought.records())) as records:
 
             def work() -> object:
-                check_name(journal, brought.name, brought.conversation)
-                return import_(journal, one)
+                check_name(journal, brought.head.name, brought.head.conversation)
+                return import_(journal, Arriving(brought.head, brought.first_seq, records))
 
             stored = await self._write(work)
         return await self._make_known(stored)
