@@ -187,7 +187,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
         def tell(self, message: object) -> None:
             super().tell(message)
             if not isinstance(message, TurnEnded):
-                self.turn.answered(QUESTION.approval_id, answer)
+                self.turn.take(AnswerAgent(TURN, QUESTION.approval_id, answer.decision, answer.reason))
 
     async def scene() -> None:
         session = Eager()
