@@ -141,12 +141,9 @@ class Runner:
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
         try:
-            survivors = await self._processes.end_turn(order.turn)
+            await self._processes.end_turn(order.turn)
         except Exception as error:  # noqa: BLE001  # a turn without an end would block its conversation for ever
             outcome = _failed(order, error)
-        else:
-            if survivors:
-                log.error("turn.processes_survived", conversation=order.conversation, turn=order.turn, pids=survivors)
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]

@@ -40,7 +40,6 @@ class Finished:
     exit_code: int
     timed_out: bool
     duration_s: float
-    survivors: tuple[int, ...] = ()  # processes that could not be ended, which is logged as a fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class ProcTable:
 
     def marks(self, pid: int) -> Mapping[str, str]:
         try:
-            environ = _read(f"/proc/{pid}/environ")
+            environ = Path(f"/proc/{pid}/environ").read_bytes()  # which may have to wait for the process
         except OSError:
             return {}
         pairs = (entry.partition(b"=") for entry in environ.split(b"\0") if entry.startswith(b"GREENROOM_"))
@@ -99,15 +99,3 @@ def _glance(path: str) -> bytes:
         parts.append(page.raw[:size])
     _libc.close(fd)
     return b"".join(parts)
-
-
-def _read(path: str) -> bytes:
-    """Read a file that may have to wait for its process."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts = []
-        while part := os.read(fd, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
-    finally:
-        os.close(fd)
