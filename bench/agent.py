@@ -41,9 +41,9 @@ from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
 from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
 from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
-from supervisor.agent.processes import Processes  # noqa: E402
+from supervisor.agent.processes.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
-from supervisor.agent.sandbox import Sandbox  # noqa: E402
+from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402

@@ -18,7 +18,7 @@ import structlog
 from actors.runtime.base import Ref
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
-from supervisor.config import LoadedConfig, load
+from supervisor.config.load import LoadedConfig, load
 from supervisor.daemon.program import told
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import AlreadyRunning, take_lock

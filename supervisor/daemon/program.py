@@ -70,7 +70,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
     gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
-    from supervisor.config import LoadedConfig, load, parse_overrides
+    from supervisor.config.load import LoadedConfig, load
+    from supervisor.config.overrides import parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
 

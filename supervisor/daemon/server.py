@@ -17,7 +17,7 @@ import structlog
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
-from supervisor.config import LoadedConfig
+from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
 from supervisor.daemon.listening import give_up
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup

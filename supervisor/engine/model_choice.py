@@ -11,7 +11,8 @@ from supervisor.agent.backends.openai import OpenAiModel
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import Rejected
-from supervisor.config import LoadedConfig, Provider, choose_provider, provider_named
+from supervisor.config.load import LoadedConfig
+from supervisor.config.providers import Provider, choose_provider, provider_named
 
 DEMO = "demo"
 

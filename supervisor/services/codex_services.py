@@ -13,12 +13,14 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
-from supervisor.agent.processes import Finished, NotStarted, Output, Processes, reason
-from supervisor.agent.processes.output import Stream
+from supervisor.agent.processes.command import Finished, NotStarted
+from supervisor.agent.processes.output import Output, Stream
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.processes.spawn import reason
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.search_paths import outside
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to

@@ -25,20 +25,13 @@ from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.workspace import temporary_of
-from supervisor.config import (
-    Arguments,
-    LoadedConfig,
-    choose_provider,
-    differences,
-    load,
-    overrides_from_json,
-    settings_for,
-)
 from supervisor.config.ceiling import Ceiling, check_overrides
+from supervisor.config.changes import differences
 from supervisor.config.complain import HIDDEN, is_secret
-from supervisor.config.derive import sandbox_policy, working_directory
-from supervisor.config.overrides import merge
-from supervisor.config.providers import insist_on_a_model
+from supervisor.config.derive import Arguments, sandbox_policy, settings_for, working_directory
+from supervisor.config.load import LoadedConfig, load
+from supervisor.config.overrides import merge, overrides_from_json
+from supervisor.config.providers import choose_provider, insist_on_a_model
 from supervisor.engine.awaiting import Awaited
 from supervisor.engine.command_environment import command_environment
 from supervisor.engine.engine import Engine

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from supervisor.agent.repositories import COMMON, GIT, HEAD, OWN, STORES
-from supervisor.agent.sandbox import Roots
+from supervisor.agent.sandbox.roots import Roots
 
 _OWN = frozenset(name.casefold() for name in OWN)
 

@@ -17,7 +17,8 @@ from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
-from supervisor.agent.sandbox import Roots, Sandbox
+from supervisor.agent.sandbox.roots import Roots
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
 from supervisor.agent.turn import ApprovalAnswer

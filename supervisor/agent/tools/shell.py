@@ -12,13 +12,16 @@ from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPol
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in
-from supervisor.agent.processes import Finished, NotStarted, Output, Processes, reason
-from supervisor.agent.processes.output import Stream
+from supervisor.agent.processes.command import Finished, NotStarted
+from supervisor.agent.processes.output import Output, Stream
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.processes.spawn import reason
 from supervisor.agent.safety.hints import parsed_command
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import RETRY_REASON, MayRun, MustAsk, Reject
-from supervisor.agent.sandbox import Confined, Sandbox
+from supervisor.agent.sandbox.confined import Confined
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.work import Work

@@ -6,8 +6,8 @@ Every mistake that a model can make is answered with text. Loop thread.
 from dataclasses import dataclass
 
 from actors.vocabulary.events import PlanUpdate
-from supervisor.agent.processes import Processes
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.arguments import BadArguments, PatchArguments, PlanArguments, ShellArguments, parsed
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell
