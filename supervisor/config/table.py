@@ -67,6 +67,8 @@ Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole numbe
 Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
 PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]
 Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000), Expect("a whole number, at least 1")]
+MemoryBytes = Annotated[int, Strict(), Field(ge=65_536, le=256 << 20)]
+DiskBytes = Annotated[int, Strict(), Field(ge=1 << 20, le=1 << 40)]
 AbsolutePath = Annotated[Path, AfterValidator(_home_expanded), Expect("an absolute path (~ is allowed)")]
 VariableName = Annotated[
     str, AfterValidator(_variable), Expect("the name of an environment variable, never the secret itself")

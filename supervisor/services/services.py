@@ -281,10 +281,8 @@ class Services:
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
-            page = recent.after(request.after, request.limit)
-        else:
-            page = await recent.wait(request.after, request.limit, request.wait_s)
-        return ask.NewsRead(page.records, page.cursor, page.lagged)
+            return recent.after(request.after, request.limit)
+        return await recent.wait(request.after, request.limit, request.wait_s)
 
     async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal

@@ -62,19 +62,14 @@ class UpdateFile:
 Operation = AddFile | DeleteFile | UpdateFile
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
-    operations: tuple[Operation, ...]
-
-
-def parse(text: str, go_on: Callable[[], None] = lambda: None) -> Patch:
+def parse(text: str, go_on: Callable[[], None] = lambda: None) -> tuple[Operation, ...]:
     """Parse a patch; calls `go_on` every few lines. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise PatchSyntax("invalid patch: The patch is not valid Unicode text") from None
     lines = _between_the_marks([line.removesuffix("\r") for line in text.strip().split("\n")])
-    return Patch(tuple(_operations(_Lines(lines, go_on))))
+    return tuple(_operations(_Lines(lines, go_on)))
 
 
 def _between_the_marks(lines: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ Reads only; blocking, for a worker thread. A plan has each file's state before a
 are folded into one edit.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
-from supervisor.agent.patch.grammar import AddFile, DeleteFile, Patch, UpdateFile
+from supervisor.agent.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
 from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.paths import PatchPath, patch_path
 
@@ -20,7 +21,7 @@ from supervisor.agent.patch.paths import PatchPath, patch_path
 @dataclass(frozen=True, slots=True)
 class PatchPlan:
     edits: tuple[FileEdit, ...]
-    told: tuple[tuple[str, FileChange], ...]
+    changes: Mapping[str, FileChange]  # by absolute path, for the events
     summary: str
     empty: bool  # the patch has no operations
 
@@ -29,17 +30,12 @@ class PatchPlan:
         """Every file that is written, moved or deleted, by its real path."""
         return tuple(edit.path.real for edit in self.edits)
 
-    @property
-    def changes(self) -> dict[str, FileChange]:
-        """The changes by absolute path, for the events."""
-        return dict(self.told)
 
-
-def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPlan:
+def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None = None) -> PatchPlan:
     """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case."""
     effort = effort or Effort()
     draft = _Draft(cwd, effort)
-    for operation in patch.operations:
+    for operation in operations:
         effort.go_on()
         match operation:
             case AddFile():
@@ -49,8 +45,8 @@ def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPl
             case UpdateFile():
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
-    told = tuple(told_changes(edits, draft.moves, effort))
-    return PatchPlan(edits, told, summary(edits, draft.moves), empty=not patch.operations)
+    changes = dict(told_changes(edits, draft.moves, effort))
+    return PatchPlan(edits, changes, summary(edits, draft.moves), empty=not operations)
 
 
 @dataclass(slots=True)

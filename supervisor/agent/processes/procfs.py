@@ -6,6 +6,7 @@ tree is in our own list of children, and the kernel appends to it in the same st
 
 import ctypes
 import os
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,10 @@ CLOCK_BOOTTIME = 7  # time.CLOCK_BOOTTIME exists on Linux only, for type checker
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def become_subreaper(on: bool = True) -> None:
+def gather_orphans(on: bool) -> None:
+    """Make processes that a command leaves behind children of this process, where the system can."""
+    if sys.platform != "linux":
+        return
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process cannot become a sub-reaper")

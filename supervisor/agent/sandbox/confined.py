@@ -1,11 +1,12 @@
-"""Results of the sandboxes for their users. A leaf."""
+"""The order to a sandbox, and its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes.command import Command
+from supervisor.agent.sandbox.roots import Roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,18 @@ class Availability:
     ok: bool
     reason: str = ""
     how_to_get: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command to be confined: what it may reach, and where and with what it starts."""
+
+    roots: Roots
+    start: Path
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    network: bool
+    sockets: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, slots=True)
