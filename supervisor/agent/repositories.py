@@ -49,10 +49,13 @@ def behind(git: Path) -> Iterator[Path]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether git takes the folder itself for a repository, without `.git`. Stores need not be folders."""
-    return os.path.lexists(folder / HEAD) and (
-        os.path.lexists(folder / COMMON) or all(os.path.lexists(folder / store) for store in STORES)
-    )
+    """Tell whether git takes the folder itself for a repository, without `.git`."""
+    return makes_repository(lambda name: os.path.lexists(folder / name))
+
+
+def makes_repository(there: Callable[[str], bool]) -> bool:
+    """Tell whether a folder with the names that are `there` is one. Stores need not be folders."""
+    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
 
 
 def below(root: Path) -> Iterator[Path]:

@@ -9,6 +9,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -108,16 +109,13 @@ class Embedded:
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
-        connection = engine.loop.call(_opened(Connection(client, spoken, wire, deps), wire), OPEN_S)
+        connection = engine.loop.run(partial(_opened, Connection(client, spoken, wire, deps), wire), OPEN_S)
         engine.prepare()
         while not self._over:
             self._wakeup.wait()
-        engine.loop.call(self._say_goodbye(), GOODBYE_S)
+        engine.loop.run(lambda: self._switchboard.dismiss_all("the program ends"), GOODBYE_S)
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
-
-    async def _say_goodbye(self) -> None:
-        self._switchboard.dismiss_all("the program ends")
 
     def _signalled(self, signum: int, _: FrameType | None) -> None:
         log.info("embedded.signal", signal=signal.Signals(signum).name)
@@ -129,7 +127,7 @@ class Embedded:
         self._wakeup.wake()
 
 
-async def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
+def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
     """Start the connection's actor and open its wire. On the loop, where the wire lives."""
     ref = connection.begin()
     wire.open(ref)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from supervisor.agent.sandbox.protection import Protection
+from supervisor.agent.sandbox.roots import Protection
 from supervisor.config.load import LoadedConfig
 from supervisor.paths import Paths, codex_config_file, config_files, usual_places
 

@@ -20,8 +20,7 @@ from supervisor.agent.pins import Pins, pins_of
 from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
 from supervisor.agent.sandbox.confined import Availability, Confined, Order
-from supervisor.agent.sandbox.protection import Protection
-from supervisor.agent.sandbox.roots import Roots, opened
+from supervisor.agent.sandbox.roots import Protection, Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
 from supervisor.agent.workspace import missing, temporary_of
 
