@@ -4,7 +4,7 @@ Blocking: reads the journal. Both are replayed before they are stored, which giv
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ from actors.vocabulary.records import Head, Record
 from actors.vocabulary.visible import hidden_in
 from supervisor.agent.pins import pins_of
 from supervisor.journal.export import Arriving, arriving
+from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
 
@@ -108,27 +109,13 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
-Lines = Iterable[str | bytes]  # that can be gone through more than once, and need not fit into memory
+def guest(
+    lines: Iterable[str | bytes], new_id: ConversationId | None, kept: list[Record] | SpooledRecords
+) -> Arriving:
+    """Read the lines event by event, replay them, and keep them; the journal checks that they are complete.
 
-
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """Lines whose events may be imported, under a head derived from them: that in the lines is not trusted."""
-
-    lines: Lines
-    head: Head
-    first_seq: int
-    added: tuple[Record, ...]
-
-    def records(self) -> Iterator[Record]:
-        """Yield the events under their id, and the added ones. Made anew for each pass."""
-        conversation = self.head.conversation
-        yield from (_moved(record, conversation) for record in arriving(self.lines, conversation).records)
-        yield from self.added
-
-
-def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
-    """Read the lines event by event, and replay them; the journal checks that they are complete."""
+    The head is derived from the events: that in the lines is not trusted.
+    """
     read = arriving(lines, new_id)
     conversation = read.head.conversation
     if hidden := hidden_in(conversation):
@@ -140,19 +127,19 @@ def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
         if number == 2 and read.first_seq == 1 and last.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         _follow(state, last, event)
+        kept.append(last)
         del event  # before the next is read
     end = last.seq if last else 0
     if last is None or end != read.head.last_seq:
         raise InvalidInput(f"the events end at {end}, the head says {read.head.last_seq}", last_seq=end)
-    added: tuple[Record, ...] = ()
     if new_id is not None:
         if state.facts.turn is not None:
             raise WrongState("a turn is open in it, and its questions are asked under the old id")
         events = tuple(_as_new(state, None))
-        added = _continued((last,), events)
-        for record, event in zip(added, events, strict=True):
+        for record, event in zip(_continued((last,), events), events, strict=True):
             _follow(state, record, event)
-    return Guest(lines, head_of(state), read.first_seq, added)
+            kept.append(record)
+    return Arriving(head_of(state), read.first_seq, kept)
 
 
 def _beginning(read: Arriving) -> State:

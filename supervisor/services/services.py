@@ -35,7 +35,7 @@ from supervisor.config.providers import choose_provider, insist_on_a_model
 from supervisor.engine.awaiting import Awaited
 from supervisor.engine.command_environment import command_environment
 from supervisor.engine.engine import Engine
-from supervisor.journal.export import Arriving, ExportPosition, import_, piece
+from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.approval_places import asked
@@ -319,12 +319,12 @@ class Services:
 
     async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
-        brought = await asyncio.to_thread(guest, lines, new_id)
-        with closing(await asyncio.to_thread(SpooledRecords, state, brought.records())) as records:
+        with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
+            brought = await asyncio.to_thread(guest, lines, new_id, records)
 
             def work() -> object:
                 check_name(journal, brought.head.name, brought.head.conversation)
-                return import_(journal, Arriving(brought.head, brought.first_seq, records))
+                return import_(journal, brought)
 
             stored = await self._write(work)
         return await self._make_known(stored)
