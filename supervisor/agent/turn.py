@@ -35,6 +35,10 @@ class ApprovalAnswer:
     def approved(self) -> bool:
         return self.decision in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
 
+    def rejects(self, what: str) -> str:
+        """Compose the text for the model."""
+        return f"{what} rejected by user: {self.reason}" if self.reason else f"{what} rejected by user"
+
 
 class Turn:
     def __init__(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:

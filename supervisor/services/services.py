@@ -51,6 +51,7 @@ from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
 
+CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
 
 
@@ -383,14 +384,7 @@ class Services:
 
     async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [
-            {
-                "connection": one.connection,
-                "name": one.name,
-                "version": one.version,
-                "pid": one.pid,
-                "cwd": one.cwd,
-                "you": one.connection == me.connection,
-            }
+            {name: getattr(one, name) for name in CLIENT_SHOWN} | {"you": one.connection == me.connection}
             for one in self._switchboard.clients()
         ]
         return ask.Plain({"clients": clients})

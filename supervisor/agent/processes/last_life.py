@@ -10,10 +10,9 @@ from pathlib import Path
 
 from supervisor.agent.processes.command import INSTANCE
 from supervisor.agent.processes.ending import end
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.processes.table import Process, ProcessTable, Sight, living_below, unmoved
-from supervisor.agent.processes.tags import Span
+from supervisor.agent.processes.tags import ProcessLedger, Span
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> int:

@@ -19,12 +19,12 @@ from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, 
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
 from supervisor.agent.processes.platform import table_of_this_system, tags_of_this_process
 from supervisor.agent.processes.procfs import gather_orphans
 from supervisor.agent.processes.spawn import Child, reason, spawn
+from supervisor.agent.processes.tags import ProcessLedger
 from supervisor.agent.processes.tree import Scope, Tree
 
 GRACE_S = 1.0  # from TERM to KILL

@@ -13,7 +13,6 @@ from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
@@ -47,7 +46,7 @@ class Patching:
             case MustAsk():
                 answer = await self._ask(plan, verdict, outside=not inside)
                 if not answer.approved:
-                    return _rejected(answer.reason)
+                    return answer.rejects("patch")
             case MayRun():
                 pass
         return await self._write(plan, auto_approved=not isinstance(verdict, MustAsk))
@@ -114,7 +113,7 @@ class Patching:
             self._ended(plan, "", error.message)
             return f"error: {error.message}" if isinstance(error, PatchStale) else error.message
         self._ended(plan, done, "")
-        work.say(ev.TurnDiff(unified_diff=await in_worker(_all_changes, work.changes)))
+        work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
         return done
 
     def _ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
@@ -134,10 +133,6 @@ def _planned(job: WorkerJob, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
     return plan_patch(parse(text, job.go_on), cwd, effort)
 
 
-def _all_changes(job: WorkerJob, changes: TurnChanges) -> str:
-    return changes.diff(job.go_on)
-
-
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
     return isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)
 
@@ -145,7 +140,3 @@ def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
 def _outcome(applying: "asyncio.Future[str]") -> tuple[str, str]:
     error = applying.exception()
     return (applying.result(), "") if error is None else ("", str(error))
-
-
-def _rejected(reason: str) -> str:
-    return f"patch rejected by user: {reason}" if reason else "patch rejected by user"

@@ -30,7 +30,6 @@ from supervisor.agent.turn import ApprovalAnswer
 
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # outside the sandbox a missing program would be missing, too
-REJECTED = "exec command rejected by user"
 SHOWN = 200  # characters of an unusable directory name that are shown
 
 
@@ -101,7 +100,7 @@ class Shell:
             case MustAsk():
                 answer = await self._ask(arguments.justification or verdict.reason)
                 if not answer.approved:
-                    return _rejected(answer.reason)
+                    return answer.rejects("exec command")
                 return self._told(await self._execute(DangerFullAccess()))
             case MayRun():
                 return await self._run(verdict)
@@ -116,7 +115,7 @@ class Shell:
             self.work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
         answer = await self._ask(RETRY_REASON, retry=True)
         if not answer.approved:
-            return f"{_rejected(answer.reason)}\n{self._told(ran)}"
+            return f"{answer.rejects('exec command')}\n{self._told(ran)}"
         self.work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
         return self._told(await self._execute(DangerFullAccess()))
 
@@ -262,7 +261,3 @@ def _ran(result: Finished | NotStarted, output: Output, notices: tuple[str, ...]
         timed_out=result.timed_out,
         notices=notices,
     )
-
-
-def _rejected(why: str) -> str:
-    return f"{REJECTED}: {why}" if why else REJECTED

@@ -10,10 +10,9 @@ import pytest
 from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
 from supervisor.agent.processes.command import TURN as TURN_MARK
 from supervisor.agent.processes.last_life import sweep_last_life
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.processes.processes import Processes
-from supervisor.agent.processes.tags import WIDTH
+from supervisor.agent.processes.tags import WIDTH, ProcessLedger
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent import host
 from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, Watched, alive, command, limited, new_token
