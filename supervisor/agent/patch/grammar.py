@@ -15,7 +15,6 @@ MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
 HEREDOC_STARTS = ("<<EOF", "<<'EOF'", '<<"EOF"')
 HEREDOC_END = "EOF"
-STRIDE = 1024  # lines between two checks whether the patch is still wanted
 
 
 class Mark(Enum):
@@ -63,7 +62,7 @@ Operation = AddFile | DeleteFile | UpdateFile
 
 
 def parse(text: str, go_on: Callable[[], None] = lambda: None) -> tuple[Operation, ...]:
-    """Parse a patch; calls `go_on` every few lines. Raises PatchSyntax, with texts that models know from Codex."""
+    """Parse a patch; calls `go_on` at every line. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -101,8 +100,7 @@ class _Lines:
 
     def skip(self) -> None:
         self._next += 1
-        if not self._next % STRIDE:
-            self._go_on()
+        self._go_on()
 
     def take(self, line: str) -> bool:
         if self.peek() != line:

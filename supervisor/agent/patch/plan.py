@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.vocabulary.events import FileChange
-from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
+from supervisor.agent.patch.edits import FileEdit, summary, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
@@ -57,7 +57,7 @@ class _Draft:
     effort: Effort
     edits: dict[Path, FileEdit] = field(default_factory=dict)
     on_disk: dict[Path, FileState | None] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
+    moves: dict[Path, PatchPath] = field(default_factory=dict)  # the targets, by their sources
 
     def add(self, operation: AddFile) -> None:
         path = self._path(operation.path)
@@ -91,12 +91,12 @@ class _Draft:
         self._require_absent(target)
         self._set(source, None)
         self._set(target, new)
-        self.moves.append(Move(source, target))
+        self.moves[source.real] = target
 
     def _path(self, written: str) -> PatchPath:
         path = patch_path(written, self.cwd)
         self.effort.spend_path(path.real)
-        if any(path.real in (move.source.real, move.target.real) for move in self.moves):
+        if path.real in self.moves or any(path.real == target.real for target in self.moves.values()):
             raise PatchMismatch(f"{path.shown} is moved and named again in one patch; use a patch for each step")
         return path
 

@@ -12,7 +12,7 @@ from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPol
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in
-from supervisor.agent.processes.command import Finished, NotStarted
+from supervisor.agent.processes.command import NotStarted
 from supervisor.agent.processes.output import Output, Stream
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.processes.spawn import reason
@@ -161,16 +161,14 @@ class Shell:
         output = Output(take, keep_bytes=work.bounds.command_output_bytes)
         try:
             await work.turn.stored()  # otherwise a crash could leave no record of a command that ran
-            result, notices = await self._start(output, policy)
+            ran = await self._start(output, policy)
         except asyncio.CancelledError:
             self._say_ended(Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
             raise
-        ran = _ran(result, output, notices)
         self._say_ended(ran)
         return ran
 
-    async def _start(self, output: Output, policy: SandboxPolicy) -> tuple[Finished | NotStarted, tuple[str, ...]]:
-        """Run the command, and return its result and the notices about its sandbox."""
+    async def _start(self, output: Output, policy: SandboxPolicy) -> Ran:
         work, order = self.work, self.work.turn.order
         try:
             async with in_a_thread(lambda: self._confined(policy)) as confined:
@@ -179,10 +177,19 @@ class Shell:
                 command = confined.command(order.conversation, order.turn, self._timeout_ms / 1000, work.around.umask)
                 result = await self.processes.run(command, output)
         except OSError as error:
-            return NotStarted(reason(error)), ()
+            return _not_started(NotStarted(reason(error)))
         for notice in confined.aftermath:
             work.say(ev.BackgroundEvent(message=notice))
-        return result, (*confined.notices, *confined.aftermath)
+        if isinstance(result, NotStarted):
+            return _not_started(result)
+        return Ran(
+            result.exit_code,
+            output.stdout.text(),
+            output.stderr.text(),
+            result.duration_s,
+            timed_out=result.timed_out,
+            notices=(*confined.notices, *confined.aftermath),
+        )
 
     @property
     def _timeout_ms(self) -> float:
@@ -250,14 +257,5 @@ def _fitting(lines: list[str], max_bytes: int, *, from_end: bool = False) -> str
     return part.decode("utf-8", "ignore")
 
 
-def _ran(result: Finished | NotStarted, output: Output, notices: tuple[str, ...]) -> Ran:
-    if isinstance(result, NotStarted):
-        return Ran(-1, "", str(result), 0.0, not_started=str(result))
-    return Ran(
-        result.exit_code,
-        output.stdout.text(),
-        output.stderr.text(),
-        result.duration_s,
-        timed_out=result.timed_out,
-        notices=notices,
-    )
+def _not_started(result: NotStarted) -> Ran:
+    return Ran(-1, "", str(result), 0.0, not_started=str(result))
