@@ -127,8 +127,8 @@ def guest(
         if number == 2 and read.first_seq == 1 and last.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         _follow(state, last, event)
+        del event  # before the record is written and the next is read
         kept.append(last)
-        del event  # before the next is read
     end = last.seq if last else 0
     if last is None or end != read.head.last_seq:
         raise InvalidInput(f"the events end at {end}, the head says {read.head.last_seq}", last_seq=end)

@@ -19,7 +19,7 @@ def judge_command(
 ) -> Verdict:
     """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
-    `escalated`: the model asked to leave the sandbox, which a person is asked about where there is one.
+    `escalated`: the model asked to leave the sandbox; with one, and under `on-request`, a person is asked.
     """
     column = _column(sandbox_mode, available=sandbox_available)
     verdict = rules.COMMANDS[policy][column]
