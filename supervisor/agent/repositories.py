@@ -189,7 +189,7 @@ def _expanded(value: str) -> Path:
 
 
 class _Memory(Generic[T]):
-    """What was read, by file or folder; read again only when that has changed. Any thread: each step is single."""
+    """Readings by file or folder, made again only when that has changed. Any thread: each step is a single one."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[tuple[int, int], T]] = {}
