@@ -8,8 +8,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import WorkspaceWrite

@@ -6,7 +6,8 @@ Pure. What they don't know is left out; the journal has it. A slice is translate
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.ids import TurnId
@@ -56,8 +57,7 @@ KNOWN_REASONS = frozenset({"interrupted", "replaced"})
 ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is over for them; its `error` came before
 
 
-@dataclass(frozen=True, slots=True)
-class CodexEvent:
+class CodexEvent(Struct, frozen=True):
     """An event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
 
     type: str  # as the client knows it

@@ -6,10 +6,10 @@ Knows neither the wire format nor how bytes travel. Ends when the wire is gone a
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 import structlog
+from msgspec import Struct
 
 from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
 from actors.conversation.messages import Address, ConnectionClosed, Ready, ToConversation
@@ -63,8 +63,7 @@ ConnectionMessage = (
 Inbox = ConnectionMessage | Gone
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionDeps:
+class ConnectionDeps(Struct, frozen=True):
     """The actors and ports that a connection talks to, shared by all connections of a daemon."""
 
     registry: Address[RegistryInput]

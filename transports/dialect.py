@@ -6,8 +6,9 @@ returns, in order.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from actors.conversation.effects import Deliver, EndSubscription
 from actors.routing.messages import RegistryInput
@@ -18,8 +19,7 @@ from transports.requests import Answer as ServedAnswer
 from transports.requests import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """The program at the other end, as its hello said and as the kernel knows."""
 
     connection: ConnectionId
@@ -37,8 +37,7 @@ class Client:
         return f"{self.name or 'client'}[{self.pid}]" if self.pid else self.name or "client"
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """Bytes for the client, whole lines with their newline.
 
     `ready`: the reader of this subscription has its slice once these bytes have left; the connection then says Ready.
@@ -48,38 +47,33 @@ class Write:
     ready: SubscriptionId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
+class Tell(Struct, frozen=True):
     """A message for the registry."""
 
     message: RegistryInput
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
 
     request: Request
     caller: Caller | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """Call `woken(name)` after a while."""
 
     name: str
     delay_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Introduce:
+class Introduce(Struct, frozen=True):
     """Note the client's name, which the hello of a bridge could not know: it speaks for another program."""
 
     client: Client
 
 
-@dataclass(frozen=True, slots=True)
-class Hangup:
+class Hangup(Struct, frozen=True):
     """Close the connection after everything written so far has left."""
 
     reason: str = ""

@@ -4,15 +4,15 @@ import contextlib
 import os
 import socket
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
 from transports.address import reached
 
 
-@dataclass(frozen=True, slots=True)
-class Inode:
+class Inode(Struct, frozen=True):
     """The identity of a file, whatever its name."""
 
     device: int

@@ -4,8 +4,9 @@ At most one unfinished line is kept, and never more of it than the limit. A long
 many values it has decides how long everybody waits while it is decoded, and that cannot be divided.
 """
 
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from actors.vocabulary.shortening import end_of_text
 
@@ -17,8 +18,7 @@ AS_IT_IS = 1024 * 1024  # bytes; a longer line stays the bytearray that it was p
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b",[{")
 
 
-@dataclass(frozen=True, slots=True)
-class TooLong:
+class TooLong(Struct, frozen=True):
     """A line over the limit was skipped. `size` counts everything before its newline."""
 
     size: int
@@ -28,8 +28,7 @@ class TooLong:
         return f"a message of {self.size} bytes is too long (greenroom.limits.frame_bytes)"
 
 
-@dataclass(frozen=True, slots=True)
-class TooMany:
+class TooMany(Struct, frozen=True):
     """A line with more values than the limit was skipped."""
 
     size: int

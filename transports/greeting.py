@@ -4,10 +4,10 @@ It owns the wire until then, and hands it over together with the lines that came
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
+from msgspec import Struct, field
 
 from actors.vocabulary.errors import DeadlineExceeded, GreenroomError, Overloaded
 from actors.vocabulary.ids import ConnectionId
@@ -28,8 +28,7 @@ class Cancellable(Protocol):
     def cancel(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class GreetingDeps:
+class GreetingDeps(Struct, frozen=True):
     """The dependencies of a greeting: our identity, the dialects, and those of a connection."""
 
     identity: hello.Identity

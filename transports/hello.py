@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, Refusal
 from transports import PROTOCOL, jsonrpc
@@ -32,16 +33,14 @@ class UnknownDialect(Refusal):
     jsonrpc = -31402
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The identity of the server: its version, and the name of this run of it."""
 
     version: str
     instance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
+class Hello(Struct, frozen=True):
     dialect: str
     name: str
     version: str

@@ -9,8 +9,9 @@ import contextlib
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import RequestId
@@ -29,27 +30,23 @@ JsonObject = dict[str, Any]
 Params = JsonObject | list[Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     id: RequestId
     method: str
     params: Params
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     method: str
     params: Params
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     id: RequestId
     result: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorResponse:
+class ErrorResponse(Struct, frozen=True):
     """`id` is None when the peer could not read ours."""
 
     id: RequestId | None
@@ -58,8 +55,7 @@ class ErrorResponse:
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(Struct, frozen=True):
     """To be answered with this error; `id` where it could be read."""
 
     code: int

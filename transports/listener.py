@@ -8,10 +8,10 @@ import contextlib
 import errno
 import os
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
 from transports import directory, jsonrpc
@@ -28,8 +28,7 @@ EXHAUSTED_PAUSE_S = 0.2  # when not even the reserve helps; the backlog waits me
 NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerLimits:
+class ListenerLimits(Struct, frozen=True):
     clients: int = 512  # an editor has one or two
     silent: int = 256  # of those, before their hello; a client that says it with its first write never counts
     line: int = LINE_LIMIT

@@ -1,6 +1,6 @@
 """Messages to a connection from everybody but its wire, and its requests to the supervisor. A leaf."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
 from actors.conversation.messages import Address, Ready
@@ -10,50 +10,43 @@ from transports.dialect import Client
 from transports.requests import Answer, Request
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(Struct, frozen=True):
     """An answer for the client, or the end of a subscription."""
 
     message: ReplyTo | EndSubscription
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
+class Streamed(Struct, frozen=True):
     """A slice for a reader, and where its Ready goes. Answers go before the slices of a thousand readers."""
 
     deliver: Deliver
     session: Address[Ready]
 
 
-@dataclass(frozen=True, slots=True)
-class Dismissed:
+class Dismissed(Struct, frozen=True):
     """The connection is to be closed when everything written so far has left."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reconfigured:
+class Reconfigured(Struct, frozen=True):
     """The config was read again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(Struct, frozen=True):
     """A text for every client."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceAnswer:
+class ServiceAnswer(Struct, frozen=True):
     """The supervisor's answer to the request of this caller."""
 
     caller: Caller
     answer: Answer | GreenroomError
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceRequest:
+class ServiceRequest(Struct, frozen=True):
     """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
 
     request: Request
@@ -62,25 +55,21 @@ class ServiceRequest:
     reply_to: Address[ServiceAnswer]
 
 
-@dataclass(frozen=True, slots=True)
-class Woken:
+class Woken(Struct, frozen=True):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeldTooLong:
+class HeldTooLong(Struct, frozen=True):
     """Check whether this caller's answer is still kept for events that do not come."""
 
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
-class LingeredEnough:
+class LingeredEnough(Struct, frozen=True):
     """The client has closed its writing side a while ago."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOn:
+class ReadOn(Struct, frozen=True):
     """Go on reading lines, after others had a turn or the client's pause is over."""
 
 

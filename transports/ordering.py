@@ -5,7 +5,8 @@ of this connection to that conversation; it goes when they have reached the turn
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from actors.conversation.effects import Deliver, ReplyTo
 from actors.conversation.messages import Attach, Detach, ToConversation
@@ -18,8 +19,7 @@ from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId, TurnId
 ENDS_KEPT = 8  # an answer follows the end of its turn at once, so a single place would nearly do
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     conversation: ConversationId
     asked: Caller | None
     seq: int  # everything up to here was handed to the dialect
@@ -29,8 +29,7 @@ class _Reader:
     ends: deque[TurnId] = field(default_factory=lambda: deque(maxlen=ENDS_KEPT))
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     reply: ReplyTo
     conversation: ConversationId
 

@@ -3,14 +3,14 @@
 import socket
 import struct
 import sys
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 0x001, 0x002  # macOS; Python has no names for them
 _XUCRED = struct.Struct("=IIh2x16I")  # version, uid, number of groups, groups
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     uid: int
     pid: int | None
 

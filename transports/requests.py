@@ -5,8 +5,9 @@ time: the connection goes on.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from actors.conversation.messages import Query
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
@@ -14,8 +15,7 @@ from actors.vocabulary.records import Page, Record
 from actors.vocabulary.settings import SandboxPolicy, Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """The settings of the person behind a client. The client may choose others, up to a ceiling."""
 
     model: str | None = None
@@ -29,8 +29,7 @@ class Person:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsMade:
+class SettingsMade(Struct, frozen=True):
     """`notice`: one line for a person, said once per client: which model was chosen, and how to choose another."""
 
     settings: Settings
@@ -38,13 +37,11 @@ class SettingsMade:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRead:
+class HistoryRead(Struct, frozen=True):
     page: Page
 
 
-@dataclass(frozen=True, slots=True)
-class NewsRead:
+class NewsRead(Struct, frozen=True):
     """`cursor` is where to go on. `lagged`: some before the first of these are not here."""
 
     records: tuple[tuple[ConversationId, Record], ...]
@@ -52,15 +49,13 @@ class NewsRead:
     lagged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AskedFound:
+class AskedFound(Struct, frozen=True):
     """The places of questions, in their order; None where unknown."""
 
     places: tuple[tuple[int, float] | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """A piece. `place` is where the next begins; None after the last. `partial`: the last line goes on there."""
 
     lines: tuple[str, ...]
@@ -68,15 +63,13 @@ class Exported:
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """The conversation that a fork or an import has made."""
 
     conversation: ConversationId
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """An answer that goes to the wire as it is."""
 
     value: Mapping[str, Any]
@@ -88,8 +81,7 @@ Answer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored 
 # --- requests -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MakeSettings(Query[SettingsMade]):
+class MakeSettings(Query[SettingsMade], frozen=True):
     """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory.
 
     `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
@@ -109,8 +101,7 @@ class MakeSettings(Query[SettingsMade]):
     person: Person | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Permit(Query[SettingsMade]):
+class Permit(Query[SettingsMade], frozen=True):
     """Whether a client may have these settings in a conversation that has `current`."""
 
     settings: Settings
@@ -118,15 +109,13 @@ class Permit(Query[SettingsMade]):
     person: Person
 
 
-@dataclass(frozen=True, slots=True)
-class RememberEnvironment:
+class RememberEnvironment(Struct, frozen=True):
     """The conversation's commands run with this client's environment from now on. It has no answer."""
 
     conversation: ConversationId
 
 
-@dataclass(frozen=True, slots=True)
-class ReadHistory(Query[HistoryRead]):
+class ReadHistory(Query[HistoryRead], frozen=True):
     """Stored events after a cursor."""
 
     conversation: ConversationId
@@ -134,8 +123,7 @@ class ReadHistory(Query[HistoryRead]):
     limit: int = 256
 
 
-@dataclass(frozen=True, slots=True)
-class ReadNews(Query[NewsRead]):
+class ReadNews(Query[NewsRead], frozen=True):
     """Recently stored events of any conversation, waiting for some if need be."""
 
     after: int | None = None
@@ -143,15 +131,13 @@ class ReadNews(Query[NewsRead]):
     wait_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class FindAsked(Query[AskedFound]):
+class FindAsked(Query[AskedFound], frozen=True):
     """Find where and when open approvals were asked for."""
 
     questions: tuple[tuple[ConversationId, ApprovalId], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fork(Query[Stored]):
+class Fork(Query[Stored], frozen=True):
     """A new conversation with the history of another up to a seq, which must not lie inside a turn."""
 
     conversation: ConversationId
@@ -160,16 +146,14 @@ class Fork(Query[Stored]):
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Export(Query[Exported]):
+class Export(Query[Exported], frozen=True):
     """A piece of the JSON lines; `place` is where the piece before ended."""
 
     conversation: ConversationId
     place: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Import(Query[Stored | Plain]):
+class Import(Query[Stored | Plain], frozen=True):
     """Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
 
     lines: tuple[str, ...]
@@ -179,54 +163,45 @@ class Import(Query[Stored | Plain]):
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AskStatus(Query[Plain]):
+class AskStatus(Query[Plain], frozen=True):
     """The state of the daemon itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListClients(Query[Plain]):
+class ListClients(Query[Plain], frozen=True):
     """Connected clients."""
 
 
-@dataclass(frozen=True, slots=True)
-class KillClient(Query[Plain]):
+class KillClient(Query[Plain], frozen=True):
     connection: ConnectionId
 
 
-@dataclass(frozen=True, slots=True)
-class Reload(Query[Plain]):
+class Reload(Query[Plain], frozen=True):
     """Read the config again; the answer says what changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Down(Query[Plain]):
+class Down(Query[Plain], frozen=True):
     """Stop the daemon: running turns may go on for so long, then they are interrupted."""
 
     drain_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadConfig(Query[Plain]):
+class ReadConfig(Query[Plain], frozen=True):
     """The configuration in force, without secrets. `key` is dotted."""
 
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSavedConfig(Query[Plain]):
+class ReadSavedConfig(Query[Plain], frozen=True):
     """The config file as it is now, without what it leaves to defaults: {value, path}."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskKey(Query[Plain]):
+class AskKey(Query[Plain], frozen=True):
     """Ask if there is a key for the model provider of new conversations: {key, openai}; no secret."""
 
     person: Person
 
 
-@dataclass(frozen=True, slots=True)
-class RunOnce(Query[Plain]):
+class RunOnce(Query[Plain], frozen=True):
     """A command outside of any conversation, under its sandbox: {exitCode, stdout, stderr}."""
 
     command: tuple[str, ...]
@@ -236,15 +211,13 @@ class RunOnce(Query[Plain]):
     person: Person | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DiffToRemote(Query[Plain]):
+class DiffToRemote(Query[Plain], frozen=True):
     """{sha, diff} against the closest remote ancestor."""
 
     cwd: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindFiles(Query[Plain]):
+class FindFiles(Query[Plain], frozen=True):
     """{files}, the best first. Roots are relative to the client's directory.
 
     A later search of the same series replaces a search that has not begun, which then finds nothing.

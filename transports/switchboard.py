@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
 from actors.conversation.messages import Address, Ready
@@ -14,8 +15,7 @@ from transports.messages import Announced, Dismissed, Posted, Reconfigured, Stre
 ConnectionNews = Posted | Streamed | Dismissed | Reconfigured | Announced
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(Struct):
     client: Client
     address: Address[ConnectionNews]
 

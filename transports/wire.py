@@ -5,8 +5,9 @@ loop's, and nothing waits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from actors.conversation.messages import Address
 from transports.framing import Line
@@ -18,30 +19,26 @@ LINES = 64  # of one Arrived: a read may bring thousands, and their owner has ot
 HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to leave
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(Struct, frozen=True):
     """Bytes to write. `left` is called when the last one was handed over; it never waits."""
 
     data: bytes
     left: Callable[[], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """Lines, in order. The next come after `take_more`."""
 
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoMore:
+class NoMore(Struct, frozen=True):
     """The client has closed its writing side but may still read. Within `linger_s`, if that is set."""
 
     linger_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """The wire is closed. Told once, also if the owner closed it, and nothing is told after it."""
 
     reason: str

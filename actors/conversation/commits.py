@@ -1,7 +1,8 @@
 """The answers of the journal: commits release what may be shown now, refusals take back what was never kept."""
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft

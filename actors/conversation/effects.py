@@ -4,7 +4,7 @@ but for the bytes that dialects keep in a `Slice`, because nobody copies them.
 An effect that is addressed to somebody is the message that they get: the core returns it, the shell delivers it.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from actors.conversation.orders import AgentOrder
 from actors.vocabulary.answers import Answer
@@ -13,8 +13,7 @@ from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, Conversation
 from actors.vocabulary.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyTo:
+class ReplyTo(Struct, frozen=True):
     """The one answer of a request. `settles`: the request is over, and can't be cancelled any more."""
 
     caller: Caller
@@ -22,15 +21,13 @@ class ReplyTo:
     settles: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(Struct, frozen=True):
     """The turn of a request that was answered before has ended: the request can't be cancelled any more."""
 
     caller: Caller
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
+class Slice(Struct, frozen=True, eq=False):
     """The events that a reader has not seen, then the unfinished tail. Shared by all readers with the same cursor.
 
     `live`: it reaches the present. `pending`, on the first live slice of a subscription, are the questions
@@ -49,57 +46,48 @@ class Slice:
     encoded: dict[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Struct, frozen=True):
     connection: ConnectionId
     subscription: SubscriptionId
     slice: Slice
 
 
-@dataclass(frozen=True, slots=True)
-class Unsubscribed:
+class Unsubscribed(Struct, frozen=True):
     """The conversation ended the subscription by itself."""
 
     subscription: SubscriptionId
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class EndSubscription:
+class EndSubscription(Struct, frozen=True):
     connection: ConnectionId
     news: Unsubscribed
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPage:
+class ReadPage(Struct, frozen=True):
     subscription: SubscriptionId
     after: int
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetTimer:
+class SetTimer(Struct, frozen=True):
     name: str
     delay_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class OfferToPark:
+class OfferToPark(Struct, frozen=True):
     """Tell the registry that the conversation has been idle for long enough to be parked."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedOthers:
+class FeedOthers(Struct, frozen=True):
     """Some readers were not served in this step: take another, after the other actors had their turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """End the actor: nothing is going on and everything is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(Struct, frozen=True):
     """Ask the registry to go on routing here, because something came in between."""
 
 
@@ -107,8 +95,7 @@ Reading = Deliver | EndSubscription | ReadPage | FeedOthers
 Effect = AgentOrder | ReplyTo | Settle | Reading | SetTimer | OfferToPark | Leave | Stay
 
 
-@dataclass(frozen=True, slots=True)
-class Survivors:
+class Survivors(Struct, frozen=True):
     """The readers and callers of a failed session, handed to its successor."""
 
     readers: tuple["ReaderState", ...]
@@ -116,8 +103,7 @@ class Survivors:
     passes: tuple[tuple[ApprovalId, frozenset[ConnectionId]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderState:
+class ReaderState(Struct, frozen=True):
     subscription: SubscriptionId
     connection: ConnectionId
     seq: int

@@ -1,6 +1,6 @@
 """The life cycle of a conversation: begin, rename, archive, fail, come back, fall idle, leave."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from actors.conversation import sending
 from actors.conversation.approving import resolve

@@ -3,8 +3,9 @@
 Commands are imperative, news is past tense. What the conversation then does is in `effects`.
 """
 
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from actors.conversation.effects import Survivors
 from actors.conversation.orders import AgentOutput, TurnEnded
@@ -25,17 +26,14 @@ class Address(Protocol[Message_contra]):
     def tell(self, message: Message_contra) -> None: ...
 
 
-class Query(Generic[Answer_co]):
+class Query(Struct, Generic[Answer_co], frozen=True):
     """A message with an answer: a value of this type, or a refusal."""
-
-    __slots__ = ()
 
 
 # --- commands to a conversation; `by` names the client for people -----
 
 
-@dataclass(frozen=True, slots=True)
-class Begin(Query[Begun]):
+class Begin(Query[Begun], frozen=True):
     """The first message of a new conversation."""
 
     settings: Settings
@@ -43,8 +41,7 @@ class Begin(Query[Begun]):
     forked_from: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Send(Query[Accepted | TurnResult]):
+class Send(Query[Accepted | TurnResult], frozen=True):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
@@ -59,8 +56,7 @@ class Send(Query[Accepted | TurnResult]):
     gone_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt(Query[Interrupted]):
+class Interrupt(Query[Interrupted], frozen=True):
     """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
 
     by: str = ""
@@ -69,24 +65,21 @@ class Interrupt(Query[Interrupted]):
     clear: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequest:
+class CancelRequest(Struct, frozen=True):
     """Take back an earlier request of this caller, whether its input waits or runs."""
 
     caller: Caller
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerApproval(Query[Answered]):
+class AnswerApproval(Query[Answered], frozen=True):
     approval: ApprovalId
     decision: Decision
     by: str = ""
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PassOn:
+class PassOn(Struct, frozen=True):
     """A client can't answer this question. `asked`: it was asked and passed it on; otherwise it can't be asked.
 
     `reason`: given to the model if nobody else can answer.
@@ -99,8 +92,7 @@ class PassOn:
     reason: str = "no client that was asked could answer it"
 
 
-@dataclass(frozen=True, slots=True)
-class Attach(Query[Attached]):
+class Attach(Query[Attached], frozen=True):
     """Subscribe from a cursor: the last seq the client has, 0 for all of it, None for what comes from now on."""
 
     connection: ConnectionId
@@ -109,61 +101,50 @@ class Attach(Query[Attached]):
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Detach(Query[Done]):
+class Detach(Query[Done], frozen=True):
     subscription: SubscriptionId
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """The reader has taken its slice and may get the next."""
 
     subscription: SubscriptionId
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionClosed:
+class ConnectionClosed(Struct, frozen=True):
     connection: ConnectionId
 
 
-@dataclass(frozen=True, slots=True)
-class Rename(Query[Done]):
+class Rename(Query[Done], frozen=True):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Archive(Query[Done]):
+class Archive(Query[Done], frozen=True):
     archived: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSettings(Query[Done]):
+class ChangeSettings(Query[Done], frozen=True):
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeQueue(Query[Done]):
+class ResumeQueue(Query[Done], frozen=True):
     """Let waiting input go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawInput(Query[Done]):
+class WithdrawInput(Query[Done], frozen=True):
     input: InputId
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Inspect(Query[Summary]):
+class Inspect(Query[Summary], frozen=True):
     """Ask for the state of the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retire(Query[Done]):
+class Retire(Query[Done], frozen=True):
     """Leave for good: the conversation is about to be deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restart(Query[Done]):
+class Restart(Query[Done], frozen=True):
     """Gives a conversation that was given up as failed a new life."""
 
     by: str = ""
@@ -189,8 +170,7 @@ Command = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToConversation:
+class ToConversation(Struct, frozen=True):
     """A command for the owner of the conversation, and the caller of its answer. Wakes a parked conversation."""
 
     conversation: ConversationId
@@ -201,54 +181,46 @@ class ToConversation:
 # --- news to a conversation --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """Everything up to `seq` of this epoch is on disk."""
 
     seq: int
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class AppendRefused:
+class AppendRefused(Struct, frozen=True):
     """The journal could not store the append. Nothing of this epoch from here on was stored."""
 
     error: GreenroomError
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class PageRead:
+class PageRead(Struct, frozen=True):
     """A piece of history for a reader that is further back than memory goes."""
 
     subscription: SubscriptionId
     page: Page | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadersWait:
+class ReadersWait(Struct, frozen=True):
     """Some readers were not served in the step before, so that other actors had their turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimerFired:
+class TimerFired(Struct, frozen=True):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Park:
+class Park(Struct, frozen=True):
     """The registry routes nothing here any more. Leave if nothing is going on, else answer Stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quiesce:
+class Quiesce(Struct, frozen=True):
     """The daemon is stopping: start nothing new, put what only waits on paper; with `interrupt`, stop what runs."""
 
     interrupt: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Revived:
+class Revived(Struct, frozen=True):
     """The first input after a restore: settle what the last life left open, which is nothing after a parking."""
 
     reason: AbortReason = AbortReason.LOST

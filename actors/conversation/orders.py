@@ -5,6 +5,8 @@ An agent has one batch of news under way; the next is sent when TakeMore says th
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from actors.vocabulary.events import AgentEvent, Delta
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId, TurnId
 from actors.vocabulary.items import InputItem
@@ -23,8 +25,7 @@ class PendingInput:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunAgent:
+class RunAgent(Struct, frozen=True):
     """Start a turn, or go on in the middle of it when `resume` is set. All of it is on disk up to `seq`.
 
     `first`: nothing was said before its own inputs, so there is no history to read.
@@ -39,65 +40,56 @@ class RunAgent:
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StopAgent:
+class StopAgent(Struct, frozen=True):
     turn: TurnId
     kill: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SuspendAgent:
+class SuspendAgent(Struct, frozen=True):
     """End without an outcome, because the turn only waits for an answer, which will start it again."""
 
     turn: TurnId
 
 
-@dataclass(frozen=True, slots=True)
-class OfferInput:
+class OfferInput(Struct, frozen=True):
     """Tell the turn that input waits, which it may take in before it is over."""
 
     turn: TurnId
 
 
-@dataclass(frozen=True, slots=True)
-class GiveInput:
+class GiveInput(Struct, frozen=True):
     """The input said meanwhile; empty if it was taken back."""
 
     turn: TurnId
     inputs: tuple[PendingInput, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerAgent:
+class AnswerAgent(Struct, frozen=True):
     turn: TurnId
     approval: ApprovalId
     decision: Decision
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AllStored:
+class AllStored(Struct, frozen=True):
     """All that the turn had said when it asked is on disk."""
 
     turn: TurnId
 
 
-@dataclass(frozen=True, slots=True)
-class TakeMore:
+class TakeMore(Struct, frozen=True):
     """The last batch was taken; the next may come."""
 
     turn: TurnId
 
 
-@dataclass(frozen=True, slots=True)
-class AbandonAgent:
+class AbandonAgent(Struct, frozen=True):
     """End the turn's processes and tell nobody, because the conversation's actor is gone."""
 
     conversation: ConversationId
 
 
-@dataclass(frozen=True, slots=True)
-class RestAgent:
+class RestAgent(Struct, frozen=True):
     """Release what is only kept to make the next turn faster, because the conversation is parked."""
 
     conversation: ConversationId
@@ -108,49 +100,41 @@ AgentOrder = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InputWanted:
+class InputWanted(Struct, frozen=True):
     """The agent was told that input waits, and takes it before it asks the model again or is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class StorageAwaited:
+class StorageAwaited(Struct, frozen=True):
     """The agent is about to do what must not go unrecorded, and waits for AllStored."""
 
 
 AgentNews = AgentEvent | Delta | InputWanted | StorageAwaited
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOutput:
+class AgentOutput(Struct, frozen=True):
     turn: TurnId
     batch: tuple[AgentNews, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     last_message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFailed:
+class ModelFailed(Struct, frozen=True):
     """The model, or the way to it, gave up; the agent itself is well."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgentStopped:
+class AgentStopped(Struct, frozen=True):
     """Cancelled as asked; nothing of it runs any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspended:
+class Suspended(Struct, frozen=True):
     """Ended while it waited for answers; an answer starts it again from the journal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crashed:
+class Crashed(Struct, frozen=True):
     """A bug in the agent."""
 
     message: str
@@ -159,8 +143,7 @@ class Crashed:
 Outcome = Completed | ModelFailed | AgentStopped | Suspended | Crashed
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it.
 
     `batch` has the last events, which are stored in one go with the end.
@@ -171,8 +154,7 @@ class TurnEnded:
     batch: tuple[AgentNews, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AgentAbandoned:
+class AgentAbandoned(Struct, frozen=True):
     """Nothing of the conversation's turn runs any more."""
 
     conversation: ConversationId

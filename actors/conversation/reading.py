@@ -1,9 +1,10 @@
 """Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs only its cursor."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from actors.conversation.draft import Draft
 from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed

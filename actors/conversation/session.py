@@ -5,8 +5,10 @@ Knows no policy. Everything it waits for comes as a message: the journal's answe
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.conversation import (
     Stamp,
@@ -70,8 +72,7 @@ from actors.vocabulary.ports import AgentRunner, Outbox
 from actors.vocabulary.records import Append, Head
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDeps:
+class SessionDeps(Struct, frozen=True):
     """The actors and ports that a session talks to, shared by all sessions of a daemon."""
 
     registry: Address[RegistryInput]
@@ -85,8 +86,7 @@ class SessionDeps:
     start: Start
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
+class Headline(Struct, frozen=True):
     """A row on its way to the disk, and the questions that wait as of it."""
 
     epoch: int

@@ -1,9 +1,11 @@
 """The live state of a conversation beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
+
+from msgspec import Struct, field
+from msgspec.structs import fields
 
 from actors.conversation.effects import Effect
 from actors.conversation.facts import Facts
@@ -13,16 +15,14 @@ from actors.vocabulary.records import Append, Record
 from actors.vocabulary.settings import AbortReason
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """Inputs that a pure core can't make: the time, and a fresh name."""
 
     now: float
     nonce: str
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Bounds, each with its reason."""
 
     queue: int = 100  # more than a person queues by hand; a script that does is told
@@ -43,8 +43,7 @@ class Stage(StrEnum):
     STOPPING = "stopping"
 
 
-@dataclass(frozen=True, slots=True)
-class StopDecision:
+class StopDecision(Struct, frozen=True):
     """A stop was decided; the turn ends when its processes are gone."""
 
     reason: AbortReason
@@ -53,8 +52,7 @@ class StopDecision:
     pause: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """The agent's side of the open turn. None in the state when the turn waits on paper."""
 
     turn: TurnId
@@ -67,8 +65,7 @@ class Run:
         return self.turn == turn and self.stage is not Stage.HELD
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A request whose input is not settled. `awaiting`: its one answer is how the turn ended."""
 
     caller: Caller
@@ -77,8 +74,7 @@ class Claim:
     gone_s: float | None = None  # how long its caller may be gone
 
 
-@dataclass(frozen=True, slots=True)
-class Subscriber:
+class Subscriber(Struct, frozen=True):
     """The cursor of one reader, and whether it still has a slice in its hands.
 
     `offsets` is how much it has of each unfinished tail, by its key and beginning: the same item may begin again.
@@ -107,8 +103,7 @@ class Subscriber:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Passes:
+class Passes(Struct, frozen=True):
     """The connections that have passed a question on, and since when nobody is attached who could answer it."""
 
     by: frozenset[ConnectionId] = frozenset()
@@ -116,23 +111,20 @@ class Passes:
     timer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """An effect that waits until everything up to `seq` is on disk."""
 
     seq: int
     effect: Effect
 
 
-@dataclass(frozen=True, slots=True)
-class Retiring:
+class Retiring(Struct, frozen=True):
     """The conversation is to be deleted as soon as everything is stored; `caller` waits for that."""
 
     caller: Caller | None
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """The state of a conversation. `step` copies it once and nobody else writes to it. All inside is frozen."""
 
     facts: Facts
@@ -162,8 +154,7 @@ class State:
 _everything = attrgetter(*(one.name for one in fields(State)))  # much faster than `replace`, and done at every step
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The result of one input: the append to store, the effects to carry out in order."""
 
     state: State

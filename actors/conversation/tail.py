@@ -1,7 +1,8 @@
 """The unfinished tail of an item: deltas, coalesced, until its finished event repeats them in full."""
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
@@ -12,8 +13,7 @@ TAIL_LIMIT = 1 << 20  # characters or bytes kept of one unfinished item; a reade
 TailPlace = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """The kept pieces of one tail, from `start` (all before was dropped) to `end`; offsets count from the beginning.
 
     `sample` is the last delta.

@@ -1,6 +1,6 @@
 """A turn while it is open: what its agent says, and the decision that it stops."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft

@@ -4,7 +4,7 @@ A client can answer if it reads, does not only watch, and has not passed the que
 passed on is not handled here: it waits for ever.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from actors.conversation.approving import resolve
 from actors.conversation.commits import RETRY_STORAGE_S

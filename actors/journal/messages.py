@@ -1,7 +1,8 @@
 """Messages to the journal's actors, and their answers, which go to the address that a request carries."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.conversation.effects import ReadPage
 from actors.conversation.messages import Address, AppendRefused, Committed, PageRead
@@ -10,8 +11,7 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """Store this append. `reply_to` gets Committed when it is durable, or AppendRefused."""
 
     append: Append
@@ -19,8 +19,7 @@ class Store:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """The answer to Load. `error`: the journal could not be read; no error and no head: no such conversation."""
 
     head: Head | None
@@ -28,45 +27,39 @@ class Loaded:
     error: GreenroomError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
 
     conversation: ConversationId
     reply_to: Address[Loaded]
 
 
-@dataclass(frozen=True, slots=True)
-class ChoreDone:
+class ChoreDone(Struct, frozen=True):
     result: object
 
 
-@dataclass(frozen=True, slots=True)
-class Chore:
+class Chore(Struct, frozen=True):
     """Work that only the writer of the journal may do, between two commits."""
 
     work: Callable[[], object]
     reply_to: Address[ChoreDone]
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(Struct, frozen=True):
     """The conversation is gone from the disk; with an error, it is there as before."""
 
     conversation: ConversationId
     error: GreenroomError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Erase:
+class Erase(Struct, frozen=True):
     """Forget everything of a conversation that has no owner."""
 
     conversation: ConversationId
     reply_to: Address[Erased]
 
 
-@dataclass(frozen=True, slots=True)
-class FetchPage:
+class FetchPage(Struct, frozen=True):
     """Read a piece of history for a reader."""
 
     conversation: ConversationId

@@ -10,8 +10,10 @@ broken      it failed even while recovering; refused until the daemon is restart
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.conversation.messages import SessionInput, ToConversation
 from actors.routing.messages import SessionFailed
@@ -33,8 +35,7 @@ class EntryStatus(StrEnum):
     BROKEN = "broken"
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """One conversation. A parked conversation costs its head and nothing else.
 
     `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.

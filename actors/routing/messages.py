@@ -1,6 +1,6 @@
 """Messages to the registry, and its effects."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors
 from actors.conversation.messages import (
@@ -22,40 +22,34 @@ from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head
 
 
-@dataclass(frozen=True, slots=True)
-class Create(Query[Begun]):
+class Create(Query[Begun], frozen=True):
     """A new conversation under a fresh id that its creator made up."""
 
     conversation: ConversationId
     begin: Begin
 
 
-@dataclass(frozen=True, slots=True)
-class ListConversations(Query[Listing]):
+class ListConversations(Query[Listing], frozen=True):
     archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WatchList(Query[ListChanged]):
+class WatchList(Query[ListChanged], frozen=True):
     """Answered when a conversation has come or gone: since the change with this number, or from now on."""
 
     seen: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListApprovals(Query[PendingApprovals]):
+class ListApprovals(Query[PendingApprovals], frozen=True):
     conversation: ConversationId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Resolve(Query[Resolved]):
+class Resolve(Query[Resolved], frozen=True):
     """Find the conversation by an id, a unique prefix of at least two characters, or a name."""
 
     reference: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remove(Query[Done]):
+class Remove(Query[Done], frozen=True):
     """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
 
     conversation: ConversationId
@@ -64,29 +58,25 @@ class Remove(Query[Done]):
 RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve | Remove
 
 
-@dataclass(frozen=True, slots=True)
-class ToRegistry:
+class ToRegistry(Struct, frozen=True):
     """A query for the registry itself, and the caller of its answer."""
 
     query: RegistryQuery
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
-class Trim:
+class Trim(Struct, frozen=True):
     """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
 
     most: int | None = None
     untouched_since: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AllEnded:
+class AllEnded(Struct, frozen=True):
     """Each turn that the last daemon left running has its end on disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
 
     `ended`: told once, when none of them has a turn of the last daemon any more.
@@ -96,46 +86,39 @@ class Known:
     ended: Address[AllEnded] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AllAnswered:
+class AllAnswered(Struct, frozen=True):
     """No request waits for its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitAnswers:
+class AwaitAnswers(Struct, frozen=True):
     """Say when every request that was accepted has its answer."""
 
     reply_to: Address[AllAnswered]
 
 
-@dataclass(frozen=True, slots=True)
-class HeadChanged:
+class HeadChanged(Struct, frozen=True):
     """The row of a conversation that `ls` and `approvals` show has changed."""
 
     head: Head
     pending: tuple[ApprovalRequest, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParkOffered:
+class ParkOffered(Struct, frozen=True):
     conversation: ConversationId
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     conversation: ConversationId
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stayed:
+class Stayed(Struct, frozen=True):
     conversation: ConversationId
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFailed:
+class SessionFailed(Struct, frozen=True):
     """A bug or a poison message ended a session, or the journal could not be read for it (`unread`).
 
     `leftovers` are the messages that nobody has handled yet.
@@ -170,8 +153,7 @@ RegistryInput = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StartSession:
+class StartSession(Struct, frozen=True):
     """Give a conversation a live owner. `first` are the messages that waited for it, in order.
 
     `unborn`: it is being created, so there is nothing of it to be read.
@@ -184,26 +166,22 @@ class StartSession:
     unborn: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Forward:
+class Forward(Struct, frozen=True):
     conversation: ConversationId
     message: SessionInput
 
 
-@dataclass(frozen=True, slots=True)
-class EraseRows:
+class EraseRows(Struct, frozen=True):
     """Delete the rows of a conversation that nobody owns any more."""
 
     conversation: ConversationId
 
 
-@dataclass(frozen=True, slots=True)
-class SayAllEnded:
+class SayAllEnded(Struct, frozen=True):
     to: Address[AllEnded]
 
 
-@dataclass(frozen=True, slots=True)
-class SayAllAnswered:
+class SayAllAnswered(Struct, frozen=True):
     to: Address[AllAnswered]
 
 

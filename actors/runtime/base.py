@@ -12,12 +12,12 @@ import contextvars
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pykka
 import structlog
+from msgspec import Struct
 from pykka._envelope import Envelope
 from pykka.messages import _ActorStop
 
@@ -46,8 +46,7 @@ Message_contra = TypeVar("Message_contra", contravariant=True)
 ASK_S = 30.0  # the default bound: long, and shorter than anybody's patience with a program that hangs
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The failure of an actor. `leftovers` are the messages that nobody has handled, oldest first."""
 
     error: BaseException

@@ -3,8 +3,9 @@
 Refusals are answers too: expected, returned, never raised between actors.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
@@ -26,14 +27,12 @@ class Condition(StrEnum):
     ARCHIVED = "archived"
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     conversation: ConversationId
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """The input is stored. `turn` took it, or is None while the input waits.
 
     `ended` is the seq at which that turn ended, if the input was repeated after that.
@@ -56,8 +55,7 @@ class Ending(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnResult:
+class TurnResult(Struct, frozen=True):
     """The end of the turn that took the caller's input. `message` is the answer, or what went wrong."""
 
     turn: TurnId
@@ -66,8 +64,7 @@ class TurnResult:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Struct, frozen=True):
     """The turn has ended, and its processes are gone. `turn` is None where nothing was running."""
 
     turn: TurnId | None
@@ -75,14 +72,12 @@ class Interrupted:
     queued: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     approval: ApprovalId
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     connection: ConnectionId
     subscription: SubscriptionId
     seq: int
@@ -90,8 +85,7 @@ class Reader:
     read_only: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     conversation: ConversationId
     condition: Condition
     name: str | None
@@ -109,8 +103,7 @@ class Summary:
     failed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     """The subscription began; slices follow. `seq` is the last stored event at this moment."""
 
     subscription: SubscriptionId
@@ -118,30 +111,25 @@ class Attached:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The request was carried out, and there is nothing more to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     heads: tuple[Head, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListChanged:
+class ListChanged(Struct, frozen=True):
     """A conversation has come or gone. `number` asks for the next change."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class PendingApprovals:
+class PendingApprovals(Struct, frozen=True):
     requests: tuple[tuple[ConversationId, ApprovalRequest], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     conversation: ConversationId
 
 

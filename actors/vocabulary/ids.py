@@ -1,8 +1,9 @@
 """Names of things, and what can be read from them. A leaf."""
 
-from dataclasses import dataclass
 from typing import NewType
 from uuid import UUID
+
+from msgspec import Struct
 
 ConversationId = NewType("ConversationId", str)  # a lower-case hyphenated UUID on every wire
 TurnId = NewType("TurnId", str)  # unique across conversations and daemon lives
@@ -29,8 +30,7 @@ def conversation_of(approval: str) -> ConversationId | None:
 RequestId = int | str  # as the client sent it; JSON 1 and "1" are different requests
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """The caller that waits for an answer: one request of one connection.
 
     Ids of different clients never meet, because the connection is part of the name.

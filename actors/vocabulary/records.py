@@ -1,12 +1,11 @@
 """A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One durable event as the journal keeps it. `body` is the event's JSON object, `type` included.
 
     `stored_bytes` is how long it is in the journal where `body` is a shortened one; 0: it is whole.
@@ -20,8 +19,7 @@ class Record:
     stored_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The row of a conversation beside its events, so that a list or a wake-up reads nothing else.
 
     `checkpoint` is the durable part of the core's state as of `checkpoint_seq`; events after it are replayed.
@@ -44,8 +42,7 @@ class Head:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(Struct, frozen=True):
     """New records of one conversation, dense, following what is already there.
 
     `head`, when given, is stored in the same transaction; its last_seq must be that of the last record.
@@ -58,8 +55,7 @@ class Append:
     durable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Records after a cursor, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
 
     records: tuple[Record, ...]

@@ -7,9 +7,9 @@ umask, until a client attaches again.
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import structlog
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.config.complain import HIDDEN
@@ -24,12 +24,14 @@ KEPT = 4096  # conversations; entries for ids that never existed are dropped in 
 KEPT_BYTES = 64 << 20  # of environments that differ: those that are the same object count once
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """An environment and a umask. `env` holds secrets, so no repr shows it."""
 
-    env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str]
     umask: int = USUAL
+
+    def __repr__(self) -> str:
+        return f"Around(umask={self.umask:#o})"
 
     @classmethod
     def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":

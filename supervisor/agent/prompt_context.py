@@ -5,8 +5,9 @@ Reads files, so it runs in a worker thread; knows no conversation.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import Settings, WorkspaceWrite
@@ -25,8 +26,7 @@ undo work that is not yours. When you are done, say in a few sentences what you 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A message of ours in the model's history."""
 
     kind: MessageKind

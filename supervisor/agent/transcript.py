@@ -5,8 +5,9 @@ No I/O: pictures in files are named here and read where the request is built.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic_core import from_json, to_json
 
 from actors.vocabulary import events as ev
@@ -29,8 +30,7 @@ from supervisor.agent.model.request import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCall:
+class OpenCall(Struct, frozen=True):
     """A tool call of the model without an output."""
 
     call: CallId
@@ -39,8 +39,7 @@ class OpenCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class PastDecision:
+class PastDecision(Struct, frozen=True):
     """An approval of this turn that was decided, maybe in an earlier life of the daemon."""
 
     request: ev.ApprovalRequest

@@ -1,8 +1,9 @@
 """The turn as its backend sees it: a way to emit events, ask for approvals and take input. Loop thread."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import TypeVar, assert_never
+
+from msgspec import Struct
 
 from actors.conversation.messages import Address
 from actors.conversation.orders import (
@@ -26,8 +27,7 @@ from supervisor.agent.output_batcher import OutputBatcher
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
+class ApprovalAnswer(Struct, frozen=True):
     decision: Decision
     reason: str = ""
 

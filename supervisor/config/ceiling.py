@@ -5,8 +5,9 @@ to follow links.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
@@ -25,8 +26,7 @@ PERSONAL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Struct, frozen=True):
     """The ceiling of a client. `own`: the settings if it asked for nothing; `opened`: the config's workspace-write.
 
     `chosen`: a person has named the directory in `own`; otherwise the client just happened to be started there.

@@ -1,7 +1,8 @@
 """The changes that a reload brings, key by key. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from supervisor.config.complain import dotted, shown
 from supervisor.config.models import Config
@@ -27,8 +28,7 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A changed key, for a person: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
 
     key: str

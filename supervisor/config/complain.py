@@ -6,8 +6,8 @@ Secrets are never quoted. Pure; safe from any thread.
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from supervisor.config.models import Config
@@ -22,8 +22,7 @@ HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigProblem:
+class ConfigProblem(Struct, frozen=True):
     """A problem with a key. `text` follows the name of the key."""
 
     path: KeyPath

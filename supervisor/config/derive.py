@@ -5,10 +5,11 @@ Uses the file system, and blocks meanwhile: the working directory is checked, an
 
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import (
@@ -28,8 +29,7 @@ INSTRUCTIONS_BYTES = 1 << 20  # a longer file would leave no room in any model's
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """The typed arguments of a request or a command line. They go before everything else; None: not given."""
 
     model: str | None = None

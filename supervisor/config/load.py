@@ -8,8 +8,10 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
@@ -26,8 +28,7 @@ _POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)
 _INSTEAD: Mapping[str, object] = {"shell_environment_policy": {"inherit": "core"}}
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(Struct, frozen=True):
     """A file that was read and is valid. `shared`: it is Codex's, and only Codex can say what is valid in it.
 
     `tree` has the content of the file; of a shared file, without what is invalid here.
@@ -44,8 +45,7 @@ class ConfigFile:
         return f"{self.path}:{line}" if line is not None else str(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedConfig:
+class LoadedConfig(Struct, frozen=True):
     """The configuration in force, and where it came from. `warnings` are lines for a person."""
 
     config: Config

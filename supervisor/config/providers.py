@@ -4,7 +4,8 @@ Reads the environment it is given, never the process's own. Pure; safe from any 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import printable
@@ -18,8 +19,7 @@ DEFAULT_MODELS = {DEMO: "demo", "oss": "gpt-oss:20b"}
 DEFAULT_MODEL = "gpt-5"
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """A provider whose address is known. `demo` has none: it needs no network."""
 
     id: str
@@ -52,8 +52,7 @@ class Provider:
         return f"Provider({self.id!r}, {self.base_url!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The provider that was chosen. `notice` is a line for a person, if nobody named the provider."""
 
     provider: Provider

@@ -4,13 +4,13 @@ Knows the fields of pydantic, but no particular key. Pure; safe from any thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
+from msgspec import Struct
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -19,15 +19,13 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 KeyPath = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(Struct, frozen=True):
     """The expected value in words, put into an annotation if the type alone does not say it."""
 
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeyType:
+class KeyType(Struct, frozen=True):
     """The type of a key or an element, without its annotations, and its limits."""
 
     bare: Any

@@ -3,10 +3,11 @@
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
@@ -151,8 +152,7 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPo
     return ExportPosition(page.first_seq - 1, head.last_seq), header
 
 
-@dataclass(frozen=True, slots=True)
-class Arriving:
+class Arriving(Struct, frozen=True):
     """A conversation that was read and can be stored."""
 
     head: Head

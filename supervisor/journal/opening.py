@@ -4,8 +4,9 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.journal import repair
@@ -23,8 +24,7 @@ FIND_HOLE = """
     WHERE coalesce(kept, 0) <> last_seq - first_seq + 1 OR low <> first_seq OR high <> last_seq LIMIT 1"""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     db: sqlite3.Connection
     known: dict[ConversationId, LogPosition]
     next_key: int

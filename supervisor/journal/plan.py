@@ -1,7 +1,8 @@
 """The rows of a group of appends, and the appends that don't fit what is stored. Pure: no database, no clock."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import SequenceConflict
 from actors.vocabulary.ids import ConversationId
@@ -9,8 +10,7 @@ from actors.vocabulary.records import Append, Record
 from supervisor.journal.rows import Row, event_row, head_row
 
 
-@dataclass(frozen=True, slots=True)
-class LogPosition:
+class LogPosition(Struct, frozen=True):
     """The key of a conversation in the tables, and its last event."""
 
     key: int

@@ -6,7 +6,8 @@ the registry deletes whole conversations, because it knows which of them are ope
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
@@ -21,8 +22,7 @@ ERASE = """
     DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE conversation = ? ORDER BY seq LIMIT ?)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(Struct, frozen=True):
     """The limits of what is kept. None: no limit. `max_events` is per conversation."""
 
     max_age_s: float | None = None
@@ -33,16 +33,14 @@ class Retention:
         return self.max_age_s is None and self.max_events is None
 
 
-@dataclass(frozen=True, slots=True)
-class PruneStep:
+class PruneStep(Struct, frozen=True):
     """The result of a step. The next step goes on after the key `after`."""
 
     after: int
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     key: int
     checkpoint_seq: int
     first_seq: int

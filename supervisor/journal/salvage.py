@@ -7,9 +7,10 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from supervisor.journal.failures import is_damage
 from supervisor.journal.schema import Migration, connect, migrate, version
@@ -49,8 +50,7 @@ NO_SNAPSHOT = """
     INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Salvage:
+class Salvage(Struct, frozen=True):
     events: int
     conversations: int
     lost_events: int

@@ -7,11 +7,11 @@ is a wire. Records are redacted on the way out, so no caller can forget to. Any 
 import logging
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import structlog
+from msgspec import Struct
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
@@ -45,8 +45,7 @@ class TerminalHandler(logging.StreamHandler[TextIO]):
         self.failures += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Logs:
+class Logs(Struct, frozen=True):
     """The sinks in use. Closing them leaves logging silent, as before `configure`."""
 
     sinks: tuple[LogFile | TerminalHandler, ...]

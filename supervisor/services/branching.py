@@ -3,10 +3,12 @@
 Blocking: reads the journal. Both are replayed before they are stored, which gives the head that a restart needs.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 from pydantic_core import to_json
 
@@ -37,8 +39,7 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 # --- a fork ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ForkedConversation:
+class ForkedConversation(Struct, frozen=True):
     """A copy that can be stored: events from 1 on, and the row that follows from them."""
 
     head: Head
@@ -152,7 +153,7 @@ def _beginning(read: Arriving) -> State:
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
     settings = state.facts.settings.model_copy(update={"roots": None})
-    state.facts = replace(state.facts, conversation=conversation, settings=settings)
+    state.facts = dataclasses.replace(state.facts, conversation=conversation, settings=settings)
     return state
 
 

@@ -6,8 +6,9 @@ processes have ended when the request is answered.
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
@@ -38,8 +39,7 @@ FILTERS = r"^filter\..*\.(clean|process)$"
 PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """The directory, environment and sandbox of one client's commands."""
 
     processes: Processes

@@ -8,7 +8,8 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from actors.runtime.shared import soon
 from actors.vocabulary.ids import ConversationId

@@ -9,11 +9,11 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, assert_never
 
 import structlog
+from msgspec.structs import fields, replace
 from pydantic_core import PydanticSerializationError
 
 from actors.conversation.messages import Quiesce

@@ -1,9 +1,9 @@
 """The journalist alone: groups, answers, and a journal that fails."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from actors.conversation.messages import AppendRefused, Committed
 from actors.journal.journalist import GROUP, Journalist

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId

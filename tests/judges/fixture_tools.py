@@ -6,10 +6,10 @@ own. Only what a tool asks its client is kept here, until the answer comes.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.ids import Caller

@@ -8,7 +8,8 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.backends.model import Notify
@@ -36,8 +37,7 @@ HELP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DemoStep:
+class DemoStep(Struct, frozen=True):
     """A step of an answer: a tool call, or words."""
 
     words: str = ""

@@ -5,9 +5,11 @@ The loop is the same for every model. It can begin in the middle, because open c
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary import events as ev
@@ -50,8 +52,7 @@ class ModelSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOptions:
+class AgentOptions(Struct, frozen=True):
     """Options from the config for talking to a model."""
 
     home: Path

@@ -8,10 +8,10 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic_core import from_json
 
 from actors.vocabulary.ids import CallId

@@ -12,11 +12,11 @@ import select
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from typing import Self, cast
 
 import httptools
 import httpx
+from msgspec import Struct
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.moving_timer import MovingTimer
@@ -97,8 +97,7 @@ class Direct(httpx.AsyncBaseTransport):
         return await HttpConnection.to(origin, self._tls, timeout_s, self._bounds)
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """A request in bytes, and its destination."""
 
     origin: Origin

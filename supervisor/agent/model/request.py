@@ -1,28 +1,26 @@
 """The input of a model: one request, free of any wire. Plain data, made by code that knows the conversation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """A picture by https: or data: address."""
 
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class LocalImage:
+class LocalImage(Struct, frozen=True):
     """A picture in a file, which is read when a request is made."""
 
     path: Path
@@ -32,8 +30,7 @@ Part = Text | Image | LocalImage
 Role = Literal["user", "assistant", "developer"]  # the chat wire calls the last `system`
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     role: Role
     parts: tuple[Part, ...]
 
@@ -42,8 +39,7 @@ class Said:
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A call. `arguments` is the model's own text, which need not be JSON."""
 
     call_id: CallId
@@ -51,14 +47,12 @@ class Called:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Struct, frozen=True):
     call_id: CallId
     output: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reasoned:
+class Reasoned(Struct, frozen=True):
     """A reasoning item that its model wants back. `id` is the model's."""
 
     id: str
@@ -69,8 +63,7 @@ class Reasoned:
 HistoryItem = Said | Called | Returned | Reasoned
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
 
     name: str
@@ -78,8 +71,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`."""
 
     model: str

@@ -3,7 +3,8 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from supervisor.agent.model.client import Deliver, ModelClient
 from supervisor.agent.model.endpoint import Endpoint
@@ -18,8 +19,7 @@ Build = Callable[[], Awaitable[ModelRequest]]
 Uniform = Callable[[float, float], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """A pause of `delay_s` before try `attempt` of `of`, because of `reason`."""
 
     reason: str

@@ -4,42 +4,36 @@ A delta belongs to the item that is open; the `…Done` that closes it repeats t
 before the calls of a response, `ResponseEnd` comes last, and items that a broken stream left open are void.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextDone:
+class TextDone(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(Struct, frozen=True):
     """More of the summary of the model's reasoning."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SectionBreak:
+class SectionBreak(Struct, frozen=True):
     """The summary goes on in a new part."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawReasoningDelta:
+class RawReasoningDelta(Struct, frozen=True):
     """More of the reasoning as the model wrote it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDone:
+class ReasoningDone(Struct, frozen=True):
     """The end of a reasoning item. Without an `id`, as on the chat wire, the model doesn't want it back."""
 
     id: str
@@ -48,15 +42,13 @@ class ReasoningDone:
     encrypted_content: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallDone:
+class CallDone(Struct, frozen=True):
     call_id: CallId
     name: str
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of this response. None where the server gave no number."""
 
     input: int
@@ -66,8 +58,7 @@ class Usage:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseEnd:
+class ResponseEnd(Struct, frozen=True):
     response_id: str = ""
 
 

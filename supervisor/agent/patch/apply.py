@@ -7,9 +7,10 @@ alive, and replaced only while its name still leads to that inode.
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
@@ -19,8 +20,7 @@ from supervisor.agent.patch.transaction import Transaction, put
 from supervisor.daemon.umask import USUAL
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
+class _Old(Struct, frozen=True):
     """The file to be replaced or deleted."""
 
     state: FileState
@@ -28,8 +28,7 @@ class _Old:
     backup: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     edit: FileEdit
     folder: int
     old: _Old | None

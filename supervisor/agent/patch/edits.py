@@ -1,8 +1,9 @@
 """The changes of each file, and their words for people, clients and the model. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.events import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.agent.patch.diff import COMMENT, diff_lines
@@ -15,8 +16,7 @@ from supervisor.agent.patch.text import split_lines
 DIFF_CONTEXT_LINES = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(Struct, frozen=True):
     """A file before and after the whole patch; None: it doesn't exist. A move is two of these."""
 
     path: PatchPath

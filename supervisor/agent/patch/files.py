@@ -3,8 +3,9 @@
 import os
 import secrets
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from supervisor.agent.folders import open_folder
 
@@ -20,8 +21,7 @@ class TooLarge(UnfitFile):
     """The file is larger than the rest of what may be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(Struct, frozen=True):
     """The content of a regular file. `mode` None: a new file, whose mode follows from the client's umask."""
 
     data: bytes

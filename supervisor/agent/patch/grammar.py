@@ -1,8 +1,9 @@
 """The parser of patches: text to operations. Pure: knows the grammar and its failure texts, and nothing of files."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from supervisor.agent.patch.errors import PatchSyntax
 
@@ -23,14 +24,12 @@ class Mark(Enum):
     INSERT = "+"
 
 
-@dataclass(frozen=True, slots=True)
-class PatchLine:
+class PatchLine(Struct, frozen=True):
     mark: Mark
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     context: str | None
     lines: tuple[PatchLine, ...]
     at_end: bool = False
@@ -40,19 +39,16 @@ class Chunk:
         return tuple(line.text for line in self.lines if line.mark is not Mark.INSERT)
 
 
-@dataclass(frozen=True, slots=True)
-class AddFile:
+class AddFile(Struct, frozen=True):
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteFile:
+class DeleteFile(Struct, frozen=True):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateFile:
+class UpdateFile(Struct, frozen=True):
     path: str
     move_to: str | None
     chunks: tuple[Chunk, ...]

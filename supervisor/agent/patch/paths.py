@@ -1,16 +1,16 @@
 """The meaning of a path in a patch: the file, and how it is shown. Reads links, opens nothing."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from supervisor.agent.patch.errors import PatchMismatch
 
 LONGEST_PATH = 4095  # the kernel's own bound
 
 
-@dataclass(frozen=True, slots=True)
-class PatchPath:
+class PatchPath(Struct, frozen=True):
     written: str  # as in the patch
     shown: Path  # absolute, for people and events
     real: Path  # with its folder resolved, for everything else

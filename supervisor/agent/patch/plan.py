@@ -5,8 +5,9 @@ are folded into one edit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from actors.vocabulary.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, summary, told_changes
@@ -18,8 +19,7 @@ from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.paths import PatchPath, patch_path
 
 
-@dataclass(frozen=True, slots=True)
-class PatchPlan:
+class PatchPlan(Struct, frozen=True):
     edits: tuple[FileEdit, ...]
     changes: Mapping[str, FileChange]  # by absolute path, for the events
     summary: str
@@ -49,8 +49,7 @@ def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None
     return PatchPlan(edits, changes, summary(edits, draft.moves), empty=not operations)
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """The files as they would be after the operations so far."""
 
     cwd: Path

@@ -7,7 +7,8 @@ line of context in a patch of a shell script.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.safety.shell import plain_commands
@@ -22,8 +23,7 @@ HEADER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PatchCall:
+class PatchCall(Struct, frozen=True):
     text: str
     workdir: str | None = None  # relative to the call's own, from `cd DIR && apply_patch …`
 

@@ -1,8 +1,9 @@
 """A text file as lines that each keep their own ending. Pure; knows nothing of patches."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 STRETCH = 256 * 1024  # characters split in one go: other threads wait that long
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -22,14 +23,12 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(Struct, frozen=True):
     text: str
     ending: str
 
 
-@dataclass(frozen=True, slots=True)
-class Splice:
+class Splice(Struct, frozen=True):
     """A replacement of `count` lines from `start` by `lines`."""
 
     start: int
@@ -37,8 +36,7 @@ class Splice:
     lines: tuple[TextLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """A text file. Its last line always has an ending here, even if the file's has none."""
 
     mark: str

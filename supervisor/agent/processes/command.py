@@ -1,8 +1,9 @@
 """A command, its result, and the marks by which its processes are known. A leaf, no logic."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.daemon.umask import USUAL
@@ -14,8 +15,7 @@ COMMAND = "GREENROOM_COMMAND"  # a single run; unique across daemon lives
 MARKS = (INSTANCE, CONVERSATION, TURN, COMMAND)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """An argv to execute, without a shell of ours.
 
     `env` is complete: nothing is inherited, only the marks are added. `keeper` says that the first process is a
@@ -33,8 +33,7 @@ class Command:
     umask: int = USUAL
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """The end of a command. `exit_code` is 128+n after signal n, as in shells; -1 if we ended it for its timeout."""
 
     exit_code: int
@@ -42,8 +41,7 @@ class Finished:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class NotStarted:
+class NotStarted(Struct, frozen=True):
     """The command never ran: no such program, no such directory, no process or descriptor left."""
 
     reason: str

@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Process:
+
+class Process(Struct, frozen=True):
     """A process. Its pid alone is no name, because pids are reused; with the start time it is."""
 
     pid: int

@@ -7,8 +7,9 @@ the daemon have the numbers in between. Linux only, loop thread only.
 
 import resource
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 LIMIT_LOCKS = 10  # RLIMIT_LOCKS, on every processor
 WIDTH = 1 << 32  # numbers of one life: two for each command
@@ -16,8 +17,7 @@ INFINITE = 1 << 62
 SPAN = "span"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The numbers of one life of a daemon. From the top down every second belongs to a command."""
 
     top: int

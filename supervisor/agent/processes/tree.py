@@ -9,7 +9,8 @@ it, or else to the last of those. Turns that end at the same time are all the la
 
 import contextlib
 import os
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
@@ -19,8 +20,7 @@ from supervisor.agent.processes.table import Process, ProcessTable, Sight, livin
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """A turn, or one run of it. `seen` are the processes of it found so far."""
 
     turn: TurnId

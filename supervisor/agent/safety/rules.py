@@ -5,19 +5,18 @@ Data alone; `judge` and `known_safe` apply it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from actors.vocabulary.settings import ApprovalPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class MustAsk:
+class MustAsk(Struct, frozen=True):
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MayRun:
+class MayRun(Struct, frozen=True):
     """Permission to run; `read_only`: without write access and network, whatever the conversation's own sandbox."""
 
     sandboxed: bool = False
@@ -25,8 +24,7 @@ class MayRun:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(Struct, frozen=True):
     text: str
 
 

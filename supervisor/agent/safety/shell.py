@@ -7,9 +7,9 @@ not parsed at all: some of 16 KiB keep the parser busy for many seconds.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import tree_sitter_bash
+from msgspec import Struct
 from tree_sitter import Language, Node, Parser
 
 Words = tuple[str, ...]
@@ -36,8 +36,7 @@ BLANKS = re.compile(rb"[ \t\n]*")
 _BASH = Language(tree_sitter_bash.language())
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """A command or an operator, and its place in the bytes of the script."""
 
     start: int

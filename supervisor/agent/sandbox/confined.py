@@ -1,16 +1,16 @@
 """The order to a sandbox, and its result."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes.command import Command
 from supervisor.agent.sandbox.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(Struct, frozen=True):
     """The answer whether commands can be confined here; if not, why, and what the user can do about it."""
 
     ok: bool
@@ -18,8 +18,7 @@ class Availability:
     how_to_get: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A command to be confined: what it may reach, and where and with what it starts."""
 
     roots: Roots
@@ -30,8 +29,7 @@ class Order:
     sockets: Sequence[Path] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Confined:
+class Confined(Struct, frozen=True):
     """The argv to run in place of a command, and its surroundings."""
 
     argv: tuple[str, ...]

@@ -8,8 +8,9 @@ import contextlib
 import errno
 import os
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from supervisor.agent.folders import FOLDER, PASS, open_folder
 from supervisor.agent.repositories import GIT
@@ -17,8 +18,7 @@ from supervisor.agent.sandbox.placeholders import Placeholders
 from supervisor.agent.sandbox.roots import Root, Roots
 
 
-@dataclass(slots=True)
-class Mounts:
+class Mounts(Struct):
     """Mounts by path, with a descriptor of their content. In each group later mounts lie over earlier ones."""
 
     writable: dict[Path, int] = field(default_factory=dict)
@@ -35,8 +35,7 @@ def mounts_of(roots: Roots, placeholders: Placeholders, stack: contextlib.ExitSt
     return _Plan(roots, placeholders, stack).made()
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     roots: Roots
     placeholders: Placeholders
     stack: contextlib.ExitStack

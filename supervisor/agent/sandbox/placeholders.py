@@ -10,7 +10,8 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from supervisor.agent.folders import FOLDER, PASS
 from supervisor.agent.repositories import GIT
@@ -19,8 +20,7 @@ LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 TRIES = 20  # each is lost only to a command that ends in this very moment
 
 
-@dataclass(slots=True)
-class _Placeholder:
+class _Placeholder(Struct):
     commands: int
     folder: int  # a descriptor of our own: the name may leave the folder meanwhile
     lock: int

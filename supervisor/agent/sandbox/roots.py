@@ -6,8 +6,9 @@ Opens pinned directories only; changes nothing. Blocking, for a worker thread.
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.folders import lies_in, open_folder
@@ -16,8 +17,7 @@ from supervisor.agent.repositories import GIT, around, behind, below, is_reposit
 from supervisor.agent.workspace import projects
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """Greenroom's own files, which no command and no patch may change, wherever the roots lie.
 
     `closed` and `files` are read-only and must not be created, `hidden` is not even visible.
@@ -30,8 +30,7 @@ class Protection:
     hidden: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(Struct, frozen=True):
     """A writable directory, held open: it is mounted and written to as itself, whatever its name means by then."""
 
     path: Path
@@ -42,8 +41,7 @@ class Root:
         return found.st_dev, found.st_ino
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(Struct, frozen=True):
     """Resolved paths. `closed` paths lie in a root or above it; those that don't exist must not be created.
 
     `files` are the closed paths that would be files. `plain` are folders in which git must find no repository after a

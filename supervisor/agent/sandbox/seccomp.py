@@ -11,7 +11,8 @@ import functools
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 AF_NETLINK = 16  # socket.AF_NETLINK exists on Linux only; names and routes of the own namespace
 NETWORK = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
@@ -32,8 +33,7 @@ UNKNOWN = ERROR | errno.ENOSYS  # callers fall back to the older call, whose arg
 Step = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """One processor's call numbers. `modes`: call -> the argument with a mode; `opens`: call -> flags and mode."""
 
     arch: int

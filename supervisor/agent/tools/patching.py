@@ -2,8 +2,9 @@
 
 import asyncio
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
@@ -25,8 +26,7 @@ from supervisor.agent.worker_job import WorkerJob, in_worker
 from supervisor.agent.workspace import missing
 
 
-@dataclass(frozen=True, slots=True)
-class Patching:
+class Patching(Struct, frozen=True):
     """One call with a patch."""
 
     sandbox: Sandbox

@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
@@ -33,8 +34,7 @@ NOT_FOUND = 127  # outside the sandbox a missing program would be missing, too
 SHOWN = 200  # characters of an unusable directory name that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """The result of a command, as the model and all clients see it."""
 
     exit_code: int
@@ -51,8 +51,7 @@ class Ran:
         return self.exit_code not in {0, NOT_FOUND} and self.not_started is None and not self.timed_out
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
+class Shell(Struct, frozen=True):
     """One call of the tool."""
 
     processes: Processes

@@ -3,7 +3,7 @@
 Every mistake that a model can make is answered with text. Loop thread.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.vocabulary.events import PlanUpdate
 from supervisor.agent.processes.processes import Processes
@@ -16,8 +16,7 @@ from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
+class Toolbox(Struct, frozen=True):
     processes: Processes
     sandbox: Sandbox
 

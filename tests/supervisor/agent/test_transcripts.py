@@ -1,9 +1,9 @@
 """The transcript that a turn begins with: the remembered one if it surely is the journal's, else the journal's."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary import events as ev

@@ -1,10 +1,10 @@
 """A backend's turn: ids that are its alone, questions and input that end with it."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from actors.conversation.orders import AgentOutput, AllStored, AnswerAgent, GiveInput, InputWanted, StorageAwaited
 from actors.vocabulary import events as ev

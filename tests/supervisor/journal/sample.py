@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConversationId, TurnId

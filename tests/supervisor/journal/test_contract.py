@@ -1,10 +1,10 @@
 """Promises of every journal: of the real journal, and of the fake that other tests use."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId

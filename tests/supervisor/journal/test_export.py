@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.vocabulary.ports import Journal

@@ -1,7 +1,8 @@
 """`addConversationListener`: every listener gets every event, and a question is put to the client once."""
 
-from dataclasses import dataclass
 from uuid import uuid4
+
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.errors import GreenroomError
@@ -22,8 +23,7 @@ CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
 KnownQuestion = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
-@dataclass(slots=True, eq=False)
-class ListenerSink:
+class ListenerSink(Struct, eq=False):
     state: ReadingState
     conversation: ConversationId
     name: str

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import RequestId
@@ -12,8 +13,7 @@ PIECE = 64 * 1024  # characters that are looked at together
 quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(Struct, frozen=True):
     value: Mapping[str, object]
     encoded: Mapping[str, bytes] = field(default_factory=dict)
 

@@ -1,7 +1,6 @@
 """The steps that all ways of making a conversation have in common."""
 
-from dataclasses import fields
-
+from msgspec.structs import fields
 from pydantic import BaseModel
 
 from actors.conversation.messages import Begin

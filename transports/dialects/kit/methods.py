@@ -1,9 +1,9 @@
 """Methods, and the call that a handler works with: the shape of the params, and the script that carries one out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from actors.vocabulary.errors import GreenroomError
@@ -18,8 +18,7 @@ AnyCall = TypeVar("AnyCall")
 AnyCall_contra = TypeVar("AnyCall_contra", contravariant=True)
 
 
-@dataclass(slots=True, eq=False)
-class Call(Generic[State_co]):
+class Call(Struct, Generic[State_co], eq=False):
     """One request under way. What its script returns, or the refusal that it raises, is its one answer."""
 
     state: State_co
@@ -42,8 +41,7 @@ def never(_: object) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Method(Generic[AnyCall_contra]):
+class Method(Struct, Generic[AnyCall_contra], frozen=True):
     """`urgent`: whether it ends other requests, by its params, and so is let in when there is room for no more."""
 
     params: type[BaseModel]

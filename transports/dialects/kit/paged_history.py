@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Record
@@ -12,8 +13,7 @@ from transports.requests import ReadHistory
 STATE_BYTES = 8 << 20  # of messages in one answer: years of talk, and half of what a client must be able to read
 
 
-@dataclass(slots=True)
-class RecentMessages:
+class RecentMessages(Struct):
     """The newest messages, within a bound."""
 
     limit: int = STATE_BYTES

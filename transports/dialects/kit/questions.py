@@ -7,8 +7,9 @@ How a question is written is its sink's business.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
+
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.conversation.messages import AnswerApproval, PassOn, ToConversation
@@ -29,8 +30,7 @@ CLOSED_KEPT = 256  # readers of one conversation are never further apart than th
 QuestionWriter = Callable[[ApprovalRequest], None]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(Struct, frozen=True):
     number: int
     request: ApprovalRequest
     conversation: ConversationId

@@ -5,8 +5,9 @@ and a subscription that its conversation ended by itself is taken up again from 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from actors.conversation.effects import Deliver, EndSubscription, Slice
 from actors.conversation.messages import Attach, Detach, ToConversation
@@ -35,8 +36,7 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
-class SinkReader:
+class SinkReader(Struct, eq=False):
     subscription: SubscriptionId
     conversation: ConversationId
     sink: Sink
@@ -132,8 +132,7 @@ class Readers:
                 self._questions.abandon(reader.conversation, reason)
 
 
-@dataclass(slots=True, eq=False)
-class Muted:
+class Muted(Struct, eq=False):
     """The sink of a reader whose client has stopped listening while a question is open: it stays until that ends."""
 
     readers: Readers

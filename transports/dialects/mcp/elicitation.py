@@ -4,7 +4,7 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 what would run and where, by the text that every surface has, and last what the agent says of it.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.vocabulary.ids import ConversationId
@@ -20,8 +20,7 @@ ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": D
 DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The request and the turn that the question belongs to, as Codex clients name them."""
 
     tool_call: str

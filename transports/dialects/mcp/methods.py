@@ -1,9 +1,9 @@
 """The tables of MCP: methods by their names, tools by theirs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Literal
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.errors import GreenroomError

@@ -1,8 +1,10 @@
 """The settings of this dialect: from the config, and from the hello of the bridge. A leaf."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from transports.requests import Person
 
@@ -20,8 +22,7 @@ NOTHING_SET = Person()
 Twins = Literal["auto"] | bool
 
 
-@dataclass(frozen=True, slots=True)
-class McpOptions:
+class McpOptions(Struct, frozen=True):
     version: str = "0.0.0"  # the program's, for serverInfo
     tools: tuple[str, ...] = LISTED
     twin_notifications: Twins = False

@@ -3,8 +3,7 @@
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from transports.codex_events import SERVER
@@ -33,8 +32,7 @@ class Initialize(BaseModel):
     client_info: ClientInfo = Field(alias="clientInfo")
 
 
-@dataclass(frozen=True, slots=True)
-class Introduction:
+class Introduction(Struct, frozen=True):
     """The client as it has introduced itself; before that, the least that a client can do."""
 
     name: str = ""

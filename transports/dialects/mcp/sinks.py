@@ -1,7 +1,8 @@
 """The sinks: a call shows its turn, a stream its whole conversation, a resource only that there is more."""
 
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
@@ -28,8 +29,7 @@ UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 # --- calls ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class CallSink:
+class CallSink(Struct, eq=False):
     """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
 
     state: McpState
@@ -91,8 +91,7 @@ def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | N
 # --- streams --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class StreamSink:
+class StreamSink(Struct, eq=False):
     """`conversationStream`: the whole history as `initial_state`, then live events, with no gap and no duplicate.
 
     The history is bounded: of a very long one the newest events are given, and a first event says so.
@@ -155,8 +154,7 @@ def disconnected(conversation: ConversationId, reason: str) -> Write:
 # --- resources ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class UpdateSink:
+class UpdateSink(Struct, eq=False):
     """Says that there is something new, at bounded intervals; the same for both addresses of a conversation."""
 
     state: McpState

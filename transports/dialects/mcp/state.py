@@ -1,7 +1,6 @@
 """The state of one client: requests, readers, calls, questions, streams."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pydantic import BaseModel
 
@@ -55,6 +54,5 @@ class McpState(ReadingState):
         return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 
 
-@dataclass(slots=True, eq=False)
-class McpCall(Call[McpState]):
+class McpCall(Call[McpState], eq=False):
     progress: ProgressToken | None = None

@@ -6,7 +6,8 @@ share its events: the one whose input came first owns them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
@@ -15,8 +16,7 @@ from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 ProgressToken = int | str
 
 
-@dataclass(slots=True, eq=False)
-class TurnRequest:
+class TurnRequest(Struct, eq=False):
     request: RequestId
     number: int
     by: str
