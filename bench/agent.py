@@ -41,11 +41,9 @@ from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
 from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
 from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
-from supervisor.agent.processes import Processes  # noqa: E402
+from supervisor.agent.processes.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
-from supervisor.agent.sandbox import Sandbox  # noqa: E402
-from supervisor.agent.tools.patching import Patching  # noqa: E402
-from supervisor.agent.tools.shell import Shell, ShellLimits  # noqa: E402
+from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
@@ -111,8 +109,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Transcr
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
-        patching = Patching(sandbox)
-        toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
+        toolbox = Toolbox(processes, sandbox)
         transcripts = TranscriptCache(FakeJournal())
         backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), transcripts

@@ -42,7 +42,7 @@ class Tail(Struct, frozen=True):
 
     def whole(self) -> str:
         """Everything that is kept, as text."""
-        kept = _join(self.pieces)
+        kept = joined(self.pieces)
         return kept.decode(errors="replace") if isinstance(kept, bytes) else kept
 
     def beyond(self, offset: int) -> tuple[str | bytes, bool]:
@@ -55,7 +55,7 @@ class Tail(Struct, frozen=True):
             wanted.append(piece[max(0, offset - missing) :])
             if missing <= offset:
                 break
-        return _join(tuple(reversed(wanted))), offset < self.start
+        return joined(tuple(reversed(wanted))), offset < self.start
 
 
 def key_of(delta: ev.Delta) -> str:
@@ -90,23 +90,25 @@ def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
     """One delta that stands for several. A reader that keeps up gets the last delta as it came."""
     if content == content_of(tail.sample):
         return tail.sample
-    if isinstance(content, bytes):
-        return tail.sample.model_copy(update={"chunk": content})
-    return tail.sample.model_copy(update={"delta": content})
+    return with_content(tail.sample, content)
+
+
+def with_content(sample: ev.Delta, content: str | bytes) -> ev.Delta:
+    return sample.model_copy(update={"chunk" if isinstance(content, bytes) else "delta": content})
 
 
 def _longer(tail: Tail, delta: ev.Delta, content: str | bytes) -> Tail:
     pieces = (*tail.pieces, content)
     if len(pieces) > PIECES:
-        pieces = (_join(pieces),)
+        pieces = (joined(pieces),)
     start, end = tail.start, tail.end + len(content)
     if end - start > TAIL_LIMIT:
-        kept = _join(pieces)[-TAIL_LIMIT // 2 :]
+        kept = joined(pieces)[-TAIL_LIMIT // 2 :]
         pieces, start = (kept,), end - len(kept)
     return Tail(tail.key, delta, pieces, start, end, tail.since)
 
 
-def _join(pieces: tuple[str | bytes, ...]) -> str | bytes:
+def joined(pieces: tuple[str | bytes, ...]) -> str | bytes:
     if len(pieces) == 1:
         return pieces[0]
     if isinstance(pieces[0], bytes):

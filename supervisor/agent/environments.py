@@ -12,8 +12,8 @@ import structlog
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId
-from supervisor.config import Config
 from supervisor.config.complain import HIDDEN
+from supervisor.config.models import Config
 from supervisor.daemon.umask import USUAL
 from supervisor.engine.command_environment import Keys, command_environment
 from transports.environments import size_of

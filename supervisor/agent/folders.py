@@ -16,17 +16,9 @@ def lies_in(path: Path, folder: Path) -> bool:
     return path == folder or str(path).startswith(f"{folder}/" if folder.parts[1:] else "/")
 
 
-def open_root() -> int:
-    return os.open("/", FOLDER)
-
-
-def open_subfolder(parent: int, name: str) -> int:
-    return os.open(name, FOLDER, dir_fd=parent)
-
-
 def open_folder(path: Path) -> int:
     """Return a descriptor of a resolved folder; the caller closes it."""
-    return open_below(open_root(), path.parts[1:])
+    return open_below(os.open("/", FOLDER), path.parts[1:])
 
 
 def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:

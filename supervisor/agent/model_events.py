@@ -27,7 +27,7 @@ class ModelEvents:
         await self._turn.room()
 
     def say(self, event: ev.AgentEvent | ev.Delta) -> None:
-        if not isinstance(event, DELTAS):
+        if not isinstance(event, ev.Delta):
             self._transcript.take(event)
         self._turn.emit(event)
 
@@ -84,11 +84,3 @@ class ModelEvents:
             yield ev.ModelReasoning(
                 item_id=item, id=done.id, summary=done.summary, encrypted_content=done.encrypted_content
             )
-
-
-DELTAS = (
-    ev.AgentMessageDelta,
-    ev.AgentReasoningDelta,
-    ev.AgentReasoningRawContentDelta,
-    ev.ExecCommandOutputDelta,
-)

@@ -7,13 +7,9 @@ import asyncio
 
 from actors.conversation.messages import Address
 from actors.conversation.orders import AgentNews, AgentOutput, Outcome, TurnEnded
+from actors.conversation.tail import content_of, joined, key_of, with_content
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.events import (
-    AgentMessageDelta,
-    AgentReasoningDelta,
-    AgentReasoningRawContentDelta,
-    ExecCommandOutputDelta,
-)
+from actors.vocabulary.events import Delta
 from actors.vocabulary.ids import TurnId
 
 ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the session
@@ -21,50 +17,26 @@ ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the 
 NOT_A_DELTA = 64  # characters that any other event counts as
 NEW_DELTA = 256  # a delta that starts a new item costs this much beside its text
 
-TextDelta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta
-
 
 class _Growing:
     """Adjacent deltas of one item, to be sent as one. Only their content is kept, and joined when they leave."""
 
-    __slots__ = ("_bytes", "_sample", "_words")
+    __slots__ = ("_key", "_pieces", "_sample")
 
-    def __init__(self, first: TextDelta | ExecCommandOutputDelta) -> None:
+    def __init__(self, first: Delta) -> None:
         self._sample = first
-        self._words: list[str] = []
-        self._bytes: list[bytes] = []
-        self._keep(first)
+        self._key = key_of(first)
+        self._pieces = [content_of(first)]
 
-    def add(self, delta: TextDelta | ExecCommandOutputDelta) -> bool:
+    def add(self, delta: Delta) -> bool:
         """Add a delta, or return False if it is of another item, kind or stream."""
-        sample = self._sample
-        if type(delta) is not type(sample) or delta.item_id != sample.item_id:
-            return False
-        if isinstance(delta, ExecCommandOutputDelta) and delta.stream != getattr(sample, "stream", None):
-            return False
-        self._keep(delta)
-        return True
+        same = key_of(delta) == self._key
+        if same:
+            self._pieces.append(content_of(delta))
+        return same
 
-    def joined(self) -> AgentNews:
-        sample = self._sample
-        if isinstance(sample, ExecCommandOutputDelta):
-            return sample if len(self._bytes) == 1 else sample.model_copy(update={"chunk": b"".join(self._bytes)})
-        return sample if len(self._words) == 1 else sample.model_copy(update={"delta": "".join(self._words)})
-
-    def _keep(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
-        if isinstance(delta, ExecCommandOutputDelta):
-            self._bytes.append(delta.chunk)
-        else:
-            self._words.append(delta.delta)
-
-
-STREAMED = (
-    AgentMessageDelta,
-    AgentReasoningDelta,
-    AgentReasoningRawContentDelta,
-    ExecCommandOutputDelta,
-    _Growing,
-)
+    def joined(self) -> Delta:
+        return with_content(self._sample, joined(tuple(self._pieces)))
 
 
 class OutputBatcher:
@@ -105,20 +77,16 @@ class OutputBatcher:
         self._tell(TurnEnded(self._turn, outcome, self._collected()))
 
     def _add(self, news: AgentNews) -> None:
-        match news:
-            case AgentMessageDelta() | AgentReasoningDelta() | AgentReasoningRawContentDelta():
-                self._size += len(news.delta)
-                self._grow(news)
-            case ExecCommandOutputDelta():
-                self._size += len(news.chunk)
-                self._grow(news)
-            case _:
-                self._size += NOT_A_DELTA
-                self._waiting.append(news)
+        if isinstance(news, Delta):
+            self._size += len(content_of(news))
+            self._grow(news)
+        else:
+            self._size += NOT_A_DELTA
+            self._waiting.append(news)
         if self._size > ROOM:
             self._room.clear()
 
-    def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
+    def _grow(self, delta: Delta) -> None:
         last = self._waiting[-1] if self._waiting else None
         if type(last) is type(delta):
             last = self._waiting[-1] = _Growing(last)
@@ -127,7 +95,9 @@ class OutputBatcher:
             self._waiting.append(delta)
 
     def _send_what_is_due(self) -> None:
-        if self._waiting and not (self._ending and not any(isinstance(one, STREAMED) for one in self._waiting)):
+        if self._waiting and not (
+            self._ending and not any(isinstance(one, Delta | _Growing) for one in self._waiting)
+        ):
             self._under_way = True
             self._tell(AgentOutput(self._turn, self._collected()))
 

@@ -11,6 +11,11 @@ from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
 SHOWN = 80  # characters of an address in a message
+STARTS: dict[str, bytes | tuple[bytes, ...]] = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": (b"GIF87a", b"GIF89a"),
+}
 ADDRESSES = ("https://", "http://", "data:image/")
 
 
@@ -41,12 +46,6 @@ def _from_file(path: Path, bounds: Bounds) -> Image | Text:
 
 def kind_of(data: bytes) -> str | None:
     """Return the media type by the first bytes. A provider refuses other types, and every later request with them."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "image/webp"
-    return None
+    return next((kind for kind, starts in STARTS.items() if data.startswith(starts)), None)

@@ -9,11 +9,14 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from supervisor.agent.reading import read_ordinary
+
+T = TypeVar("T")
 
 GIT = ".git"
 HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
@@ -46,10 +49,13 @@ def behind(git: Path) -> Iterator[Path]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether git takes the folder itself for a repository, without `.git`. Stores need not be folders."""
-    return os.path.lexists(folder / HEAD) and (
-        os.path.lexists(folder / COMMON) or all(os.path.lexists(folder / store) for store in STORES)
-    )
+    """Tell whether git takes the folder itself for a repository, without `.git`."""
+    return makes_repository(lambda name: os.path.lexists(folder / name))
+
+
+def makes_repository(there: Callable[[str], bool]) -> bool:
+    """Tell whether a folder with the names that are `there` is one. Stores need not be folders."""
+    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
 
 
 def below(root: Path) -> Iterator[Path]:
@@ -182,23 +188,42 @@ def _expanded(value: str) -> Path:
         return Path(value)
 
 
+class _Memory(Generic[T]):
+    """Readings by file or folder, made again only when that has changed. Any thread: each step is a single one."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[tuple[int, int], T]] = {}
+
+    def of(self, found: os.stat_result, read: Callable[[], T]) -> T:
+        place, state = (found.st_dev, found.st_ino), (found.st_ctime_ns, found.st_size)
+        known = self._known.get(place)
+        if known is not None and known[0] == state:
+            return known[1]
+        told = read()
+        if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
+            if len(self._known) >= LISTINGS:
+                self._known.clear()
+            self._known[place] = (state, told)
+        return told
+
+
+_known: dict[Path, dict[tuple[Path, Path | None], None]] = {}  # any thread, too
+_named = _Memory[tuple[tuple[str, str], ...]]()
+_listings = _Memory[tuple[str, ...]]()
+
+
 def _inside(folder: str) -> tuple[str, ...]:
-    """List a folder's subfolders, and its `.git` of any kind. Read again only when the folder has changed."""
+    """List a folder's subfolders, and its `.git` of any kind."""
+
+    def listed() -> tuple[str, ...]:
+        with os.scandir(folder) as entries_:
+            return tuple(one.name for one in entries_ if _is_git(one) or one.is_dir(follow_symlinks=False))
+
     try:
         found = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - four hundred times a command
-        place = (found.st_dev, found.st_ino)
-        known = _listings.get(place)
-        if known is not None and known[0] == found.st_ctime_ns:
-            return known[1]
-        with os.scandir(folder) as entries_:
-            names = tuple(one.name for one in entries_ if _is_git(one) or one.is_dir(follow_symlinks=False))
+        return _listings.of(found, listed)
     except OSError:  # gone, or we may not list it: then we may not change it either
         return ()
-    if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
-        if len(_listings) >= LISTINGS:
-            _listings.clear()
-        _listings[place] = (found.st_ctime_ns, names)
-    return names
 
 
 def _is_git(entry: os.DirEntry[str]) -> bool:
@@ -206,27 +231,15 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
 
 
 def _naming(file: Path) -> tuple[tuple[str, str], ...]:
-    """Return the settings that name programs or further files. Read again only when the file has changed."""
+    """Return the settings that name programs or further files."""
     try:
         found = os.stat(file)  # noqa: PTH116 - two for each repository and command
     except (OSError, ValueError):
         return ()
-    place, state = (found.st_dev, found.st_ino), (found.st_ctime_ns, found.st_size)
-    known = _named.get(place)
-    if known is not None and known[0] == state:
-        return known[1]
-    told = tuple((section, value) for section, key, value in entries(_text(file)) if (section, key) in NAMING)
-    if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
-        if len(_named) >= LISTINGS:
-            _named.clear()
-        _named[place] = (state, told)
-    return told
-
-
-# Any thread: each step is a single operation on the dict.
-_known: dict[Path, dict[tuple[Path, Path | None], None]] = {}
-_named: dict[tuple[int, int], tuple[tuple[int, int], tuple[tuple[str, str], ...]]] = {}
-_listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
+    return _named.of(
+        found,
+        lambda: tuple((section, value) for section, key, value in entries(_text(file)) if (section, key) in NAMING),
+    )
 
 
 def _text(file: Path) -> str:

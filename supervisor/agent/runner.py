@@ -5,7 +5,6 @@ Implements ports.AgentRunner. Owns which turns run; knows nothing of models, too
 
 import asyncio
 from collections.abc import Callable
-from typing import assert_never
 
 import structlog
 
@@ -36,8 +35,8 @@ from actors.vocabulary.errors import ConfigError, GreenroomError
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
-from supervisor.agent.processes import Processes
-from supervisor.agent.turn import ApprovalAnswer, Turn
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.turn import Turn
 
 log = structlog.get_logger()
 
@@ -99,12 +98,10 @@ class Runner:
                 self._start(order, session)
             case RestAgent():
                 self._rest(order.conversation)
-            case StopAgent() | SuspendAgent() | OfferInput() | GiveInput() | AnswerAgent() | AllStored():
+            case _:
                 running = self._running.get(order.turn)
                 if running is not None:  # otherwise it has sent its TurnEnded, which the session is about to read
                     self._tell(running, order)
-            case _:
-                assert_never(order)
 
     def _start(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         turn = Turn(order, session)
@@ -120,24 +117,15 @@ class Runner:
         running.keeper = asyncio.create_task(self._keep_turn(running))
 
     def _tell(self, running: RunningTurn, order: ToRunning) -> None:
-        turn = running.turn
         match order:
-            case OfferInput():
-                turn.input_offered = True
-            case GiveInput():
-                turn.given(order.inputs)
-            case AllStored():
-                turn.all_stored()
-            case AnswerAgent():
-                turn.answered(order.approval, ApprovalAnswer(order.decision, order.reason))
             case SuspendAgent():
-                if running.backend.resumable and turn.only_waits and not running.stopping:
+                if running.backend.resumable and running.turn.only_waits and not running.stopping:
                     running.suspending = True
                     running.work.cancel()
             case StopAgent():
                 self._stop(running, kill=order.kill)
             case _:
-                assert_never(order)
+                running.turn.take(order)
 
     def _stop(self, running: RunningTurn, *, kill: bool) -> None:
         if kill:
@@ -153,12 +141,9 @@ class Runner:
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
         try:
-            survivors = await self._processes.end_turn(order.turn)
+            await self._processes.end_turn(order.turn)
         except Exception as error:  # noqa: BLE001  # a turn without an end would block its conversation for ever
             outcome = _failed(order, error)
-        else:
-            if survivors:
-                log.error("turn.processes_survived", conversation=order.conversation, turn=order.turn, pids=survivors)
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]

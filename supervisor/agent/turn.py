@@ -1,6 +1,7 @@
 """The turn as its backend sees it: a way to emit events, ask for approvals and take input. Loop thread."""
 
 import asyncio
+from typing import TypeVar, assert_never
 
 from msgspec import Struct
 
@@ -8,7 +9,11 @@ from actors.conversation.messages import Address
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
+    AnswerAgent,
+    GiveInput,
     InputWanted,
+    OfferInput,
     PendingInput,
     RunAgent,
     StorageAwaited,
@@ -19,6 +24,8 @@ from actors.vocabulary.ids import ApprovalId, ItemId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.output_batcher import OutputBatcher
 
+T = TypeVar("T")
+
 
 class ApprovalAnswer(Struct, frozen=True):
     decision: Decision
@@ -27,6 +34,10 @@ class ApprovalAnswer(Struct, frozen=True):
     @property
     def approved(self) -> bool:
         return self.decision in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
+
+    def rejects(self, what: str) -> str:
+        """Compose the text for the model."""
+        return f"{what} rejected by user: {self.reason}" if self.reason else f"{what} rejected by user"
 
 
 class Turn:
@@ -80,15 +91,20 @@ class Turn:
     def only_waits(self) -> bool:
         return bool(self._questions)
 
-    def answered(self, approval: ApprovalId, answer: ApprovalAnswer) -> None:
-        question = self._questions.get(approval)
-        if question is not None and not question.done():
-            question.set_result(answer)
+    def take(self, order: OfferInput | GiveInput | AllStored | AnswerAgent) -> None:
+        match order:
+            case OfferInput():
+                self.input_offered = True
+            case GiveInput():
+                _settle(self._input, order.inputs)
+            case AllStored():
+                _settle(self._stored, None)
+            case AnswerAgent():
+                _settle(self._questions.get(order.approval), ApprovalAnswer(order.decision, order.reason))
+            case _:
+                assert_never(order)
 
-    def given(self, inputs: tuple[PendingInput, ...]) -> None:
-        if self._input is not None and not self._input.done():
-            self._input.set_result(inputs)
 
-    def all_stored(self) -> None:
-        if self._stored is not None and not self._stored.done():
-            self._stored.set_result(None)
+def _settle(future: asyncio.Future[T] | None, value: T) -> None:
+    if future is not None and not future.done():
+        future.set_result(value)

@@ -74,7 +74,7 @@ def _path(chosen: Namespace) -> int:
 
 def _check(chosen: Namespace) -> int:
     from actors.vocabulary.errors import ConfigError
-    from supervisor.config import load
+    from supervisor.config.load import load
 
     try:
         loaded = load()

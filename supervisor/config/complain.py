@@ -31,6 +31,7 @@ class ConfigProblem(Struct, frozen=True):
 
 def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """The problems of a tree that is not a configuration; none if it is one."""
+    providers = tree.get("model_providers")
     found = [
         ConfigProblem(
             ("model_providers", name),
@@ -38,7 +39,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
             f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)",
         )
         for name in BUILT_IN_PROVIDERS
-        if name in _table(tree.get("model_providers"))
+        if isinstance(providers, Mapping) and name in providers
     ]
     try:
         Config.model_validate(tree)
@@ -138,7 +139,3 @@ def _value_at(tree: object, path: KeyPath) -> object:
             case _:
                 return tree
     return tree
-
-
-def _table(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}

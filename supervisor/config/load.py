@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
@@ -100,7 +101,7 @@ def read_file(path: str | None, shared: bool = False) -> ConfigFile:
     wrong = problems(tree)
     if wrong:
         raise _error(wrong, file)
-    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in ignored_keys(tree)))
+    return replace(file, warnings=tuple(_line(file, problem) for problem in ignored_keys(tree)))
 
 
 def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> LoadedConfig:
@@ -159,7 +160,7 @@ def _tolerated(file: ConfigFile) -> ConfigFile:
     lines = key_lines(file.text)
     dropped.sort(key=lambda problem: lines.get(problem.path, 0))
     warnings = dict.fromkeys(_line(file, problem) for problem in dropped)
-    return ConfigFile(file.path, file.text, tree, True, tuple(warnings))
+    return replace(file, tree=tree, warnings=tuple(warnings))
 
 
 def _drop(tree: Tree, path: KeyPath) -> KeyPath:

@@ -9,8 +9,10 @@ from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,
     ConfigTable,
+    DiskBytes,
     Flag,
     Integer,
+    MemoryBytes,
     Milliseconds,
     Number,
     Positive,
@@ -41,10 +43,8 @@ Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 class LimitsTable(ConfigTable):
     """Limits that keep a client, a model or a command from taking the daemon down."""
 
-    frame_bytes: Integer = Field(
+    frame_bytes: MemoryBytes = Field(
         16 * MIB,
-        ge=65_536,
-        le=256 * MIB,
         description="The longest message of a client, in bytes. Room for a few images.",
     )
     message_values: Integer = Field(
@@ -54,17 +54,13 @@ class LimitsTable(ConfigTable):
         description="Values in one message: numbers, strings, lists. Decoding this many takes 10 ms, in which no "
         "other client is served.",
     )
-    event_bytes: Integer = Field(
+    event_bytes: MemoryBytes = Field(
         8 * MIB,
-        ge=65_536,
-        le=256 * MIB,
         description="The longest event that is stored, except for messages of clients. In a longer event the texts "
         "lose their middle, and a note says so. A quarter of what a client may leave unread.",
     )
-    import_bytes: Integer = Field(
+    import_bytes: DiskBytes = Field(
         1024 * MIB,
-        ge=MIB,
-        le=1 << 40,
         description="Characters of all running imports together. They wait on disk.",
     )
     settings_bytes: Integer = Field(
@@ -89,10 +85,8 @@ class LimitsTable(ConfigTable):
         le=16 * MIB,
         description="Characters of one client's environment. Linux starts no program with more.",
     )
-    environments_bytes: Integer = Field(
+    environments_bytes: DiskBytes = Field(
         64 * MIB,
-        ge=MIB,
-        le=1 << 40,
         description="The same for all clients and conversations together; equal environments count once.",
     )
     silent_connections: Positive = Field(
@@ -106,10 +100,8 @@ class LimitsTable(ConfigTable):
     queue_length: Positive = Field(
         100, description="Messages that may wait in one conversation; more are refused as `queue_full`."
     )
-    queue_bytes: Integer = Field(
+    queue_bytes: MemoryBytes = Field(
         16 * MIB,
-        ge=65_536,
-        le=256 * MIB,
         description="The same in bytes, without the first message: all of them are written with each step of a turn.",
     )
     command_timeout_ms: Milliseconds = Field(
@@ -197,6 +189,13 @@ class LimitsTable(ConfigTable):
         description="Bytes of a patch that an event shows; of changes that are longer only the file is named. Nobody "
         "reads twenty thousand lines of changes.",
     )
+
+    def beyond(self, key: str, what: str) -> str:
+        """Compose a message for a limit that was met, naming the key, so that a person can find and raise it.
+
+        `what` says what happened, without a full stop.
+        """
+        return f"{what}: the bound is {getattr(self, key)} (greenroom.limits.{key} in the configuration)"
 
 
 class RetentionTable(ConfigTable):

@@ -3,7 +3,6 @@
 It has no keys itself. Values must have TOML's own type: "4" is not 4, and 1 is not true.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,6 @@ from pydantic.types import Strict
 
 from supervisor.config.shape import Expect
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what timers accept
 
 
@@ -46,18 +44,6 @@ def _home_expanded(path: Path) -> Path:
     return path
 
 
-def _variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise ValueError("not a name")
-    return name
-
-
-def _url(text: str) -> str:
-    if not text.startswith(("http://", "https://")):
-        raise ValueError("not a URL")
-    return text
-
-
 # Bounds are either here or in the field, never in both: of two, pydantic silently takes the wider.
 Flag = Annotated[bool, Strict()]
 Integer = Annotated[int, Strict()]
@@ -67,8 +53,12 @@ Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole numbe
 Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
 PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]
 Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000), Expect("a whole number, at least 1")]
+MemoryBytes = Annotated[int, Strict(), Field(ge=65_536, le=256 << 20)]
+DiskBytes = Annotated[int, Strict(), Field(ge=1 << 20, le=1 << 40)]
 AbsolutePath = Annotated[Path, AfterValidator(_home_expanded), Expect("an absolute path (~ is allowed)")]
 VariableName = Annotated[
-    str, AfterValidator(_variable), Expect("the name of an environment variable, never the secret itself")
+    str,
+    Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"),
+    Expect("the name of an environment variable, never the secret itself"),
 ]
-HttpUrl = Annotated[str, AfterValidator(_url), Expect("a URL that starts with http:// or https://")]
+HttpUrl = Annotated[str, Field(pattern=r"^https?://"), Expect("a URL that starts with http:// or https://")]

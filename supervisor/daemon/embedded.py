@@ -9,6 +9,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,7 +19,7 @@ import structlog
 from actors.runtime.base import Ref
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
-from supervisor.config import LoadedConfig, load
+from supervisor.config.load import LoadedConfig, load
 from supervisor.daemon.program import told
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import AlreadyRunning, take_lock
@@ -108,15 +109,12 @@ class Embedded:
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
-        connection = engine.loop.call(_opened(Connection(client, spoken, wire, deps), wire), OPEN_S)
+        connection = engine.loop.run(partial(_opened, Connection(client, spoken, wire, deps), wire), OPEN_S)
         while not self._over:
             self._wakeup.wait()
-        engine.loop.call(self._say_goodbye(), GOODBYE_S)
+        engine.loop.run(lambda: self._switchboard.dismiss_all("the program ends"), GOODBYE_S)
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
-
-    async def _say_goodbye(self) -> None:
-        self._switchboard.dismiss_all("the program ends")
 
     def _signalled(self, signum: int, _: FrameType | None) -> None:
         log.info("embedded.signal", signal=signal.Signals(signum).name)
@@ -128,7 +126,7 @@ class Embedded:
         self._wakeup.wake()
 
 
-async def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
+def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
     """Start the connection's actor and open its wire. On the loop, where the wire lives."""
     ref = connection.begin()
     wire.open(ref)

@@ -74,7 +74,8 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
     gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
     load_late()
     with without_plugins():
-        from supervisor.config import LoadedConfig, load, parse_overrides
+        from supervisor.config.load import LoadedConfig, load
+        from supervisor.config.overrides import parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
 

@@ -10,13 +10,14 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
-from supervisor.config import LoadedConfig
+from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
 from supervisor.daemon.listening import give_up
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
@@ -106,29 +107,21 @@ class Daemon:
                 values=limits.message_values,
             ),
         )
-        self._undo.append(("clients", lambda: self._engine.loop.call(self._say_goodbye(), GOODBYE_S)))
-        self._engine.loop.call(self._open(), GOODBYE_S)
-        self._undo.append(("listener", lambda: self._engine.loop.call(self._close(), GOODBYE_S * 2)))
+        loop, dismiss = self._engine.loop, partial(self._switchboard.dismiss_all, "the daemon is stopping")
+        # After the listener, so that the client accepted last is among them.
+        self._undo.append(("clients", lambda: loop.run(dismiss, GOODBYE_S)))
+        loop.run(partial(self._listener.open, lock_held=True), GOODBYE_S)
+        self._undo.append(("listener", lambda: loop.run(self._listener.close, GOODBYE_S * 2)))
         write_pid(self._paths.pid_file)
         self._undo.append(("pid file", lambda: remove_pid(self._paths.pid_file)))
         self._lock.tell(self.socket)
         self._undo.append(("address", self._lock.tell))  # from here on a starter waits until we are gone
         log.info("daemon.started", pid=os.getpid(), socket=self.socket, version=VERSION)
 
-    async def _open(self) -> None:
-        self._listener.open(lock_held=True)
-
-    async def _close(self) -> None:
-        self._listener.close()
-
-    async def _say_goodbye(self) -> None:
-        """Dismiss all clients. On the loop, after the listener, so that the client accepted last is among them."""
-        self._switchboard.dismiss_all("the daemon is stopping")
-
     def well(self) -> bool:
         """Whether the loop still runs; nothing works without it."""
         try:
-            self._engine.loop.call(_nothing(), WELL_S)
+            self._engine.loop.run(lambda: None, WELL_S)
         except Exception:
             log.exception("daemon.unwell")
             return False
@@ -172,9 +165,6 @@ class Daemon:
                 undo()
             except Exception:
                 log.exception("daemon.stop_failed", part=name)
-
-
-async def _nothing() -> None: ...
 
 
 def raise_descriptor_limit() -> None:

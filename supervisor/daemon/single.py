@@ -123,12 +123,11 @@ def _locked(path: str) -> int:
 
 def _same_file(handle: int, path: str) -> bool:
     try:
-        there, ours = os.stat(path), os.fstat(handle)
+        return os.path.samestat(os.stat(path), os.fstat(handle))
     except FileNotFoundError:
         return False
     except OSError:  # a disk that does not answer has not lost the file
         return True
-    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
 
 def held(path: str) -> AlreadyRunning | None:

@@ -28,11 +28,13 @@ from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Outbox
 from supervisor.agent.environments import Environments
-from supervisor.agent.processes import Processes, sweep_last_life
+from supervisor.agent.processes.last_life import sweep_last_life
+from supervisor.agent.processes.processes import Processes
 from supervisor.agent.runner import Runner
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.turn_hook import TurnHook
-from supervisor.config import Config, LoadedConfig
+from supervisor.config.load import LoadedConfig
+from supervisor.config.models import Config
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.engine.allocator import Trimming, keep_little
 from supervisor.engine.awaiting import Awaited, done_in_time

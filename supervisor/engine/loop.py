@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -43,6 +43,14 @@ class LoopThread:
                 raise
             future.cancel()
             raise DeadlineExceeded(f"the loop did not answer in {timeout_s} s") from error
+
+    def run(self, work: Callable[[], Result], timeout_s: float) -> Result:
+        """The same for a function, which does not wait there."""
+
+        async def on_the_loop() -> Result:
+            return work()
+
+        return self.call(on_the_loop(), timeout_s)
 
     def stop(self, timeout_s: float) -> bool:
         self.loop.call_soon_threadsafe(self.loop.stop)

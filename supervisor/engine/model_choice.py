@@ -11,7 +11,8 @@ from supervisor.agent.backends.openai import OpenAiModel
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import Rejected
-from supervisor.config import LoadedConfig, Provider, choose_provider, provider_named
+from supervisor.config.load import LoadedConfig
+from supervisor.config.providers import Provider, choose_provider, provider_named
 
 DEMO = "demo"
 
@@ -60,7 +61,7 @@ class Models:
         """A message to the person about the choice, once; None if the person made the choice."""
         if self._noticed:
             return None
-        loaded = self._loaded()
+        loaded = self._loaded().relayered(order.settings.overrides)
         env = self._environment_of(order.conversation)
         choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
         if order.settings.provider not in {"", choice.provider.id}:

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary.ports import Journal
 from actors.vocabulary.settings import Decision
 from supervisor.agent.backends.model import AgentOptions, ModelBackend
-from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.processes import Processes
-from supervisor.agent.sandbox import Sandbox
-from supervisor.agent.tools.patching import Patching
-from supervisor.agent.tools.shell import Shell, ShellLimits
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
-from supervisor.config import LoadedConfig
+from supervisor.config.load import LoadedConfig
 from supervisor.engine.model_choice import Models
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
@@ -44,7 +40,7 @@ class Needs(Struct, frozen=True):
 class OwnAgent:
     def __init__(self, needs: Needs) -> None:
         self._needs = needs
-        bounds = self._bounds
+        bounds = needs.loaded().config.greenroom.limits
         self._client = ModelClient(bounds=bounds)
         self._models = Models(self._client, needs.loaded, needs.environments.of, needs.environ)
         self.transcripts = TranscriptCache(needs.journal, bounds)
@@ -61,26 +57,8 @@ class OwnAgent:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    @property
-    def _bounds(self) -> Bounds:
-        limits = self._needs.loaded().config.greenroom.limits
-        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
-
     def _made(self) -> ModelBackend:
         needs, config = self._needs, self._needs.loaded().config
-        limits = config.greenroom.limits
-        patching = Patching(needs.sandbox)
-        shell = Shell(
-            needs.processes,
-            needs.sandbox,
-            patching,
-            ShellLimits(
-                timeout_s=limits.command_timeout_ms / 1000,
-                model_bytes=limits.model_output_bytes,
-                model_lines=limits.model_output_lines,
-                history_bytes=limits.command_output_bytes,
-            ),
-        )
         options = AgentOptions(
             home=needs.home,
             guide_bytes=config.project_doc_max_bytes,
@@ -90,9 +68,8 @@ class OwnAgent:
             approval_deadline_s=config.greenroom.approval_deadline_seconds,
             approval_default=DEFAULTS[config.greenroom.approval_default],
         )
-        return ModelBackend(
-            self._models, self.transcripts, Toolbox(shell, patching), options, self._around, self._bounds
-        )
+        toolbox = Toolbox(needs.processes, needs.sandbox)
+        return ModelBackend(self._models, self.transcripts, toolbox, options, self._around, config.greenroom.limits)
 
     def _around(self, order: RunAgent) -> Around:
         """Surroundings of commands by the current config, with the conversation's own overrides."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from supervisor.agent.sandbox import Protection
-from supervisor.config import LoadedConfig
+from supervisor.agent.sandbox.roots import Protection
+from supervisor.config.load import LoadedConfig
 from supervisor.paths import Paths, codex_config_file, config_files, usual_places
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -160,20 +160,17 @@ class Arriving(Struct, frozen=True):
     records: Iterable[Record]
 
 
-Keep = Callable[[Iterable[Record]], Iterable[Record]]
-
-
-def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None, keep: Keep = tuple) -> Arriving:
+def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None) -> Arriving:
     """Read an import: the slow half, which needs no journal. `new_id` gives the conversation another id.
 
-    `keep` holds the records until they are stored: in memory, or on disk if they are many.
+    The records are read one by one, and once: they may not fit into memory.
     """
     numbered = enumerate(lines, 1)
     header = _parsed(Header, *next(numbered, (1, "")))
     head = head_of(header.head)
     if new_id is not None:
         head = replace(head, conversation=new_id)
-    return Arriving(head, header.first_seq, keep(_record(number, line) for number, line in numbered))
+    return Arriving(head, header.first_seq, (_record(number, line) for number, line in numbered))
 
 
 def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:

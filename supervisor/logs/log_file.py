@@ -57,10 +57,8 @@ class LogFile(logging.Handler):
         """A handle to the file that has our name now: the old file may have been deleted or moved."""
         if self._handle is None:
             return self._open()
-        ours = os.fstat(self._handle)
         try:
-            there = self._path.lstat()
-            lost = (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
+            lost = not os.path.samestat(self._path.lstat(), os.fstat(self._handle))
         except OSError:
             lost = True
         if lost:

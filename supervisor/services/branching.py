@@ -3,14 +3,12 @@
 Blocking: reads the journal. Both are replayed before they are stored, which gives the head that a restart needs.
 """
 
-import base64
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from pydantic import ValidationError
 from pydantic_core import to_json
 
@@ -18,14 +16,14 @@ from actors.conversation import State, head_of, restore
 from actors.conversation.facts import apply
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
-from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.naming import refused_name
 from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
 from actors.vocabulary.visible import hidden_in
 from supervisor.agent.pins import pins_of
-from supervisor.journal.export import Arriving, ExportedEvent, ExportedHead, Header, Keep, arriving
-from supervisor.journal.export import head_of as stored_head
+from supervisor.journal.export import Arriving, arriving
+from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
 
@@ -112,93 +110,46 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
-Lines = Iterable[str | bytes]  # that can be gone through more than once, and need not fit into memory
+def guest(
+    lines: Iterable[str | bytes], new_id: ConversationId | None, kept: list[Record] | SpooledRecords
+) -> Arriving:
+    """Read the lines event by event, replay them, and keep them; the journal checks that they are complete.
 
-
-class Guest(Struct, frozen=True):
-    """Lines whose events may be imported; the journal checks that they are complete."""
-
-    lines: Lines
-    conversation: ConversationId | None = None
-    name: str | None = None
-
-
-class Retold(Struct, frozen=True):
-    """Our header, the events of the given lines under their new id, and added events. Made anew for each pass."""
-
-    header: Header
-    lines: Lines
-    conversation: ConversationId
-    added: tuple[Record, ...]
-
-    def __iter__(self) -> Iterator[str]:
-        yield self.header.model_dump_json()
-        yield from map(_line, self.records())
-
-    def records(self) -> Iterator[Record]:
-        for number, line in enumerate(islice(self.lines, 1, None), 2):
-            yield _record(number, ExportedEvent.model_validate_json(line), self.conversation)
-        yield from self.added
-
-
-def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
-    """The same events under a head that is derived from them, as the head in the lines cannot be trusted.
-
-    Lines of another form are returned unchanged: the journal refuses them with the right message.
+    The head is derived from the events: that in the lines is not trusted.
     """
-    try:
-        return _guest(lines, new_id)
-    except ValidationError:
-        return Guest(lines)
-
-
-def _guest(lines: Lines, new_id: ConversationId | None) -> Guest:
-    """Read the lines event by event. ValidationError: the lines have another form."""
-    numbered = enumerate(lines, 1)
-    header = Header.model_validate_json(next(numbered, (1, ""))[1])
-    conversation = new_id or ConversationId(header.head.conversation)
+    read = arriving(lines, new_id)
+    conversation = read.head.conversation
     if hidden := hidden_in(conversation):
         raise InvalidInput(f"nobody can see the {hidden} in the conversation's id; import it under a new id")
-    state, last = _beginning(header, conversation), None
-    for number, line in numbered:
-        last = _record(number, ExportedEvent.model_validate_json(line), conversation)
+    state, last = _beginning(read), None
+    for number, record in enumerate(read.records, 2):
+        last = _moved(record, conversation)
         event = _known(number, last)
-        if number == 2 and header.first_seq == 1 and last.type != "session_configured":
+        if number == 2 and read.first_seq == 1 and last.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         _follow(state, last, event)
-        del event  # before the next is read
+        del event  # before the record is written and the next is read
+        kept.append(last)
     end = last.seq if last else 0
-    if last is None or end != header.head.last_seq:
-        raise InvalidInput(f"the events end at {end}, the head says {header.head.last_seq}", last_seq=end)
-    added: tuple[Record, ...] = ()
+    if last is None or end != read.head.last_seq:
+        raise InvalidInput(f"the events end at {end}, the head says {read.head.last_seq}", last_seq=end)
     if new_id is not None:
         if state.facts.turn is not None:
             raise WrongState("a turn is open in it, and its questions are asked under the old id")
         events = tuple(_as_new(state, None))
-        added = _continued((last,), events)
-        for record, event in zip(added, events, strict=True):
+        for record, event in zip(_continued((last,), events), events, strict=True):
             _follow(state, record, event)
-    first = Header(greenroom_export=1, first_seq=header.first_seq, head=_exported(head_of(state)))
-    return Guest(Retold(first, lines, conversation, added), conversation, state.facts.name)
+            kept.append(record)
+    return Arriving(head_of(state), read.first_seq, kept)
 
 
-def taken_in(brought: Guest, new_id: ConversationId | None, keep: Keep = tuple) -> Arriving:
-    """The conversation to store; raises if the lines are none. `keep` holds the records until then."""
-    match brought.lines:
-        case Retold(header) as retold:
-            return Arriving(stored_head(header.head), header.first_seq, keep(retold.records()))
-        case lines:
-            return arriving(lines, new_id, keep)
-
-
-def _beginning(header: Header, conversation: ConversationId) -> State:
+def _beginning(read: Arriving) -> State:
     """The state before the first of the lines: empty, or the checkpoint if older events were pruned."""
-    if header.first_seq == 1:
+    conversation = read.head.conversation
+    if read.first_seq == 1:
         return restore(conversation, None, ())
     try:
-        fields = header.head.model_dump()
-        binary = {name: base64.b64decode(fields[name], validate=True) for name in ("settings", "checkpoint")}
-        state = restore(conversation, Head(**{**fields, **binary}), ())
+        state = restore(conversation, read.head, ())
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
     settings = state.facts.settings.model_copy(update={"roots": None})
@@ -211,18 +162,16 @@ def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
         state.facts = apply(state.facts, event, record.ts, record.turn)
 
 
-def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> Record:
-    """Check an event. It may be large, so it is held twice only while its copy is made."""
-    body, type_ = event.body, event.body.get("type")
-    if type_ != event.type:
-        raise InvalidInput(f"line {number}: type is {event.type}, the body says {type_}", line=number)
-    settings = body.get("settings")
-    if isinstance(settings, dict) and settings.get("roots"):  # those of another machine say nothing of this one
-        body = {**body, "settings": {**settings, "roots": None}}
-    if type_ == "session_configured":
-        body = {**body, "session_id": conversation}
-    turn = None if event.turn is None else TurnId(event.turn)
-    return Record(event.seq, event.ts, turn, event.type, to_json(body))
+def _moved(record: Record, conversation: ConversationId) -> Record:
+    """The event in this conversation, and without pinned roots: those of another machine say nothing of this one."""
+    if record.type != "session_configured" and b'"roots"' not in record.body:
+        return record
+    body = json.loads(record.body)
+    if isinstance(settings := body.get("settings"), dict) and settings.get("roots"):
+        settings["roots"] = None
+    if record.type == "session_configured":
+        body["session_id"] = conversation
+    return replace(record, body=to_json(body))
 
 
 def _known(number: int, record: Record) -> ev.DurableEvent:
@@ -232,15 +181,3 @@ def _known(number: int, record: Record) -> ev.DurableEvent:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"line {number}: body.{place}: {first['msg']}", line=number) from None
-
-
-def _exported(head: Head) -> ExportedHead:
-    fields = asdict(head)
-    binary = {name: base64.b64encode(fields[name]).decode() for name in ("settings", "checkpoint")}
-    return ExportedHead.model_validate({**fields, **binary})
-
-
-def _line(record: Record) -> str:
-    fields = {**asdict(record), "body": json.loads(record.body)}
-    del fields["stored_bytes"]
-    return json.dumps(fields, ensure_ascii=False)

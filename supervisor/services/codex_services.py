@@ -5,22 +5,24 @@ processes have ended when the request is answered.
 """
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
-from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
-from supervisor.agent.processes.output import Stream
+from supervisor.agent.processes.command import Finished, NotStarted
+from supervisor.agent.processes.output import Output, Stream
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.processes.spawn import reason
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.search_paths import outside
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
@@ -51,7 +53,7 @@ class Machine(Struct, frozen=True):
         if not argv:
             raise InvalidInput("command must not be empty")
         confinement = self._judged(argv, policy, sandbox)
-        finished, output = await self._run(argv, confinement, timeout_s, OUTPUT_BYTES)
+        finished, output = await self._run(argv, confinement, self.around.env, timeout_s, OUTPUT_BYTES)
         if finished.timed_out:
             raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
         return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
@@ -94,9 +96,8 @@ class Machine(Struct, frozen=True):
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
         """Run git, confined if possible: the client's search path decides which program `git` is."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
-        around = replace(self.around, env=outside(self.around.env, (self.cwd,)))
-        machine = replace(self, around=around)
-        finished, output = await machine._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)  # noqa: SLF001 - ours
+        env = outside(self.around.env, (self.cwd,))
+        finished, output = await self._run((*SAFE_GIT, *arguments), policy, env, GIT_S, DIFF_BYTES)
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
             verb = next(word for word in arguments if word != "-c" and "=" not in word)
@@ -115,23 +116,18 @@ class Machine(Struct, frozen=True):
                 raise NotAllowed(text)
 
     async def _run(
-        self, argv: tuple[str, ...], policy: SandboxPolicy, timeout_s: float, keep_bytes: int
+        self,
+        argv: tuple[str, ...],
+        policy: SandboxPolicy,
+        env: Mapping[str, str],
+        timeout_s: float,
+        keep_bytes: int,
     ) -> tuple[Finished, Output]:
         output = Output(_not_shown, keep_bytes=keep_bytes)
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
-            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.around.env)) as confined:
-                command = Command(
-                    confined.argv,
-                    confined.cwd,
-                    confined.env,
-                    NOBODY,
-                    turn,
-                    timeout_s,
-                    keeper=confined.keeper,
-                    pass_fds=confined.pass_fds,
-                    umask=self.around.umask,
-                )
+            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, env)) as confined:
+                command = confined.command(NOBODY, turn, timeout_s, self.around.umask)
                 result = await self.processes.run(command, output)
         except OSError as error:
             result = NotStarted(reason(error))

@@ -9,25 +9,17 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.runtime.shared import soon
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Record
 from actors.vocabulary.shortening import outline, shortened
+from transports.requests import NewsRead
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
 KEPT_BYTES = 4 << 20
 SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, so that it does not push out the others
-
-
-class RecentPage(Struct, frozen=True):
-    """`cursor`: where to read on. `lagged`: events between the reader's cursor and `records` are lost."""
-
-    records: tuple[tuple[ConversationId, Record], ...]
-    cursor: int
-    lagged: bool = False
 
 
 def shown(record: Record) -> Record:
@@ -60,19 +52,19 @@ class RecentEvents:
         for loop, event in waiting:
             soon(loop, event.set)
 
-    def after(self, cursor: int | None, limit: int) -> RecentPage:
+    def after(self, cursor: int | None, limit: int) -> NewsRead:
         """Events after the cursor (None: from now on). A cursor of an earlier process counts as lagging."""
         with self._lock:
             if cursor is None:
-                return RecentPage((), self._end)
+                return NewsRead((), self._end)
             first = self._end - len(self._kept)
             lagged = cursor < first or cursor > self._end
             start = first if lagged else cursor
             place = start - first
             records = tuple(self._kept[at] for at in range(place, min(len(self._kept), place + limit)))
-            return RecentPage(records, start + len(records), lagged)
+            return NewsRead(records, start + len(records), lagged)
 
-    async def wait(self, cursor: int, limit: int, wait_s: float) -> RecentPage:
+    async def wait(self, cursor: int, limit: int, wait_s: float) -> NewsRead:
         """Like `after`, but wait for at least one record until the time is over."""
         event = asyncio.Event()
         entry = (asyncio.get_running_loop(), event)

@@ -8,7 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -21,25 +21,17 @@ from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import Known
 from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, ConversationId
-from actors.vocabulary.records import Record
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.workspace import temporary_of
-from supervisor.config import (
-    Arguments,
-    LoadedConfig,
-    choose_provider,
-    differences,
-    load,
-    overrides_from_json,
-    settings_for,
-)
 from supervisor.config.ceiling import Ceiling, check_overrides
+from supervisor.config.changes import differences
 from supervisor.config.complain import HIDDEN, is_secret
-from supervisor.config.derive import sandbox_policy, working_directory
-from supervisor.config.overrides import merge
-from supervisor.config.providers import insist_on_a_model
+from supervisor.config.derive import Arguments, sandbox_policy, settings_for, working_directory
+from supervisor.config.load import LoadedConfig, load
+from supervisor.config.overrides import merge, overrides_from_json
+from supervisor.config.providers import choose_provider, insist_on_a_model
 from supervisor.engine.awaiting import Awaited
 from supervisor.engine.command_environment import command_environment
 from supervisor.engine.engine import Engine
@@ -47,7 +39,7 @@ from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.approval_places import asked
-from supervisor.services.branching import check_name, forked, guest, taken_in
+from supervisor.services.branching import check_name, forked, guest
 from supervisor.services.file_search import search
 from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import requests as ask
@@ -61,6 +53,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
 
 
@@ -121,11 +114,12 @@ class Services:
     async def _carry_out(self, request: ask.Request, client: Client) -> ask.Answer | None:
         match request:
             case ask.MakeSettings():
-                return await self._make_settings(request, client)
+                return await asyncio.to_thread(self._settings, request, client)
             case ask.Permit():
-                return await self._permit(request, client)
+                return await asyncio.to_thread(self._permitted, request, client)
             case ask.RememberEnvironment():
-                self._remember_environment(request, client)
+                if client.env:
+                    self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
             case ask.ReadHistory():
                 return await self._read_history(request)
@@ -158,16 +152,14 @@ class Services:
             case ask.RunOnce():
                 return await self._run_once(request, client)
             case ask.DiffToRemote():
-                return await self._diff_to_remote(request, client)
+                machine = self._machine(client, Path(client.cwd) / request.cwd)
+                return ask.Plain(await machine.diff_to_remote())
             case ask.FindFiles():
                 return await self._find_files(request, client)
             case _:
                 assert_never(request)
 
     # --- config ---------------------------------------------------------------------------------------------------
-
-    async def _make_settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
-        return await asyncio.to_thread(self._settings, request, client)
 
     def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
         asked = overrides_from_json(request.config)
@@ -205,9 +197,6 @@ class Services:
         home = client.env.get("HOME") or self._environ.get("HOME") or "/"
         return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home), chosen=person.cwd is not None)
 
-    async def _permit(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
-        return await asyncio.to_thread(self._permitted, request, client)
-
     def _permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
         """Settings for an existing conversation; only those that differ from its current ones are checked."""
         settings, current = request.settings, request.current
@@ -215,10 +204,6 @@ class Services:
         if any(getattr(settings, name) != getattr(current, name) for name in has):
             self._ceiling(request.person, client).check(settings)
         return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
-
-    def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
-        if client.env:
-            self._engine.environments.remember(request.conversation, client.env, client.umask)
 
     async def _reload(self) -> ask.Plain:
         fresh = await asyncio.to_thread(self._reread)
@@ -270,9 +255,6 @@ class Services:
             ceiling.check(settings)
         return settings
 
-    async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
-        return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
-
     async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
         key = (client.connection, request.series)
         self._newest_search[key] = request
@@ -304,10 +286,8 @@ class Services:
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
-            page = recent.after(request.after, request.limit)
-        else:
-            page = await recent.wait(request.after, request.limit, request.wait_s)
-        return ask.NewsRead(page.records, page.cursor, page.lagged)
+            return recent.after(request.after, request.limit)
+        return await recent.wait(request.after, request.limit, request.wait_s)
 
     async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal
@@ -344,17 +324,12 @@ class Services:
 
     async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
-        brought = await asyncio.to_thread(guest, lines, new_id)
-        with ExitStack() as files:
-
-            def keep(records: Iterable[Record]) -> Iterable[Record]:
-                return files.enter_context(closing(SpooledRecords(state, records)))
-
-            one = await asyncio.to_thread(taken_in, brought, new_id, keep)
+        with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
+            brought = await asyncio.to_thread(guest, lines, new_id, records)
 
             def work() -> object:
-                check_name(journal, brought.name, brought.conversation)
-                return import_(journal, one)
+                check_name(journal, brought.head.name, brought.head.conversation)
+                return import_(journal, brought)
 
             stored = await self._write(work)
         return await self._make_known(stored)
@@ -413,14 +388,7 @@ class Services:
 
     async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [
-            {
-                "connection": one.connection,
-                "name": one.name,
-                "version": one.version,
-                "pid": one.pid,
-                "cwd": one.cwd,
-                "you": one.connection == me.connection,
-            }
+            {name: getattr(one, name) for name in CLIENT_SHOWN} | {"you": one.connection == me.connection}
             for one in self._switchboard.clients()
         ]
         return ask.Plain({"clients": clients})

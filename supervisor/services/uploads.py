@@ -143,14 +143,11 @@ class Uploads:
 class SpooledRecords:
     """Events of an import on disk until the journal stores them, as they may not fit into memory."""
 
-    def __init__(self, directory: Path, records: Iterable[Record]) -> None:
+    def __init__(self, directory: Path) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # see close
-        try:
-            for record in records:
-                marshal.dump((record.seq, record.ts, record.turn, record.type, record.body), self._file)
-        except BaseException:
-            self.close()
-            raise
+
+    def append(self, record: Record) -> None:
+        marshal.dump((record.seq, record.ts, record.turn, record.type, record.body), self._file)
 
     def __iter__(self) -> Iterator[Record]:
         self._file.seek(0)

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from supervisor.config import load
+from supervisor.config.load import load
 from tests.docs.console import Step, TerminalUser, fits, steps
 from tests.docs.pages import blocks, named, pages
 from tests.support.confinement import confinable

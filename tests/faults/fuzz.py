@@ -40,7 +40,7 @@ def sse(data: bytes) -> None:
 def patch(data: bytes) -> None:
     """Assert that a text parses to operations or is refused in words."""
     with contextlib.suppress(PatchError):
-        for operation in parse(data.decode(errors="replace")).operations:
+        for operation in parse(data.decode(errors="replace")):
             assert operation.path
 
 

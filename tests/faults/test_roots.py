@@ -20,7 +20,8 @@ from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import plan_patch
 from supervisor.agent.pins import pins_of
 from supervisor.agent.safety.roots import cover
-from supervisor.agent.sandbox import Protection, Sandbox
+from supervisor.agent.sandbox.roots import Protection
+from supervisor.agent.sandbox.sandbox import Sandbox
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.supervisor.agent.place import git, on_linux

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.ids import Caller
-from supervisor.config import Config
+from supervisor.config.models import Config
 from supervisor.dialects import dialects, mcp_options
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write

@@ -16,7 +16,7 @@ from actors.vocabulary.records import Append, Record
 from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.journal import SqliteJournal
-from supervisor.journal.export import arriving, export, import_
+from supervisor.journal.export import export, import_
 from supervisor.services.branching import ForkedConversation, check_name, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
@@ -52,7 +52,7 @@ def types(fork: ForkedConversation) -> list[str]:
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
-    return import_(journal, arriving(guest(lines, new_id).lines, new_id))
+    return import_(journal, guest(lines, new_id, []))
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
@@ -123,8 +123,8 @@ def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJourna
     keep(journal, BORN, *SPOKEN)
     lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
     with pytest.raises(InvalidInput, match=r"nobody can see the \\u009b"):
-        guest(lines, None)
-    assert guest(lines, TWO).conversation == TWO
+        guest(lines, None, [])
+    assert guest(lines, TWO, []).head.conversation == TWO
 
 
 def test_a_name_is_taken_by_any_other_conversation(journal: SqliteJournal) -> None:
@@ -168,7 +168,7 @@ def test_an_open_turn_moves_with_its_id_and_not_to_another(journal: SqliteJourna
     keep(journal, BORN, *SPOKEN[:2])
     lines = tuple(export(journal, ONE))
     with pytest.raises(WrongState, match="a turn is open"):
-        guest(lines, TWO)
+        guest(lines, TWO, [])
     journal.delete(ONE)
     assert taken_in(journal, lines) == ONE
 
@@ -178,8 +178,7 @@ def test_a_history_whose_beginning_was_pruned_keeps_what_its_checkpoint_says(jou
     head, *events = export(journal, ONE)
     tree = json.loads(head)
     tree["first_seq"] = 3
-    brought = guest((json.dumps(tree), *events[2:]), TWO)
-    assert import_(journal, arriving(brought.lines, TWO)) == TWO
+    assert taken_in(journal, (json.dumps(tree), *events[2:]), TWO) == TWO
     found = journal.head(TWO)
     assert found is not None
     state = restore(TWO, found, ())

@@ -18,7 +18,7 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.config import load
+from supervisor.config.load import load
 from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
 from transports import requests as ask

@@ -13,7 +13,7 @@ from actors.runtime.shared import soon
 from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.settings import DangerFullAccess
-from supervisor.config import load
+from supervisor.config.load import load
 from supervisor.engine.engine import Engine
 from supervisor.paths import Paths
 from supervisor.services.services import Services

@@ -12,8 +12,9 @@ import pytest
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.environments import Around
-from supervisor.agent.processes import Processes
-from supervisor.agent.sandbox import Availability, Sandbox
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.confined import Availability
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.services import codex_services
 from supervisor.services.codex_services import Machine
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token

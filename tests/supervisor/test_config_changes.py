@@ -3,9 +3,10 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from supervisor.config import Change, Config, differences, parse_overrides
-from supervisor.config.changes import AT_THE_NEXT_START, is_live
+from supervisor.config.changes import AT_THE_NEXT_START, Change, differences, is_live
 from supervisor.config.load import ConfigFile, layer
+from supervisor.config.models import Config
+from supervisor.config.overrides import parse_overrides
 
 
 def configured(*overrides: str) -> Config:

@@ -7,9 +7,10 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config import Config, load, parse_overrides
 from supervisor.config.complain import dotted, ignored_keys, problems
-from supervisor.config.load import ConfigFile, layer
+from supervisor.config.load import ConfigFile, layer, load
+from supervisor.config.models import Config
+from supervisor.config.overrides import parse_overrides
 from supervisor.config.shape import KeyPath, KeyType
 
 SECRET = "sk-verysecretindeed"

@@ -16,8 +16,8 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.agent.pins import pins_of
-from supervisor.config import Arguments, Config, settings_for
-from supervisor.config.derive import INSTRUCTIONS_BYTES, sandbox_policy, working_directory
+from supervisor.config.derive import INSTRUCTIONS_BYTES, Arguments, sandbox_policy, settings_for, working_directory
+from supervisor.config.models import Config
 
 CONFIG = Config.model_validate(
     {

@@ -8,7 +8,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from supervisor.config import Arguments, load, settings_for
+from supervisor.config.derive import Arguments, settings_for
+from supervisor.config.load import load
 from supervisor.config.models import Config
 from supervisor.config.shared import WITHOUT_EFFECT, Profile
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from supervisor.config import Config, LoadedConfig, load, overrides_from_json, parse_overrides
-from supervisor.config.load import ConfigFile, layer, read_file
+from supervisor.config.load import ConfigFile, LoadedConfig, layer, load, read_file
+from supervisor.config.models import Config
+from supervisor.config.overrides import overrides_from_json, parse_overrides
 from supervisor.config.shared import Inherit
 
 Write = Callable[[str], str]

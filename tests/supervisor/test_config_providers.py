@@ -1,9 +1,10 @@
 import pytest
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config import Config, choose_provider, parse_overrides, provider_named
 from supervisor.config.load import ConfigFile, LoadedConfig, layer
-from supervisor.config.providers import OPENAI_URL
+from supervisor.config.models import Config
+from supervisor.config.overrides import parse_overrides
+from supervisor.config.providers import OPENAI_URL, choose_provider, provider_named
 
 MINE = Config.model_validate(
     {

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from supervisor.config import Config
 from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.models import Config
 from supervisor.config.providers import OSS_PORT
 from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.config import load
+from supervisor.config.load import load
 from supervisor.engine.model_choice import Models
 
 KEY = {"OPENAI_API_KEY": "a key"}

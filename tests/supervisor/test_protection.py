@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from supervisor.config import load
+from supervisor.config.load import load
 from supervisor.engine.protection import protection
 from supervisor.paths import locate
 

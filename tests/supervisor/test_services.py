@@ -13,7 +13,7 @@ from actors.routing.messages import Known
 from actors.runtime.shared import soon
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
-from supervisor.config import LoadedConfig, load
+from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate

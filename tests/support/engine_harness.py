@@ -46,7 +46,7 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
-from supervisor.config import load
+from supervisor.config.load import load
 from supervisor.engine.engine import Engine
 from supervisor.paths import locate
 

@@ -1,6 +1,6 @@
 """The changes of each file, and their words for people, clients and the model. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,38 +24,32 @@ class FileEdit(Struct, frozen=True):
     after: FileState | None
 
 
-class Move(Struct, frozen=True):
-    source: PatchPath
-    target: PatchPath
+Moves = Mapping[Path, PatchPath]  # the target of each move, by the real path of its source
 
 
-def told_changes(
-    edits: Sequence[FileEdit], moves: Sequence[Move], effort: Effort
-) -> Iterator[tuple[str, FileChange]]:
+def told_changes(edits: Sequence[FileEdit], moves: Moves, effort: Effort) -> Iterator[tuple[str, FileChange]]:
     """Yield path and change, in the patch's order, as far as there is room. A move is listed at its source."""
     telling = Telling(effort.bounds)
     if not all(telling.take(str(edit.path.shown)) for edit in edits):
         raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
-    moved_from = {move.source.real: move.target for move in moves}
-    moved_to = {move.target.real for move in moves}
+    arrivals = {target.real for target in moves.values()}
     by_path = {edit.path.real: edit for edit in edits}
     for edit in edits:
-        target = moved_from.get(edit.path.real)
+        target = moves.get(edit.path.real)
         if target is not None:
             arrival = by_path[target.real]
             yield str(edit.path.shown), _update(edit.before, arrival.after, target.shown, telling, effort)
-        elif edit.path.real not in moved_to:
+        elif edit.path.real not in arrivals:
             yield str(edit.path.shown), _change(edit, telling, effort)
 
 
-def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
+def summary(edits: Sequence[FileEdit], moves: Moves) -> str:
     """List the files that were added, modified and deleted, as the patch wrote them. A move counts at its target."""
-    gone = {move.source.real for move in moves}
-    arrived = {move.target.real for move in moves}
+    arrivals = {target.real for target in moves.values()}
     lines: dict[str, list[str]] = {"A": [], "M": [], "D": []}
     for edit in edits:
-        if edit.path.real not in gone:
-            letter = _letter(edit, moved_here=edit.path.real in arrived)
+        if edit.path.real not in moves:
+            letter = _letter(edit, moved_here=edit.path.real in arrivals)
             lines[letter].append(f"{letter} {edit.path.written}\n")
     return "Success. Updated the following files:\n" + "".join(line for group in lines.values() for line in group)
 

@@ -16,7 +16,6 @@ MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
 HEREDOC_STARTS = ("<<EOF", "<<'EOF'", '<<"EOF"')
 HEREDOC_END = "EOF"
-STRIDE = 1024  # lines between two checks whether the patch is still wanted
 
 
 class Mark(Enum):
@@ -58,18 +57,14 @@ class UpdateFile(Struct, frozen=True):
 Operation = AddFile | DeleteFile | UpdateFile
 
 
-class Patch(Struct, frozen=True):
-    operations: tuple[Operation, ...]
-
-
-def parse(text: str, go_on: Callable[[], None] = lambda: None) -> Patch:
-    """Parse a patch; calls `go_on` every few lines. Raises PatchSyntax, with texts that models know from Codex."""
+def parse(text: str, go_on: Callable[[], None] = lambda: None) -> tuple[Operation, ...]:
+    """Parse a patch; calls `go_on` at every line. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise PatchSyntax("invalid patch: The patch is not valid Unicode text") from None
     lines = _between_the_marks([line.removesuffix("\r") for line in text.strip().split("\n")])
-    return Patch(tuple(_operations(_Lines(lines, go_on))))
+    return tuple(_operations(_Lines(lines, go_on)))
 
 
 def _between_the_marks(lines: list[str]) -> list[str]:
@@ -101,8 +96,7 @@ class _Lines:
 
     def skip(self) -> None:
         self._next += 1
-        if not self._next % STRIDE:
-            self._go_on()
+        self._go_on()
 
     def take(self, line: str) -> bool:
         if self.peek() != line:

@@ -4,23 +4,24 @@ Reads only; blocking, for a worker thread. A plan has each file's state before a
 are folded into one edit.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from actors.vocabulary.events import FileChange
-from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
+from supervisor.agent.patch.edits import FileEdit, summary, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
-from supervisor.agent.patch.grammar import AddFile, DeleteFile, Patch, UpdateFile
+from supervisor.agent.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
 from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.paths import PatchPath, patch_path
 
 
 class PatchPlan(Struct, frozen=True):
     edits: tuple[FileEdit, ...]
-    told: tuple[tuple[str, FileChange], ...]
+    changes: Mapping[str, FileChange]  # by absolute path, for the events
     summary: str
     empty: bool  # the patch has no operations
 
@@ -29,17 +30,12 @@ class PatchPlan(Struct, frozen=True):
         """Every file that is written, moved or deleted, by its real path."""
         return tuple(edit.path.real for edit in self.edits)
 
-    @property
-    def changes(self) -> dict[str, FileChange]:
-        """The changes by absolute path, for the events."""
-        return dict(self.told)
 
-
-def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPlan:
+def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None = None) -> PatchPlan:
     """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case."""
     effort = effort or Effort()
     draft = _Draft(cwd, effort)
-    for operation in patch.operations:
+    for operation in operations:
         effort.go_on()
         match operation:
             case AddFile():
@@ -49,8 +45,8 @@ def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPl
             case UpdateFile():
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
-    told = tuple(told_changes(edits, draft.moves, effort))
-    return PatchPlan(edits, told, summary(edits, draft.moves), empty=not patch.operations)
+    changes = dict(told_changes(edits, draft.moves, effort))
+    return PatchPlan(edits, changes, summary(edits, draft.moves), empty=not operations)
 
 
 class _Draft(Struct):
@@ -60,7 +56,7 @@ class _Draft(Struct):
     effort: Effort
     edits: dict[Path, FileEdit] = field(default_factory=dict)
     on_disk: dict[Path, FileState | None] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
+    moves: dict[Path, PatchPath] = field(default_factory=dict)  # the targets, by their sources
 
     def add(self, operation: AddFile) -> None:
         path = self._path(operation.path)
@@ -94,12 +90,12 @@ class _Draft(Struct):
         self._require_absent(target)
         self._set(source, None)
         self._set(target, new)
-        self.moves.append(Move(source, target))
+        self.moves[source.real] = target
 
     def _path(self, written: str) -> PatchPath:
         path = patch_path(written, self.cwd)
         self.effort.spend_path(path.real)
-        if any(path.real in (move.source.real, move.target.real) for move in self.moves):
+        if path.real in self.moves or any(path.real == target.real for target in self.moves.values()):
             raise PatchMismatch(f"{path.shown} is moved and named again in one patch; use a patch for each step")
         return path
 

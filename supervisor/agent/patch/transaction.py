@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.folders import exists_in, open_root, open_subfolder, open_up
+from supervisor.agent.folders import FOLDER, exists_in, open_up
 from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
@@ -45,7 +45,7 @@ class Transaction:
         for at in (*reversed(path.parents), path):
             if at not in self._folders:
                 above = self._folders.get(at.parent)
-                descriptor = open_root() if above is None else self._open_or_make(above, at.name)
+                descriptor = os.open("/", FOLDER) if above is None else self._open_or_make(above, at.name)
                 self._stack.callback(os.close, descriptor)
                 self._require_pinned(at, descriptor)
                 self._folders[at] = descriptor
@@ -80,12 +80,12 @@ class Transaction:
 
     def _open_or_make(self, parent: int, name: str) -> int:
         try:
-            return open_subfolder(parent, name)
+            return os.open(name, FOLDER, dir_fd=parent)
         except FileNotFoundError:
             os.mkdir(name, 0o700, dir_fd=parent)
             self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
             open_up(parent, name, 0o777 & ~self._umask)
-            return open_subfolder(parent, name)
+            return os.open(name, FOLDER, dir_fd=parent)
 
     def _require_pinned(self, path: Path, folder: int) -> None:
         found = os.fstat(folder)

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 LOOK_AGAIN_S = 0.02  # listing all processes takes some milliseconds
 GIVE_UP_S = 5.0  # after the grace; a process that still lives is another user's, or stuck in the kernel
@@ -23,34 +23,24 @@ def main(mark: str, grace_s: float, top: int, width: int) -> None:
     for signum in DEAF_TO:
         signal.signal(signum, signal.SIG_IGN)
     if not os.read(0, 1):
-        _end(Ours(os.fsencode(mark), top, width), time.monotonic() + grace_s)
+        _end(lambda pid: _is_ours(pid, os.fsencode(mark), top, width), time.monotonic() + grace_s)
 
 
-class Ours:
-    """The test for processes of that life: its mark, or a number of its commands."""
-
-    def __init__(self, mark: bytes, top: int, width: int) -> None:
-        self._mark = mark
-        self._top = top
-        self._width = width
-
-    def has(self, pid: int) -> bool:
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # the same
-                if any(entry.startswith(self._mark) for entry in file.read().split(b"\0")):
-                    return True
-            with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123  # the same
-                return any(self._holds(line) for line in file if line.startswith(b"Max file locks"))
-        except OSError:
-            return False  # another user's, or gone
-
-    def _holds(self, line: bytes) -> bool:
-        hard = line.split()[4]
-        below = self._top - int(hard) if hard.isdigit() else -1
-        return 0 <= below < self._width and below % 2 == 1
+def _is_ours(pid: int, mark: bytes, top: int, width: int) -> bool:
+    """Tell whether a process is of that life: it has its mark, or a number of its commands."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # the same
+            if any(entry.startswith(mark) for entry in file.read().split(b"\0")):
+                return True
+        with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123  # the same
+            hard = next((line.split()[4] for line in file if line.startswith(b"Max file locks")), b"")
+    except OSError:
+        return False  # another user's, or gone
+    below = top - int(hard) if hard.isdigit() else -1
+    return 0 <= below < width and below % 2 == 1
 
 
-def _end(ours: Ours, deadline: float) -> None:
+def _end(ours: Callable[[int], bool], deadline: float) -> None:
     """Send TERM once to each, and when the grace is over KILL until nothing is found."""
     asked: set[int] = set()
     while (found := _found(ours)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
@@ -64,9 +54,9 @@ def _end(ours: Ours, deadline: float) -> None:
         time.sleep(LOOK_AGAIN_S)
 
 
-def _found(ours: Ours) -> set[int]:
+def _found(ours: Callable[[int], bool]) -> set[int]:
     parents = dict(_living())
-    found = {pid for pid in parents if ours.has(pid)}
+    found = {pid for pid in parents if ours(pid)}
     while below := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= below
     return found

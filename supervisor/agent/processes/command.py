@@ -39,7 +39,6 @@ class Finished(Struct, frozen=True):
     exit_code: int
     timed_out: bool
     duration_s: float
-    survivors: tuple[int, ...] = ()  # processes that could not be ended, which is logged as a fault
 
 
 class NotStarted(Struct, frozen=True):

@@ -10,6 +10,7 @@ import os
 import select
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 WATCHED = 64  # descriptors spent on one wait; the rest of a larger tree is found by the next look
 LOOK_AGAIN_S = 0.001  # if there is nothing to wait on: all are gone already, or no descriptor is left
@@ -55,17 +56,11 @@ async def all_gone(pids: Sequence[int], timeout_s: float, hurry: asyncio.Future[
     if not watched:
         await asyncio.sleep(LOOK_AGAIN_S)
         return
-    everybody: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def one_gone(_: asyncio.Future[None]) -> None:
-        if all(end.future.done() for end in watched):
-            settle(everybody)
-
-    for end in watched:
-        end.future.add_done_callback(one_gone)
+    waits: set[asyncio.Future[Any]] = {asyncio.gather(*(end.future for end in watched))}
     try:
-        waits = {everybody} if hurry is None else {everybody, hurry}
-        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            waits if hurry is None else {*waits, hurry}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
     finally:
         for end in watched:
             end.close()

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from supervisor.agent.processes.command import INSTANCE
 from supervisor.agent.processes.ending import end
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
-from supervisor.agent.processes.tags import Span
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, living_below, unmoved
+from supervisor.agent.processes.tags import ProcessLedger, Span
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> int:
@@ -53,15 +52,7 @@ class _Remains:
 
     def find(self, at_sight: Sight = unmoved) -> list[Process]:
         self._table.refresh()
-        found: dict[int, Process] = {}
-        ahead = [pid for pid in self._table.everybody() if self._left_behind(pid)]
-        while ahead:
-            pid = ahead.pop()
-            process = self._table.look(pid)
-            if process is None or process.dead or pid in found or pid in self._spared:
-                continue
-            ahead.extend(self._table.children(pid))
-            found[pid] = process
-            at_sight(process)
-        self.seen.update(process.name for process in found.values())
-        return list(found.values())
+        roots = (pid for pid in self._table.everybody() if self._left_behind(pid))
+        found = living_below(self._table, roots, at_sight, self._spared)
+        self.seen.update(process.name for process in found)
+        return found

@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from supervisor.agent.processes.procfs import ProcTable, become_subreaper
+from supervisor.agent.processes.procfs import ProcTable
 from supervisor.agent.processes.ps import PsTable
 from supervisor.agent.processes.table import ProcessTable
 from supervisor.agent.processes.tags import Tags
@@ -18,9 +18,3 @@ def tags_of_this_process() -> Tags | None:
 
 def table_of_this_system() -> ProcessTable:
     return ProcTable() if LINUX else PsTable()
-
-
-def gather_orphans(on: bool) -> None:
-    """Make processes that a command leaves behind children of this process, where the system can."""
-    if LINUX:
-        become_subreaper(on)

@@ -19,11 +19,12 @@ from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, 
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
-from supervisor.agent.processes.platform import gather_orphans, table_of_this_system, tags_of_this_process
+from supervisor.agent.processes.platform import table_of_this_system, tags_of_this_process
+from supervisor.agent.processes.procfs import gather_orphans
 from supervisor.agent.processes.spawn import Child, reason, spawn
+from supervisor.agent.processes.tags import ProcessLedger
 from supervisor.agent.processes.tree import Scope, Tree
 
 GRACE_S = 1.0  # from TERM to KILL
@@ -39,7 +40,7 @@ class _Turn:
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.hurry: asyncio.Future[None] = loop.create_future()
-        self.ending: asyncio.Task[tuple[int, ...]] | None = None
+        self.ending: asyncio.Task[bool] | None = None
         self.background: list[Pipe] = []  # held open by background processes of its commands
 
 
@@ -119,15 +120,14 @@ class Processes:
         if turn in self._turns:
             settle(self._turns[turn].hurry)
 
-    async def end_turn(self, turn: TurnId) -> tuple[int, ...]:
-        """End the remains of the turn's commands; return the pids that could not be ended, hardly ever any."""
+    async def end_turn(self, turn: TurnId) -> None:
+        """End the remains of the turn's commands. What can't be ended is logged and counted."""
         ending = self._turns.get(turn)
-        if ending is None:
-            return ()
-        try:
-            return await self._interrupt(turn, ending)
-        finally:
-            self._close(turn)
+        if ending is not None:
+            try:
+                await self._interrupt(turn, ending)
+            finally:
+                self._close(turn)
 
     def _open(self, turn: TurnId) -> _Turn:
         if turn not in self._turns:
@@ -170,17 +170,16 @@ class Processes:
         if pump.task.done():
             await pump.task  # it only ends by itself if its taker raised
         duration_s = time.monotonic() - began
-        survivors: tuple[int, ...] = ()
         if timed_out := not child.exit.future.done():
             scope, never = Scope(child.turn, child.run), asyncio.get_running_loop().create_future()
-            survivors = await _through(asyncio.create_task(self._end(scope, never)))
+            await _through(asyncio.create_task(self._end(scope, never)))
         await pump.ended(DRAIN_S)
         await pump.finish()
         status = child.status()
         exit_code = -1 if timed_out or status is None else status
-        return Finished(exit_code, timed_out, duration_s, survivors)
+        return Finished(exit_code, timed_out, duration_s)
 
-    async def _interrupt(self, turn_id: TurnId, turn: _Turn) -> tuple[int, ...]:
+    async def _interrupt(self, turn_id: TurnId, turn: _Turn) -> None:
         """End the turn, once for all waiters; a cancelled waiter hurries it.
 
         An end that found nothing stays valid until the next command starts, which discards it.
@@ -188,16 +187,17 @@ class Processes:
         if turn.ending is None or (turn.ending.done() and not _found_nothing(turn.ending)):
             self._tree.ending.add(turn_id)
             turn.ending = asyncio.create_task(self._end(Scope(turn_id), turn.hurry))
-        return await _through(turn.ending, turn.hurry)
+        await _through(turn.ending, turn.hurry)
 
-    async def _end(self, scope: Scope, hurry: asyncio.Future[None]) -> tuple[int, ...]:
+    async def _end(self, scope: Scope, hurry: asyncio.Future[None]) -> bool:
+        """End the processes of a scope; False if some could not be ended."""
         tree = self._tree
         left = await end(partial(tree.find, scope), lambda: tree.leaders(scope), self._grace_s, hurry)
         tree.reap()
         if left:
             self._survivors += len(left)
             log.error("processes.survived", turn=scope.turn, pids=[process.pid for process in left])
-        return tuple(process.pid for process in left)
+        return not left
 
     def _put_away(self, turn: _Turn, child: Child, pump: Pump) -> None:
         for pipe in pump.stop():
@@ -212,12 +212,12 @@ class Processes:
         del self._tree.children[child.pid]
 
 
-def _found_nothing(ending: asyncio.Task[tuple[int, ...]]) -> bool:
-    return not ending.cancelled() and ending.exception() is None and not ending.result()
+def _found_nothing(ending: asyncio.Task[bool]) -> bool:
+    return not ending.cancelled() and ending.exception() is None and ending.result()
 
 
-async def _through(task: asyncio.Task[tuple[int, ...]], hurry: asyncio.Future[None] | None = None) -> tuple[int, ...]:
-    """Return the task's result, however often the waiter is cancelled; the cancellation is raised after the task."""
+async def _through(task: asyncio.Task[bool], hurry: asyncio.Future[None] | None = None) -> None:
+    """Wait for the task, however often the waiter is cancelled; the cancellation is raised after the task."""
     cancelled = False
     while not task.done():
         try:
@@ -230,4 +230,4 @@ async def _through(task: asyncio.Task[tuple[int, ...]], hurry: asyncio.Future[No
                 settle(hurry)
     if cancelled:
         raise asyncio.CancelledError
-    return task.result()
+    task.result()

@@ -6,6 +6,7 @@ tree is in our own list of children, and the kernel appends to it in the same st
 
 import ctypes
 import os
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,10 @@ CLOCK_BOOTTIME = 7  # time.CLOCK_BOOTTIME exists on Linux only, for type checker
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def become_subreaper(on: bool = True) -> None:
+def gather_orphans(on: bool) -> None:
+    """Make processes that a command leaves behind children of this process, where the system can."""
+    if sys.platform != "linux":
+        return
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process cannot become a sub-reaper")
@@ -69,7 +73,7 @@ class ProcTable:
 
     def marks(self, pid: int) -> Mapping[str, str]:
         try:
-            environ = _read(f"/proc/{pid}/environ")
+            environ = Path(f"/proc/{pid}/environ").read_bytes()  # which may have to wait for the process
         except OSError:
             return {}
         pairs = (entry.partition(b"=") for entry in environ.split(b"\0") if entry.startswith(b"GREENROOM_"))
@@ -99,15 +103,3 @@ def _glance(path: str) -> bytes:
         parts.append(page.raw[:size])
     _libc.close(fd)
     return b"".join(parts)
-
-
-def _read(path: str) -> bytes:
-    """Read a file that may have to wait for its process."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts = []
-        while part := os.read(fd, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
-    finally:
-        os.close(fd)

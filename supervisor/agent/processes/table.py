@@ -3,7 +3,7 @@
 `ProcessTable` is the interface; procfs.py is for Linux, ps.py for macOS and other systems.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -59,3 +59,22 @@ class ProcessTable(Protocol):
     def marks(self, pid: int) -> Mapping[str, str]:
         """Return the marks in the environment that the process was started with; empty if we may not read it."""
         ...
+
+
+def living_below(
+    table: ProcessTable, roots: Iterable[int], at_sight: Sight, spared: Container[int] = ()
+) -> list[Process]:
+    """Return the living processes among the roots and all below them."""
+    found: dict[int, Process] = {}
+    for root in roots:
+        ahead = [root]
+        while ahead:
+            pid = ahead.pop()
+            if pid in found or pid in spared or (process := table.look(pid)) is None:
+                continue
+            if process.dead:  # its children were given away before it was declared dead
+                continue
+            ahead.extend(table.children(pid))  # while they are still its own
+            found[pid] = process
+            at_sight(process)
+    return list(found.values())

@@ -6,6 +6,7 @@ the daemon have the numbers in between. Linux only, loop thread only.
 """
 
 import resource
+from pathlib import Path
 from random import SystemRandom
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec import Struct
 LIMIT_LOCKS = 10  # RLIMIT_LOCKS, on every processor
 WIDTH = 1 << 32  # numbers of one life: two for each command
 INFINITE = 1 << 62
+SPAN = "span"
 
 
 class Span(Struct, frozen=True):
@@ -45,3 +47,27 @@ class Tags:
         self._last -= 1
         resource.setrlimit(LIMIT_LOCKS, (self._last, self._last))
         return self._last
+
+
+class ProcessLedger:
+    """The numbers on disk, for the daemon that follows after a kill: an empty file for each life, named by them.
+
+    An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page
+    cache, and after a power cut nothing runs any more.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def claim(self, boot: str, top: int) -> None:
+        """Record the numbers of this life's commands."""
+        (self._directory / f"{SPAN}.{top}.{boot}").touch()
+
+    def claims(self) -> list[tuple[str, int]]:
+        """Read the numbers; other files are left alone."""
+        names = (path.name.split(".", 2) for path in self._directory.glob(f"{SPAN}.*.*"))
+        return [(boot, int(top)) for _, top, boot in names if top.isdigit()]
+
+    def withdraw(self, boot: str, top: int) -> None:
+        (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)

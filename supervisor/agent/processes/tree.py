@@ -9,14 +9,13 @@ it, or else to the last of those. Turns that end at the same time are all the la
 
 import contextlib
 import os
-from collections.abc import Iterable
 
 from msgspec import Struct, field
 
 from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, living_below, unmoved
 
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
 
@@ -54,27 +53,12 @@ class Tree:
         for _ in range(SETTLING_LOOKS):
             self._table.refresh()
             new = [pid for pid in self._table.candidates() if pid not in looked_at]
-            found = self._below((pid for pid in reversed(new) if self._owns(scope, pid)), at_sight)
+            found = living_below(self._table, (pid for pid in reversed(new) if self._owns(scope, pid)), at_sight)
             if found or not new:
                 break
             looked_at.update(new)
         scope.seen.update(process.name for process in found)
         return found
-
-    def _below(self, roots: Iterable[int], at_sight: Sight) -> list[Process]:
-        found: dict[int, Process] = {}
-        for root in roots:
-            ahead = [root]
-            while ahead:
-                pid = ahead.pop()
-                if pid in found or (process := self._table.look(pid)) is None:
-                    continue
-                if process.dead:  # its children were given away before it was declared dead
-                    continue
-                ahead.extend(self._table.children(pid))  # while they are still its own
-                found[pid] = process
-                at_sight(process)
-        return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
         """Tell whether a process lives and is the scope's. The dead are reaped, so that no later look meets them."""

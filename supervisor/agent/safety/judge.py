@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.safety.rules import MayRun, Reject, Sandboxing, Verdict
+from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Sandboxing, Verdict
 
 
 def judge_command(
@@ -19,25 +19,25 @@ def judge_command(
 ) -> Verdict:
     """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
-    `escalated`: the model asked to leave the sandbox.
+    `escalated`: the model asked to leave the sandbox; with one, and under `on-request`, a person is asked.
     """
-    cell = (policy, _column(sandbox_mode, available=sandbox_available))
+    column = _column(sandbox_mode, available=sandbox_available)
+    verdict = rules.COMMANDS[policy][column]
     if escalated:
-        return rules.ESCALATED.get(cell, rules.COMMANDS[cell])
-    return _only_reads(argv, cell, available=sandbox_available, plainly=plainly_named) or rules.COMMANDS[cell]
+        asks = policy is ApprovalPolicy.ON_REQUEST and column is Sandboxing.AVAILABLE
+        return MustAsk() if asks else verdict
+    if verdict == MayRun():
+        return verdict  # everything runs there
+    return _only_reads(argv, available=sandbox_available, plainly=plainly_named) or verdict
 
 
-def _only_reads(
-    argv: Sequence[str], cell: tuple[ApprovalPolicy, Sandboxing], *, available: bool, plainly: bool
-) -> MayRun | None:
+def _only_reads(argv: Sequence[str], *, available: bool, plainly: bool) -> MayRun | None:
     """Return how a known safe command runs without a question; None where it is judged like any other.
 
     A command is known by its name only: the search path decides which program that is, and a project can make a
     reading program start others, as it can git by its configuration. So the command runs in a sandbox that lets it
     do no harm; without a sandbox only a system program that obeys no project file runs at all.
     """
-    if rules.COMMANDS[cell] == MayRun():
-        return None  # everything runs there
     names = programs(argv)
     if names and available:
         return MayRun(sandboxed=True, read_only=True)
@@ -60,7 +60,7 @@ def judge_patch(
     if not inside_roots:
         read_only = sandbox_mode is SandboxMode.READ_ONLY
         return (rules.PATCHES_READ_ONLY if read_only else rules.PATCHES_OUTSIDE)[policy]
-    return rules.PATCHES_INSIDE[policy, _column(sandbox_mode, available=sandbox_available)]
+    return rules.PATCHES_INSIDE[policy][_column(sandbox_mode, available=sandbox_available)]
 
 
 def _column(mode: SandboxMode, *, available: bool) -> Sandboxing:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from supervisor.agent.repositories import COMMON, GIT, HEAD, OWN, STORES
-from supervisor.agent.sandbox import Roots
+from supervisor.agent.repositories import GIT, OWN, makes_repository
+from supervisor.agent.sandbox.roots import Roots
 
 _OWN = frozenset(name.casefold() for name in OWN)
 
@@ -43,7 +43,7 @@ def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
     def there(name: str) -> bool:
         return os.path.lexists(folder / name) or any(_lies_in(path, folder / name) for path in planned)
 
-    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
+    return makes_repository(there)
 
 
 def _lies_in(path: Path, folder: Path) -> bool:

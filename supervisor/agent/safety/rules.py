@@ -4,6 +4,7 @@ Data alone; `judge` and `known_safe` apply it.
 """
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 
 from msgspec import Struct
@@ -48,40 +49,34 @@ READ_ONLY_REASON = "the sandbox is read-only"
 
 _UNTRUSTED, _ON_FAILURE = ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE
 _ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
-_UNWANTED, _AVAILABLE, _MISSING = Sandboxing.UNWANTED, Sandboxing.AVAILABLE, Sandboxing.MISSING
+_ASK, _RUN, _RUN_INSIDE = MustAsk(), MayRun(), MayRun(sandboxed=True)
+_TRY_INSIDE = MayRun(sandboxed=True, retry_unsandboxed_on_failure=True)
 
-COMMANDS: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): MustAsk(),
-    (_UNTRUSTED, _AVAILABLE): MustAsk(),
-    (_UNTRUSTED, _MISSING): MustAsk(),
-    (_ON_FAILURE, _UNWANTED): MayRun(),
-    (_ON_FAILURE, _AVAILABLE): MayRun(sandboxed=True, retry_unsandboxed_on_failure=True),
-    (_ON_FAILURE, _MISSING): MustAsk(),
-    (_ON_REQUEST, _UNWANTED): MayRun(),
-    (_ON_REQUEST, _AVAILABLE): MayRun(sandboxed=True),
-    (_ON_REQUEST, _MISSING): MustAsk(),
-    (_NEVER, _UNWANTED): MayRun(),
-    (_NEVER, _AVAILABLE): MayRun(sandboxed=True),
-    (_NEVER, _MISSING): Reject(NOT_TRUSTED),
-}
+Table = Mapping[ApprovalPolicy, Mapping[Sandboxing, Verdict]]
 
-# For commands with `with_escalated_permissions`, by which the model asks to leave the sandbox.
-ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): MustAsk()}
 
-PATCHES_INSIDE: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): MustAsk(),
-    (_UNTRUSTED, _AVAILABLE): MustAsk(),
-    (_UNTRUSTED, _MISSING): MustAsk(),
-    (_ON_FAILURE, _UNWANTED): MayRun(),
-    (_ON_FAILURE, _AVAILABLE): MayRun(),
-    (_ON_FAILURE, _MISSING): MustAsk(),
-    (_ON_REQUEST, _UNWANTED): MayRun(),
-    (_ON_REQUEST, _AVAILABLE): MayRun(),
-    (_ON_REQUEST, _MISSING): MustAsk(),
-    (_NEVER, _UNWANTED): MayRun(),
-    (_NEVER, _AVAILABLE): MayRun(),
-    (_NEVER, _MISSING): MayRun(),
-}
+def _table(rows: Mapping[ApprovalPolicy, tuple[Verdict, Verdict, Verdict]]) -> Table:
+    """Make a table of rows that have a verdict for each column, in the order of `Sandboxing`."""
+    return {policy: dict(zip(Sandboxing, row, strict=True)) for policy, row in rows.items()}
+
+
+COMMANDS = _table(
+    {
+        _UNTRUSTED: (_ASK, _ASK, _ASK),
+        _ON_FAILURE: (_RUN, _TRY_INSIDE, _ASK),
+        _ON_REQUEST: (_RUN, _RUN_INSIDE, _ASK),
+        _NEVER: (_RUN, _RUN_INSIDE, Reject(NOT_TRUSTED)),
+    }
+)
+
+PATCHES_INSIDE = _table(
+    {
+        _UNTRUSTED: (_ASK, _ASK, _ASK),
+        _ON_FAILURE: (_RUN, _RUN, _ASK),
+        _ON_REQUEST: (_RUN, _RUN, _ASK),
+        _NEVER: (_RUN, _RUN, _RUN),
+    }
+)
 
 # The same in every column: patches are held back by the roots, not by a sandbox.
 PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {

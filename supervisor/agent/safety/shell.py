@@ -8,10 +8,9 @@ not parsed at all: some of 16 KiB keep the parser busy for many seconds.
 import re
 from collections.abc import Iterator
 
+import tree_sitter_bash
 from msgspec import Struct
-from tree_sitter import Node
-
-from supervisor.agent.safety.bash_tree import parse_bash, text_of
+from tree_sitter import Language, Node, Parser
 
 Words = tuple[str, ...]
 
@@ -34,6 +33,7 @@ SIMPLE = re.compile(
 QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f]*")
 DOUBLE_QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f$`\\\"]*")
 BLANKS = re.compile(rb"[ \t\n]*")
+_BASH = Language(tree_sitter_bash.language())
 
 
 class _Piece(Struct, frozen=True):
@@ -46,7 +46,7 @@ class _Piece(Struct, frozen=True):
 
 def plain_commands(script: str) -> tuple[Words, ...] | None:
     simple = len(script) <= SCRIPT_LIMIT_CHARS and SIMPLE.fullmatch(script)
-    root = parse_bash(script) if simple else None
+    root = _parsed(script) if simple else None
     if root is None:
         return None
     source = script.encode()
@@ -59,9 +59,24 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
 
+def _parsed(script: str) -> Node | None:
+    """Parse a script and return its root, or None if any of it isn't understood."""
+    try:
+        source = script.encode()
+    except UnicodeEncodeError:
+        return None
+    root = Parser(_BASH).parse(source).root_node
+    return None if root.has_error else root
+
+
+def _text_of(node: Node) -> str:
+    """Return a node's text. Nodes end on character boundaries, so decoding can't fail."""
+    return (node.text or b"").decode()
+
+
 def _plain_word(node: Node) -> str | None:
     """Return the one string that bash makes of this word, or None if an expansion could change it."""
-    text = text_of(node)
+    text = _text_of(node)
     match node.type:
         case "word" | "number" if BARE_WORD.fullmatch(text):
             return text
@@ -92,7 +107,7 @@ def _pieces(root: Node, source: bytes) -> Iterator[_Piece]:
 
 def _words(command: Node, source: bytes) -> Words:
     name, *arguments = command.children
-    program = text_of(name)
+    program = _text_of(name)
     if not PROGRAM.fullmatch(program) or program in RESERVED:
         raise _NotPlainError
     words = [program]

@@ -14,7 +14,7 @@ from pathlib import Path
 import structlog
 
 from supervisor.agent.folders import exists_in
-from supervisor.agent.repositories import COMMON, GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, STORES
+from supervisor.agent.repositories import GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, makes_repository
 from supervisor.agent.sandbox.roots import Root, Roots
 
 log = structlog.get_logger()
@@ -60,8 +60,7 @@ def _linked_again(root: Root, target: str) -> str:
 
 def _renamed(root: Root) -> str:
     """Rename HEAD of a new repository: git would run the programs that its configuration names."""
-    there = frozenset(name for name in (HEAD, COMMON, *STORES) if exists_in(root.folder, name))
-    if HEAD not in there or not (COMMON in there or there.issuperset(STORES)):
+    if not makes_repository(partial(exists_in, root.folder)):
         return ""
     free = _free(root.folder, SET_ASIDE)
     os.rename(HEAD, free, src_dir_fd=root.folder, dst_dir_fd=root.folder)

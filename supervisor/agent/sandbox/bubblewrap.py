@@ -15,7 +15,7 @@ from pathlib import Path
 
 from supervisor.agent.folders import PASS, open_below, open_folder
 from supervisor.agent.processes.command import MARKS
-from supervisor.agent.sandbox.confined import Availability, Confined
+from supervisor.agent.sandbox.confined import Availability, Confined, Order
 from supervisor.agent.sandbox.mounts import Mounts, mounts_of
 from supervisor.agent.sandbox.placeholders import Placeholders
 from supervisor.agent.sandbox.roots import Roots
@@ -57,7 +57,7 @@ class Bubblewrap:
         if self._program is None:
             return Availability(ok=False, reason="bwrap is not installed", how_to_get=INSTALL)
         try:
-            with self.confine(Roots(), Path("/"), ("true",), {}, network=False) as confined:
+            with self.confine(Order(Roots(), Path("/"), ("true",), {}, network=False)) as confined:
                 tried = subprocess.run(  # noqa: S603 - our own probe
                     confined.argv,
                     env=confined.env,
@@ -74,41 +74,33 @@ class Bubblewrap:
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(
-        self,
-        roots: Roots,
-        start: Path,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        network: bool,
-        sockets: Sequence[Path] = (),
-    ) -> Iterator[Confined]:
+    def confine(self, order: Order) -> Iterator[Confined]:
+        env, sockets = order.env, order.sockets
         if len(env) > MOST_VARIABLES:
             raise OSError(f"{len(env)} environment variables are more than the {MOST_VARIABLES} a sandbox is given")
         with contextlib.ExitStack() as stack:
-            mounts = mounts_of(roots, self._placeholders, stack)
+            mounts = mounts_of(order.roots, self._placeholders, stack)
             named = tuple(_socket(path, stack) for path in sockets)
             filtered = program(os.uname().machine, unix_sockets=bool(sockets))
             fds = () if filtered is None else (_memory(filtered, stack),)
             told = (
                 *ISOLATED,
-                *(() if network else ("--unshare-net",)),
+                *(() if order.network else ("--unshare-net",)),
                 *self._seen(mounts),
                 *_sockets(named),
                 *(part for fd in fds for part in ("--seccomp", str(fd))),
                 *_environment(env),
-                *("--chdir", str(start)),
+                *("--chdir", str(order.start)),
             )
             said = _memory(_joined(told), stack)
             by_descriptor = mounts.descriptors if self._by_descriptor else ()
             yield Confined(
-                argv=(self._program or "bwrap", "--args", str(said), "--", *argv),
+                argv=(self._program or "bwrap", "--args", str(said), "--", *order.argv),
                 cwd=Path("/"),
                 env=BARE,
                 keeper=True,
                 pass_fds=(said, *fds, *by_descriptor),
-                notices=roots.notices,
+                notices=order.roots.notices,
             )
 
     def _seen(self, mounts: Mounts) -> Iterator[str]:

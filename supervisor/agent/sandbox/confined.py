@@ -1,9 +1,13 @@
-"""Results of the sandboxes for their users. A leaf, no logic."""
+"""The order to a sandbox, and its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.agent.processes.command import Command
+from supervisor.agent.sandbox.roots import Roots
 
 
 class Availability(Struct, frozen=True):
@@ -12,6 +16,17 @@ class Availability(Struct, frozen=True):
     ok: bool
     reason: str = ""
     how_to_get: str = ""
+
+
+class Order(Struct, frozen=True):
+    """A command to be confined: what it may reach, and where and with what it starts."""
+
+    roots: Roots
+    start: Path
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    network: bool
+    sockets: Sequence[Path] = ()
 
 
 class Confined(Struct, frozen=True):
@@ -24,3 +39,8 @@ class Confined(Struct, frozen=True):
     pass_fds: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     aftermath: list[str] = field(default_factory=list)  # findings after the command; filled at the end
+
+    def command(self, conversation: ConversationId, turn: TurnId, timeout_s: float, umask: int) -> Command:
+        return Command(
+            self.argv, self.cwd, self.env, conversation, turn, timeout_s, self.keeper, self.pass_fds, umask
+        )

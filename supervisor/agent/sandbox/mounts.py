@@ -35,15 +35,14 @@ def mounts_of(roots: Roots, placeholders: Placeholders, stack: contextlib.ExitSt
     return _Plan(roots, placeholders, stack).made()
 
 
-class _Plan:
-    def __init__(self, roots: Roots, placeholders: Placeholders, stack: contextlib.ExitStack) -> None:
-        self._roots = roots
-        self._placeholders = placeholders
-        self._stack = stack
-        self._mounts = Mounts()
+class _Plan(Struct, frozen=True):
+    roots: Roots
+    placeholders: Placeholders
+    stack: contextlib.ExitStack
+    mounts: Mounts = field(default_factory=Mounts)
 
     def made(self) -> Mounts:
-        mounts, roots = self._mounts, self._roots
+        mounts, roots = self.mounts, self.roots
         for root in roots.writable:
             if (outer := roots.over(root.path.parent)) is not None:
                 self._walk(outer, root.path.parent)
@@ -57,10 +56,10 @@ class _Plan:
         return mounts
 
     def _close(self, path: Path) -> None:
-        outer = self._roots.over(path.parent)
+        outer = self.roots.over(path.parent)
         if outer is None:
             if path.exists():  # it contains a root, and is closed around it
-                self._mounts.closed[path] = self._own(open_folder(path))
+                self.mounts.closed[path] = self._own(open_folder(path))
             return
         folder = self._walk(outer, path.parent)
         if folder is None:
@@ -68,19 +67,19 @@ class _Plan:
         try:
             found = os.open(path.name, PASS, dir_fd=folder)
         except FileNotFoundError:
-            self._hold(folder, path, file=path in self._roots.files)
+            self._hold(folder, path, file=path in self.roots.files)
             return
         if not stat.S_ISLNK(os.fstat(self._own(found)).st_mode):  # a link can't be mounted on; its target is closed
-            self._mounts.closed[path] = found
+            self.mounts.closed[path] = found
             if path.name == GIT and stat.S_ISDIR(os.fstat(found).st_mode) and _is_empty(folder, path.name):
                 self._hold(folder, path, file=False)
 
     def _hide(self, path: Path) -> None:
         if path.exists():
-            outer = self._roots.over(path.parent)
+            outer = self.roots.over(path.parent)
             if outer is not None:
                 self._walk(outer, path.parent)
-            self._mounts.hidden.append(path)
+            self.mounts.hidden.append(path)
         else:
             self._close(path)
 
@@ -89,27 +88,27 @@ class _Plan:
         folder, at = outer.folder, outer.path
         for name in path.relative_to(outer.path).parts:
             at /= name
-            if at in self._mounts.closed:
+            if at in self.mounts.closed:
                 return None
-            if at not in self._mounts.writable:
+            if at not in self.mounts.writable:
                 try:
                     below = os.open(name, FOLDER, dir_fd=folder)
                 except FileNotFoundError:
                     self._hold(folder, at, file=False)
                     return None
-                self._mounts.writable[at] = self._own(below)
-            folder = self._mounts.writable[at]
+                self.mounts.writable[at] = self._own(below)
+            folder = self.mounts.writable[at]
         return folder
 
     def _hold(self, folder: int, path: Path, *, file: bool) -> None:
-        standing = self._stack.enter_context(self._placeholders.held(folder, path.name, file=file))
+        standing = self.stack.enter_context(self.placeholders.held(folder, path.name, file=file))
         if standing is not None:
-            self._mounts.closed[path] = standing
+            self.mounts.closed[path] = standing
         elif os.access(".", os.W_OK, dir_fd=folder):
             raise OSError(errno.EBUSY, "what must not be created there could not be kept from it", str(path))
 
     def _own(self, descriptor: int) -> int:
-        self._stack.callback(os.close, descriptor)
+        self.stack.callback(os.close, descriptor)
         return descriptor
 
 

@@ -14,8 +14,20 @@ from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.folders import lies_in, open_folder
 from supervisor.agent.pins import Moved, open_pinned
 from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
-from supervisor.agent.sandbox.protection import Protection
 from supervisor.agent.workspace import projects
+
+
+class Protection(Struct, frozen=True):
+    """Greenroom's own files, which no command and no patch may change, wherever the roots lie.
+
+    `closed` and `files` are read-only and must not be created, `hidden` is not even visible.
+
+    A relative file is in the conversation's directory.
+    """
+
+    closed: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
 
 
 class Root(Struct, frozen=True):

@@ -19,9 +19,8 @@ from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Set
 from supervisor.agent.pins import Pins, pins_of
 from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
-from supervisor.agent.sandbox.confined import Availability, Confined
-from supervisor.agent.sandbox.protection import Protection
-from supervisor.agent.sandbox.roots import Roots, opened
+from supervisor.agent.sandbox.confined import Availability, Confined, Order
+from supervisor.agent.sandbox.roots import Protection, Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
 from supervisor.agent.workspace import missing, temporary_of
 
@@ -31,16 +30,7 @@ NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test 
 class Implementation(Protocol):
     def probe(self) -> Availability: ...
 
-    def confine(
-        self,
-        roots: Roots,
-        start: Path,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        network: bool,
-        sockets: Sequence[Path] = (),
-    ) -> contextlib.AbstractContextManager[Confined]: ...
+    def confine(self, order: Order) -> contextlib.AbstractContextManager[Confined]: ...
 
 
 class Sandbox:
@@ -94,7 +84,7 @@ class Sandbox:
         with (
             self.roots(policy, cwd, known) as roots,
             self._implementation.confine(
-                roots, real, argv, given, network=opens.network_access, sockets=opens.unix_sockets
+                Order(roots, real, argv, given, opens.network_access, opens.unix_sockets)
             ) as confined,
         ):
             try:

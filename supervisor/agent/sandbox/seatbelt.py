@@ -5,10 +5,10 @@ Later rules win. Modelled on Apple's own profiles; the text is tested, running i
 
 import contextlib
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from supervisor.agent.sandbox.confined import Availability, Confined
+from supervisor.agent.sandbox.confined import Availability, Confined, Order
 from supervisor.agent.sandbox.roots import Roots
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -35,30 +35,22 @@ class Seatbelt:
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(
-        self,
-        roots: Roots,
-        start: Path,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        network: bool,
-        sockets: Sequence[Path] = (),
-    ) -> Iterator[Confined]:
+    def confine(self, order: Order) -> Iterator[Confined]:
+        roots = order.roots
         groups = {
             "WRITABLE": tuple(root.path for root in roots.writable),
             # A folder on the way to a closed path can't be renamed or removed, only its content.
             "ANCHOR": tuple(dict.fromkeys(_between(roots))),
             "READ_ONLY": roots.closed,
             "HIDDEN": roots.hidden,
-            "SOCKET": tuple(sockets),
+            "SOCKET": tuple(order.sockets),
         }
         named = {f"{kind}_{n}": path for kind, paths in groups.items() for n, path in enumerate(paths)}
         definitions = (part for name, path in named.items() for part in ("-D", f"{name}={path}"))
         yield Confined(
-            argv=(PROGRAM, *definitions, "-p", profile(named, network=network), "--", *argv),
-            cwd=start,
-            env=env,
+            argv=(PROGRAM, *definitions, "-p", profile(named, network=order.network), "--", *order.argv),
+            cwd=order.start,
+            env=order.env,
             notices=roots.notices,
         )
 

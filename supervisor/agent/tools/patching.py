@@ -4,6 +4,8 @@ import asyncio
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from msgspec import Struct
+
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.bounds import Bounds
@@ -12,81 +14,86 @@ from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
-from supervisor.agent.sandbox import Roots, Sandbox
+from supervisor.agent.sandbox.roots import Roots
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.turn import ApprovalAnswer
 from supervisor.agent.worker_job import WorkerJob, in_worker
 from supervisor.agent.workspace import missing
 
 
-class Patching:
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+class Patching(Struct, frozen=True):
+    """One call with a patch."""
 
-    async def apply(self, work: Work, call: OpenCall, text: str, cwd: Path) -> str:
+    sandbox: Sandbox
+    work: Work
+    call: OpenCall
+
+    async def apply(self, text: str, cwd: Path) -> str:
         """Apply a patch, and return the text for the model."""
         try:
-            plan = await in_worker(_planned, text, cwd, work.bounds)
+            plan = await in_worker(_planned, text, cwd, self.work.bounds)
         except PatchError as error:
             return f"error: {error.message}"
-        verdict, inside = await asyncio.to_thread(self._judge, work, plan)
+        verdict, inside = await asyncio.to_thread(self._judge, plan)
         match verdict:
             case Reject():
                 return f"patch rejected: {verdict.text}"
             case MustAsk():
-                answer = await work.ask(self._request(work, call, plan, verdict, outside=not inside))
+                answer = await self._ask(plan, verdict, outside=not inside)
                 if not answer.approved:
-                    return _rejected(answer.reason)
+                    return answer.rejects("patch")
             case MayRun():
                 pass
-        return await self._write(work, call, plan, auto_approved=not isinstance(verdict, MustAsk))
+        return await self._write(plan, auto_approved=not isinstance(verdict, MustAsk))
 
-    def _judge(self, work: Work, plan: PatchPlan) -> tuple[Verdict, bool]:
+    def _judge(self, plan: PatchPlan) -> tuple[Verdict, bool]:
         """Judge the plan; also tell whether the sandbox would let a command write all of it."""
-        settings = work.settings
-        with self._roots(work) as roots:
+        settings = self.work.settings
+        with self._roots() as roots:
             inside = _may_write(settings.sandbox, roots, plan)
         verdict = judge_patch(
             inside_roots=inside,
             empty=plan.empty,
             policy=settings.approval_policy,
             sandbox_mode=SandboxMode(settings.sandbox.mode),
-            sandbox_available=self._sandbox.availability.ok,
+            sandbox_available=self.sandbox.availability.ok,
         )
         return verdict, inside
 
-    def _roots(self, work: Work) -> AbstractContextManager[Roots]:
-        settings = work.settings
-        pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
-        return self._sandbox.roots(settings.sandbox, settings.cwd, pins)
+    def _roots(self) -> AbstractContextManager[Roots]:
+        settings = self.work.settings
+        pins = self.sandbox.pins(self.work.turn.order.conversation, settings, self.work.env)
+        return self.sandbox.roots(settings.sandbox, settings.cwd, pins)
 
-    def _apply(self, work: Work, plan: PatchPlan, *, auto_approved: bool) -> str:
+    def _apply(self, plan: PatchPlan, *, auto_approved: bool) -> str:
         """Write under the roots as they are now, which must still cover the plan if no person approved it."""
-        with self._roots(work) as roots:
-            if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
+        with self._roots() as roots:
+            if auto_approved and not _may_write(self.work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
             pinned = {root.path: root.identity() for root in roots.writable}
-            return apply_plan(plan, work.around.umask, pinned)
+            return apply_plan(plan, self.work.around.umask, pinned)
 
-    def _request(
-        self, work: Work, call: OpenCall, plan: PatchPlan, verdict: MustAsk, *, outside: bool
-    ) -> ev.ApplyPatchApprovalRequest:
-        return ev.ApplyPatchApprovalRequest(
-            call_id=call.call,
+    async def _ask(self, plan: PatchPlan, verdict: MustAsk, *, outside: bool) -> ApprovalAnswer:
+        work = self.work
+        request = ev.ApplyPatchApprovalRequest(
+            call_id=self.call.call,
             changes=plan.changes,
             reason=verdict.reason,
             outside_sandbox=outside,
             approval_id=work.new_approval(),
-            item_id=call.item,
+            item_id=self.call.item,
             deadline_s=work.deadline_s,
             default=work.default,
         )
+        return await work.ask(request)
 
-    async def _write(self, work: Work, call: OpenCall, plan: PatchPlan, *, auto_approved: bool) -> str:
+    async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> str:
+        work, call = self.work, self.call
         work.say(
             ev.PatchApplyBegin(
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
@@ -96,24 +103,25 @@ class Patching:
         await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
-            thread = asyncio.to_thread(self._apply, work, plan, auto_approved=auto_approved)
+            thread = asyncio.to_thread(self._apply, plan, auto_approved=auto_approved)
             done = await asyncio.shield(applying := asyncio.ensure_future(thread))
         except asyncio.CancelledError:
             await asyncio.wait({applying})
-            self._ended(work, call, plan, *_outcome(applying))
+            self._ended(plan, *_outcome(applying))
             raise
         except PatchError as error:
-            self._ended(work, call, plan, "", error.message)
+            self._ended(plan, "", error.message)
             return f"error: {error.message}" if isinstance(error, PatchStale) else error.message
-        self._ended(work, call, plan, done, "")
-        work.say(ev.TurnDiff(unified_diff=await in_worker(_all_changes, work.changes)))
+        self._ended(plan, done, "")
+        work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
         return done
 
-    def _ended(self, work: Work, call: OpenCall, plan: PatchPlan, stdout: str, stderr: str) -> None:
+    def _ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
         if not stderr:
-            work.changes.remember(plan)
-        work.say(
-            ev.PatchApplyEnd(call_id=call.call, stdout=stdout, stderr=stderr, success=not stderr, item_id=call.item)
+            self.work.changes.remember(plan)
+        call, success = self.call, not stderr
+        self.work.say(
+            ev.PatchApplyEnd(call_id=call.call, stdout=stdout, stderr=stderr, success=success, item_id=call.item)
         )
 
 
@@ -125,10 +133,6 @@ def _planned(job: WorkerJob, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
     return plan_patch(parse(text, job.go_on), cwd, effort)
 
 
-def _all_changes(job: WorkerJob, changes: TurnChanges) -> str:
-    return changes.diff(job.go_on)
-
-
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
     return isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)
 
@@ -136,7 +140,3 @@ def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
 def _outcome(applying: "asyncio.Future[str]") -> tuple[str, str]:
     error = applying.exception()
     return (applying.result(), "") if error is None else ("", str(error))
-
-
-def _rejected(reason: str) -> str:
-    return f"patch rejected by user: {reason}" if reason else "patch rejected by user"

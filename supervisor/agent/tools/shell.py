@@ -13,29 +13,25 @@ from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPol
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in
-from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
-from supervisor.agent.processes.output import Stream
+from supervisor.agent.processes.command import NotStarted
+from supervisor.agent.processes.output import Output, Stream
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.processes.spawn import reason
 from supervisor.agent.safety.hints import parsed_command
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import RETRY_REASON, MayRun, MustAsk, Reject
-from supervisor.agent.sandbox import Confined, Sandbox
+from supervisor.agent.sandbox.confined import Confined
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.turn import ApprovalAnswer
 
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # outside the sandbox a missing program would be missing, too
-REJECTED = "exec command rejected by user"
 SHOWN = 200  # characters of an unusable directory name that are shown
-
-
-class ShellLimits(Struct, frozen=True):
-    timeout_s: float = 10.0
-    history_bytes: int = 128 * 1024
-    model_bytes: int = 10 * 1024
-    model_lines: int = 256
 
 
 class Ran(Struct, frozen=True):
@@ -55,17 +51,23 @@ class Ran(Struct, frozen=True):
         return self.exit_code not in {0, NOT_FOUND} and self.not_started is None and not self.timed_out
 
 
-class Shell:
-    def __init__(self, processes: Processes, sandbox: Sandbox, patching: Patching, limits: ShellLimits) -> None:
-        self._processes = processes
-        self._sandbox = sandbox
-        self._patching = patching
-        self._limits = limits
+class Shell(Struct, frozen=True):
+    """One call of the tool."""
 
-    async def run(self, work: Work, call: OpenCall, arguments: ShellArguments) -> str:
-        if sum(word.count("\n") for word in arguments.command) > work.bounds.patch_lines:  # before anything parses it
-            return "error: " + work.bounds.beyond("patch_lines", "the command has too many lines")
-        cwd = work.settings.cwd / (arguments.workdir or "")
+    processes: Processes
+    sandbox: Sandbox
+    work: Work
+    call: OpenCall
+    arguments: ShellArguments
+
+    @property
+    def cwd(self) -> Path:
+        return self.work.settings.cwd / (self.arguments.workdir or "")
+
+    async def run(self) -> str:
+        arguments, bounds = self.arguments, self.work.bounds
+        if sum(word.count("\n") for word in arguments.command) > bounds.patch_lines:  # before anything parses it
+            return "error: " + bounds.beyond("patch_lines", "the command has too many lines")
         if (wrong := _no_path(arguments.workdir or "")) is not None:
             return f"error: {wrong}"
         try:
@@ -73,88 +75,80 @@ class Shell:
         except PatchSyntax as error:
             return f"error: {error.message}"
         if patch is not None:
-            return await self._patching.apply(work, call, patch.text, cwd / (patch.workdir or ""))
+            patching = Patching(self.sandbox, self.work, self.call)
+            return await patching.apply(patch.text, self.cwd / (patch.workdir or ""))
         size = sum(map(len, (*arguments.command, arguments.workdir or "", arguments.justification or "")))
-        if size > work.bounds.command_bytes:
-            return "error: " + work.bounds.beyond(
-                "command_bytes", "the command is too long; write a file and run that"
-            )
-        return await self._judged(work, call, arguments, cwd)
+        if size > bounds.command_bytes:
+            return "error: " + bounds.beyond("command_bytes", "the command is too long; write a file and run that")
+        return await self._judged()
 
-    async def _judged(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path) -> str:
-        settings, available = work.settings, self._sandbox.availability.ok
+    async def _judged(self) -> str:
+        arguments, settings, available = self.arguments, self.work.settings, self.sandbox.availability.ok
         verdict = judge_command(
             arguments.command,
             settings.approval_policy,
             SandboxMode(settings.sandbox.mode),
             sandbox_available=available,
             plainly_named=not available
-            and plainly_named(arguments.command, work.env, settings.sandbox, settings.cwd),
+            and plainly_named(arguments.command, self.work.env, settings.sandbox, settings.cwd),
             escalated=arguments.with_escalated_permissions,
         )
         match verdict:
             case Reject():
                 return verdict.text
             case MustAsk():
-                answer = await work.ask(
-                    self._request(work, call, arguments, cwd, arguments.justification or verdict.reason)
-                )
+                answer = await self._ask(arguments.justification or verdict.reason)
                 if not answer.approved:
-                    return _rejected(answer.reason)
-                return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
+                    return answer.rejects("exec command")
+                return self._told(await self._execute(DangerFullAccess()))
             case MayRun():
-                return await self._run(work, call, arguments, cwd, verdict)
+                return await self._run(verdict)
 
-    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: MayRun) -> str:
+    async def _run(self, verdict: MayRun) -> str:
         retry = verdict.retry_unsandboxed_on_failure
-        ran = _already(work, call) if retry else None
+        ran = self._already() if retry else None
         if ran is None:
-            policy = confinement(verdict, work.settings.sandbox)
-            ran = await self._execute(work, call, arguments, cwd, policy)
+            ran = await self._execute(confinement(verdict, self.work.settings.sandbox))
             if not (retry and verdict.sandboxed and ran.failed):
-                return self._told(ran, arguments)
-            work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
-        request = self._request(work, call, arguments, cwd, RETRY_REASON, retry=True)
-        answer = await work.ask(request)
+                return self._told(ran)
+            self.work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
+        answer = await self._ask(RETRY_REASON, retry=True)
         if not answer.approved:
-            return f"{_rejected(answer.reason)}\n{self._told(ran, arguments)}"
-        work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
-        return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
+            return f"{answer.rejects('exec command')}\n{self._told(ran)}"
+        self.work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
+        return self._told(await self._execute(DangerFullAccess()))
 
-    def _request(
-        self,
-        work: Work,
-        call: OpenCall,
-        arguments: ShellArguments,
-        cwd: Path,
-        why: str | None,
-        *,
-        retry: bool = False,
-    ) -> ev.ExecApprovalRequest:
-        return ev.ExecApprovalRequest(
-            call_id=call.call,
-            command=arguments.command,
-            cwd=cwd,
+    def _already(self) -> Ran | None:
+        """Return a result from an earlier life of this turn: no command is run again only to ask the same."""
+        ended = self.work.transcript.ended(self.call.item)
+        if ended is None:
+            return None
+        duration_s = ended.duration.secs + ended.duration.nanos / 1e9
+        return Ran(ended.exit_code, ended.stdout, ended.stderr, duration_s)
+
+    async def _ask(self, why: str | None, *, retry: bool = False) -> ApprovalAnswer:
+        work = self.work
+        request = ev.ExecApprovalRequest(
+            call_id=self.call.call,
+            command=self.arguments.command,
+            cwd=self.cwd,
             reason=why,
             approval_id=work.new_approval(),
-            item_id=call.item,
+            item_id=self.call.item,
             retry=retry,
             outside_sandbox=True,  # an approved command runs outside
             deadline_s=work.deadline_s,
             default=work.default,
         )
+        return await work.ask(request)
 
-    async def _execute(
-        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, policy: SandboxPolicy
-    ) -> Ran:
+    async def _execute(self, policy: SandboxPolicy) -> Ran:
         """Run the command; its begin and end events are sent in every case."""
+        work, call, command = self.work, self.call, self.arguments.command
+        parsed = parsed_command(command)
         work.say(
             ev.ExecCommandBegin(
-                call_id=call.call,
-                command=arguments.command,
-                cwd=cwd,
-                parsed_cmd=parsed_command(arguments.command),
-                item_id=call.item,
+                call_id=call.call, command=command, cwd=self.cwd, parsed_cmd=parsed, item_id=call.item
             )
         )
 
@@ -163,63 +157,72 @@ class Shell:
             work.turn.emit(delta)
             await work.turn.room()
 
-        output = Output(take, keep_bytes=self._limits.history_bytes)
+        output = Output(take, keep_bytes=work.bounds.command_output_bytes)
         try:
             await work.turn.stored()  # otherwise a crash could leave no record of a command that ran
-            result, notices = await self._start(work, arguments, cwd, output, policy)
+            ran = await self._start(output, policy)
         except asyncio.CancelledError:
-            _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
+            self._say_ended(Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
             raise
-        ran = _ran(result, output, notices)
-        _say_ended(work, call, ran)
+        self._say_ended(ran)
         return ran
 
-    async def _start(
-        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, policy: SandboxPolicy
-    ) -> tuple[Finished | NotStarted, tuple[str, ...]]:
-        """Run the command, and return its result and the notices about its sandbox."""
-        order = work.turn.order
-        timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
+    async def _start(self, output: Output, policy: SandboxPolicy) -> Ran:
+        work, order = self.work, self.work.turn.order
         try:
-            async with in_a_thread(lambda: self._confined(work, policy, arguments, cwd)) as confined:
+            async with in_a_thread(lambda: self._confined(policy)) as confined:
                 for notice in confined.notices:
                     work.say(ev.BackgroundEvent(message=notice))
-                command = Command(
-                    confined.argv,
-                    confined.cwd,
-                    confined.env,
-                    order.conversation,
-                    order.turn,
-                    timeout_s,
-                    keeper=confined.keeper,
-                    pass_fds=confined.pass_fds,
-                    umask=work.around.umask,
-                )
-                result = await self._processes.run(command, output)
+                command = confined.command(order.conversation, order.turn, self._timeout_ms / 1000, work.around.umask)
+                result = await self.processes.run(command, output)
         except OSError as error:
-            return NotStarted(reason(error)), ()
+            return _not_started(NotStarted(reason(error)))
         for notice in confined.aftermath:
             work.say(ev.BackgroundEvent(message=notice))
-        return result, (*confined.notices, *confined.aftermath)
+        if isinstance(result, NotStarted):
+            return _not_started(result)
+        return Ran(
+            result.exit_code,
+            output.stdout.text(),
+            output.stderr.text(),
+            result.duration_s,
+            timed_out=result.timed_out,
+            notices=(*confined.notices, *confined.aftermath),
+        )
 
-    def _confined(
-        self, work: Work, policy: SandboxPolicy, arguments: ShellArguments, start: Path
-    ) -> AbstractContextManager[Confined]:
+    @property
+    def _timeout_ms(self) -> float:
+        return self.arguments.timeout or self.work.bounds.command_timeout_ms
+
+    def _confined(self, policy: SandboxPolicy) -> AbstractContextManager[Confined]:
         """Confine the command. Entered in a worker thread, because a disk that is away can block it."""
-        settings = work.settings
-        pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
-        return self._sandbox.confine(policy, settings.cwd, arguments.command, work.env, start=start, pins=pins)
+        work, settings = self.work, self.work.settings
+        pins = self.sandbox.pins(work.turn.order.conversation, settings, work.env)
+        return self.sandbox.confine(policy, settings.cwd, self.arguments.command, work.env, start=self.cwd, pins=pins)
 
-    def _told(self, ran: Ran, arguments: ShellArguments) -> str:
+    def _say_ended(self, ran: Ran) -> None:
+        seconds = int(ran.duration_s)
+        self.work.say(
+            ev.ExecCommandEnd(
+                call_id=self.call.call,
+                stdout=ran.stdout,
+                stderr=ran.stderr,
+                exit_code=ran.exit_code,
+                duration=ev.Duration(secs=seconds, nanos=int((ran.duration_s - seconds) * 1e9)),
+                item_id=self.call.item,
+            )
+        )
+
+    def _told(self, ran: Ran) -> str:
         """Compose the text for the model: both streams, their head and tail, and how much is missing between."""
         if ran.not_started is not None:
             return ran.not_started
         output = ran.stdout if not ran.stderr else f"{ran.stdout}\n[stderr]\n{ran.stderr}".lstrip("\n")
         if ran.timed_out:
-            limit_ms = arguments.timeout or self._limits.timeout_s * 1000
-            output = f"command timed out after {limit_ms:.0f} milliseconds\n{output}"
+            output = f"command timed out after {self._timeout_ms:.0f} milliseconds\n{output}"
         output = "".join(f"[{notice}]\n" for notice in ran.notices) + output
-        told = shortened(output.translate(UNPRINTABLE), self._limits.model_bytes, self._limits.model_lines)
+        bounds = self.work.bounds
+        told = shortened(output.translate(UNPRINTABLE), bounds.model_output_bytes, bounds.model_output_lines)
         metadata = {"exit_code": ran.exit_code, "duration_seconds": round(ran.duration_s, 1)}
         return json.dumps({"output": told, "metadata": metadata}, ensure_ascii=False)
 
@@ -253,41 +256,5 @@ def _fitting(lines: list[str], max_bytes: int, *, from_end: bool = False) -> str
     return part.decode("utf-8", "ignore")
 
 
-def _ran(result: Finished | NotStarted, output: Output, notices: tuple[str, ...]) -> Ran:
-    if isinstance(result, NotStarted):
-        return Ran(-1, "", str(result), 0.0, not_started=str(result))
-    return Ran(
-        result.exit_code,
-        output.stdout.text(),
-        output.stderr.text(),
-        result.duration_s,
-        timed_out=result.timed_out,
-        notices=notices,
-    )
-
-
-def _say_ended(work: Work, call: OpenCall, ran: Ran) -> None:
-    seconds = int(ran.duration_s)
-    work.say(
-        ev.ExecCommandEnd(
-            call_id=call.call,
-            stdout=ran.stdout,
-            stderr=ran.stderr,
-            exit_code=ran.exit_code,
-            duration=ev.Duration(secs=seconds, nanos=int((ran.duration_s - seconds) * 1e9)),
-            item_id=call.item,
-        )
-    )
-
-
-def _already(work: Work, call: OpenCall) -> Ran | None:
-    """Return a result from an earlier life of this turn: a command is not run again only to ask the same question."""
-    ended = work.transcript.ended(call.item)
-    if ended is None:
-        return None
-    duration_s = ended.duration.secs + ended.duration.nanos / 1e9
-    return Ran(ended.exit_code, ended.stdout, ended.stderr, duration_s)
-
-
-def _rejected(why: str) -> str:
-    return f"{REJECTED}: {why}" if why else REJECTED
+def _not_started(result: NotStarted) -> Ran:
+    return Ran(-1, "", str(result), 0.0, not_started=str(result))

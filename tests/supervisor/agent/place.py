@@ -11,8 +11,9 @@ import pytest
 
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
-from supervisor.agent.processes import Finished, Processes
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.processes.command import Finished
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.workspace import temporary_of
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited
 

@@ -1,4 +1,4 @@
-"""The bounds of the agent are those of the configuration, and a worker's job ends when nobody waits for it."""
+"""A bound that was met is named, and a worker's job ends when nobody waits for it."""
 
 import asyncio
 import gc
@@ -6,19 +6,10 @@ import threading
 import time
 
 import pytest
-from msgspec.structs import fields
 
-from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.bounds import Bounds, json_size
 from supervisor.agent.worker_job import WorkerJob, in_worker
-from supervisor.config.own import LimitsTable
 from tests.supervisor.agent.commands import limited
-
-
-def test_every_bound_is_a_key_of_the_configuration_with_the_same_default() -> None:
-    configured = LimitsTable()
-    assert {one.name: getattr(DEFAULTS, one.name) for one in fields(Bounds)} == {
-        one.name: getattr(configured, one.name) for one in fields(Bounds)
-    }
 
 
 def test_a_refusal_names_the_bound_its_value_and_where_it_is_set() -> None:

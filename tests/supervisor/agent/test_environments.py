@@ -6,7 +6,7 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.agent.environments import KEPT, Environments
-from supervisor.config import Config
+from supervisor.config.models import Config
 
 ONE = ConversationId("one")
 PLAIN = Config()

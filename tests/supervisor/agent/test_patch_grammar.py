@@ -17,7 +17,7 @@ def patch(*lines: str) -> str:
 
 
 def operations(*lines: str) -> tuple[Operation, ...]:
-    return parse(patch(*lines)).operations
+    return parse(patch(*lines))
 
 
 def only_update(*lines: str) -> UpdateFile:
@@ -133,12 +133,12 @@ def test_an_add_without_lines_makes_an_empty_file() -> None:
 
 def test_blanks_round_the_text_and_round_headers_are_forgiven() -> None:
     text = "\n\n  *** Begin Patch\n   *** Delete File: a b \n\t*** Add File: c\n+x\n*** End Patch \n\n"
-    assert parse(text).operations == (DeleteFile("a b"), AddFile("c", "x\n"))
+    assert parse(text) == (DeleteFile("a b"), AddFile("c", "x\n"))
 
 
 @pytest.mark.parametrize("start", ["<<EOF", "<<'EOF'", '<<"EOF"'])
 def test_a_heredoc_round_the_patch_is_taken_off(start: str) -> None:
-    assert parse(f"{start}\n{patch('*** Delete File: d')}\nEOF\n").operations == (DeleteFile("d"),)
+    assert parse(f"{start}\n{patch('*** Delete File: d')}\nEOF\n") == (DeleteFile("d"),)
 
 
 def test_the_first_chunk_needs_no_marker_and_an_empty_line_is_context() -> None:
@@ -164,7 +164,7 @@ def test_an_empty_context_is_none() -> None:
 
 
 def test_carriage_returns_of_the_patch_itself_are_dropped() -> None:
-    assert parse(patch("*** Add File: f", "+x").replace("\n", "\r\n")).operations == (AddFile("f", "x\n"),)
+    assert parse(patch("*** Add File: f", "+x").replace("\n", "\r\n")) == (AddFile("f", "x\n"),)
 
 
 def test_only_a_line_feed_ends_a_line() -> None:

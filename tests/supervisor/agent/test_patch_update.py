@@ -15,7 +15,7 @@ from supervisor.agent.patch.text import split_lines
 
 def after(content: str, *lines: str) -> str:
     text = "\n".join(["*** Begin Patch", "*** Update File: f", *lines, "*** End Patch"])
-    (operation,) = parse(text).operations
+    (operation,) = parse(text)
     assert isinstance(operation, UpdateFile)
     return updated(content, operation.chunks, "/w/f")
 

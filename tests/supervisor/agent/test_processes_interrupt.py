@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import WorkspaceWrite
-from supervisor.agent.processes import Command, Processes
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.processes.command import Command
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import (
     INSTANCE,
     ON_LINUX,

@@ -26,7 +26,8 @@ from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, Tu
 from actors.vocabulary.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import StreamBroken
-from supervisor.agent.processes import Output, Processes
+from supervisor.agent.processes.output import Output
+from supervisor.agent.processes.processes import Processes
 from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
@@ -187,7 +188,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
         def tell(self, message: object) -> None:
             super().tell(message)
             if not isinstance(message, TurnEnded):
-                self.turn.answered(QUESTION.approval_id, answer)
+                self.turn.take(AnswerAgent(TURN, QUESTION.approval_id, answer.decision, answer.reason))
 
     async def scene() -> None:
         session = Eager()

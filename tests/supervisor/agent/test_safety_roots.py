@@ -7,8 +7,7 @@ import pytest
 from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.safety.roots import cover
-from supervisor.agent.sandbox import Protection
-from supervisor.agent.sandbox.roots import opened
+from supervisor.agent.sandbox.roots import Protection, opened
 
 NOTHING = Protection()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
+from supervisor.agent.sandbox.confined import Order
 from supervisor.agent.sandbox.roots import Root, Roots
 from supervisor.agent.sandbox.seatbelt import Seatbelt, profile
 from supervisor.agent.sandbox.seccomp import program
@@ -15,7 +16,7 @@ NASTY = Path('/tmp/a"b) (allow default) \\x')
 
 def test_a_path_is_a_parameter_and_never_text_of_the_profile() -> None:
     roots = Roots(writable=(Root(NASTY, -1),))
-    with Seatbelt().confine(roots, Path("/w"), ("ls", "-l"), {}, network=False) as inside:
+    with Seatbelt().confine(Order(roots, Path("/w"), ("ls", "-l"), {}, network=False)) as inside:
         runs, define, defined, flag, text, *rest = inside.argv
     assert (runs, define, defined, flag, rest) == (
         "/usr/bin/sandbox-exec",
@@ -44,7 +45,7 @@ def test_with_the_network_on_unix_sockets_stay_shut_but_for_those_named() -> Non
 
 def test_what_is_missing_is_closed_without_being_made_and_the_way_there_stays() -> None:
     roots = Roots((Root(Path("/w"), -1),), closed=(Path("/w/.git"), Path("/w/a/us")), hidden=(Path("/run/us"),))
-    with Seatbelt().confine(roots, Path("/w"), ("ls",), {"A": "b"}, network=True) as inside:
+    with Seatbelt().confine(Order(roots, Path("/w"), ("ls",), {"A": "b"}, network=True)) as inside:
         assert "READ_ONLY_0=/w/.git" in inside.argv
         assert "READ_ONLY_1=/w/a/us" in inside.argv
         assert "ANCHOR_0=/w/a" in inside.argv

@@ -11,7 +11,8 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.agent import repositories
 from supervisor.agent.pins import Pins, pins_of, this_boot
-from supervisor.agent.sandbox import Protection, Sandbox
+from supervisor.agent.sandbox.roots import Protection
+from supervisor.agent.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, Talk, git, on_linux
 
 pytestmark = on_linux

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.orders import AgentOutput, InputWanted, StorageAwaited
+from actors.conversation.orders import AgentOutput, AllStored, AnswerAgent, GiveInput, InputWanted, StorageAwaited
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
-from tests.supervisor.agent.agents import an_input, an_order
+from tests.supervisor.agent.agents import TURN, an_input, an_order
 from tests.supervisor.agent.commands import limited
 
 QUESTION = ev.ExecApprovalRequest(
@@ -51,7 +51,7 @@ def test_a_turn_only_waits_while_a_question_is_open() -> None:
         waits = [turn.only_waits]
         await asyncio.sleep(0)
         waits.append(turn.only_waits)
-        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.DENIED, "no"))
+        turn.take(AnswerAgent(TURN, QUESTION.approval_id, Decision.DENIED, "no"))
         assert await asking == ApprovalAnswer(Decision.DENIED, "no")
         assert [*waits, turn.only_waits] == [False, True, False]
 
@@ -64,11 +64,11 @@ def test_a_question_that_was_cancelled_is_closed_and_its_answer_harms_nobody() -
         asking = asyncio.create_task(turn.ask(QUESTION))
         await asyncio.sleep(0)
         asking.cancel()
-        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.APPROVED))
+        turn.take(AnswerAgent(TURN, QUESTION.approval_id, Decision.APPROVED))
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert not turn.only_waits
-        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.APPROVED))
+        turn.take(AnswerAgent(TURN, QUESTION.approval_id, Decision.APPROVED))
 
     limited(scene())
 
@@ -77,17 +77,17 @@ def test_input_that_nobody_wants_any_more_harms_nobody() -> None:
     async def scene() -> None:
         session = FakeSession()
         turn = Turn(an_order(), session)
-        turn.given((an_input("too early"),))
+        turn.take(GiveInput(TURN, (an_input("too early"),)))
         wanting = asyncio.create_task(turn.more_input())
         assert await session.batch() == (InputWanted(),)
         wanting.cancel()
-        turn.given((an_input("too late"),))
+        turn.take(GiveInput(TURN, (an_input("too late"),)))
         with pytest.raises(asyncio.CancelledError):
             await wanting
         again = asyncio.create_task(turn.more_input())
         await asyncio.sleep(0)
-        turn.given((an_input("now"),))
-        turn.given((an_input("twice"),))
+        turn.take(GiveInput(TURN, (an_input("now"),)))
+        turn.take(GiveInput(TURN, (an_input("twice"),)))
         assert await again == (an_input("now"),)
         assert all(isinstance(message, AgentOutput) for message in session.messages)
 
@@ -104,7 +104,7 @@ def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> No
             StorageAwaited()
         ]
         assert not waiting.done()
-        turn.all_stored()
+        turn.take(AllStored(TURN))
         await waiting
 
     limited(scene())

@@ -44,6 +44,13 @@ def test_a_provider_that_the_config_names_needs_no_notice(tmp_path: Path, server
     assert len(server.requests) == 4
 
 
+def test_a_provider_that_the_conversations_own_overrides_name_needs_no_notice(tmp_path: Path) -> None:
+    with EngineHarness(tmp_path) as harness:
+        conversation = harness.talk(provider="demo", overrides={"model_provider": "demo"})
+        conversation.ask("say one")
+        assert conversation.all(ev.BackgroundEvent) == []
+
+
 def test_the_key_is_the_clients_and_the_daemons_where_the_client_has_none(
     tmp_path: Path, server: ModelServer
 ) -> None:
