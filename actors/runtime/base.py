@@ -66,8 +66,6 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
 
     def tell(self, message: Message_contra) -> None:
         """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
-        if self.actor_stopped.is_set():
-            raise ActorGone(f"{self.name} has ended")
         self.actor_inbox.put(Envelope(message))
 
     def ask(self, message: Any, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
@@ -174,7 +172,10 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         """Handle one message. Whatever is raised ends at most this actor; an `ask` gets it as its answer."""
         message, reply_to = envelope.message, envelope.reply_to
         try:
-            answer = self._stop() if isinstance(message, _ActorStop) else self._receive(message)
+            if isinstance(message, _ActorStop):
+                answer = self._stop()
+            else:  # context bound by one message ends with it
+                answer = contextvars.copy_context().run(self.on_receive, message)
         except BaseException as error:  # pykka would stop every actor on SystemExit
             if self.fatal:
                 self._fail(error, message)
@@ -186,9 +187,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         else:
             if reply_to is not None:
                 reply_to.set(answer)
-
-    def _receive(self, message: Message) -> object:
-        return contextvars.copy_context().run(self.on_receive, message)  # context bound by one message ends with it
 
     def end(self) -> None:
         """End after the last message: release what it held, and close its address."""
