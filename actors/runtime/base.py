@@ -62,7 +62,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
     def __init__(self, actor: "Actor[Any]") -> None:
         super().__init__(actor)
         self.name = actor.name
-        self._gone = actor.gone
+        self.has_ended = False  # pykka's own event is set before on_stop has run
 
     def tell(self, message: Message_contra) -> None:
         """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
@@ -90,20 +90,25 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
 
     def ended(self, timeout: float | None) -> bool:
         """Wait for its end, when what it held is released; False if that took too long. An actor never calls this."""
-        return self._gone.wait(timeout)
+        with _ENDS:
+            return _ENDS.wait_for(lambda: self.has_ended, timeout)
 
     @property
     def alive(self) -> bool:
         return self.is_alive()
 
-    def let_go(self) -> None:
-        """Drop all but the name after the actor's end: a long timer may hold this address for an hour."""
-        self.actor_inbox, self.actor_stopped, self._gone = _CLOSED, _LONG_AGO, _LONG_AGO
+    def close(self) -> None:
+        """Say that the actor has ended, and drop all but its name: a long timer may hold this address for an hour."""
+        self.actor_inbox, self.actor_stopped = _CLOSED, _LONG_AGO
+        with _ENDS:
+            self.has_ended = True
+            _ENDS.notify_all()
 
     def __repr__(self) -> str:
         return f"<{self.name}{'' if self.alive else ' (ended)'}>"
 
 
+_ENDS = threading.Condition()  # of all actors: an event for each would be a KiB of every live session
 _CLOSED = Mailbox()
 _CLOSED.close()
 _LONG_AGO = threading.Event()
@@ -125,7 +130,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         super().__init__()
         inbox: Any = self.actor_inbox
         self.mailbox: Mailbox = inbox
-        self.gone = threading.Event()  # pykka's own is set before on_stop has run
         self.address: Ref[Message] = Ref(self)
         self._actor_ref = self.address
         self.failure: Failure | None = None
@@ -188,11 +192,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
             if reply_to is not None:
                 reply_to.set(answer)
 
-    def end(self) -> None:
-        """End after the last message: release what it held, and close its address."""
-        self.gone.set()
-        self.address.let_go()
-
     def _fail(self, error: BaseException, message: object) -> None:
         log.error("actor.failed", during=type(message).__name__, exc_info=error)
         text = "".join(traceback.format_exception(error))
@@ -220,7 +219,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
             pykka.ActorRegistry.unregister(self.address)
             self.mailbox.close()
             self.actor_stopped.set()
-            self.end()
+            self.address.close()
             raise TooManySessions(f"no thread for {self.name}: {error}") from error
 
     def _actor_loop(self) -> None:
@@ -228,7 +227,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         try:
             super()._actor_loop()
         finally:
-            self.end()
+            self.address.close()
 
     def _actor_loop_setup(self) -> None:
         structlog.contextvars.bind_contextvars(actor=self.name, **self._context)

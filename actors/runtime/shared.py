@@ -167,7 +167,7 @@ class _Place:
             if now > over:
                 break
         if not more and actor.actor_stopped.is_set():  # its mailbox is closed, and so it is empty
-            actor.end()
+            actor.address.close()
             self.ended = True
         allowed_s = self.allowed_s + (began - self._served) * QUIET_SHARE
         # min and max take as long as all the rest of a turn's bookkeeping.
