@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Self
+from typing import Self, cast
 
 import httpx
 
@@ -177,7 +177,8 @@ class Stream:
 
     def __init__(self, endpoint: Endpoint, response: httpx.Response, deliver: Deliver, bounds: Bounds) -> None:
         self._endpoint = endpoint
-        self._chunks = response.aiter_raw()
+        # The body itself: httpx's `aiter_raw` would count it and cut it anew.
+        self._chunks = aiter(cast("httpx.AsyncByteStream", response.stream))
         self._deliver = deliver
         self._bounds = bounds
         self._decoder = wire.decoder(endpoint.wire, bounds)
