@@ -54,14 +54,14 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
     return len(draft.state.subscribers) < len(readers)
 
 
-def free_reader(state: State, news: Ready) -> State | None:
-    """The state when all that has happened is that a reader is ready which has everything; None if there is more."""
+def free_reader(state: State, news: Ready) -> tuple[State, bool]:
+    """The state once a reader is ready, and whether it is behind: then a step has to follow, which serves it."""
     reader = state.subscribers.get(news.subscription)
-    if reader is None or reader.paging or _is_behind(state, reader):
-        return None
+    if reader is None or reader.paging:
+        return state, False
     changed = state.copied()
     changed.subscribers = {**state.subscribers, reader.id: reader.ready()}
-    return changed
+    return changed, _is_behind(state, reader)
 
 
 def reader_ready(draft: Draft, command: Ready) -> None:

@@ -126,6 +126,7 @@ class Session(Actor[SessionMessage]):
         self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
         self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
+        self._unserved = False  # a reader is ready and behind
         self._settled = False  # what the last life left was taken over
         self._left = False
 
@@ -142,8 +143,8 @@ class Session(Actor[SessionMessage]):
             self._live(message)
         elif self._state is None:
             self._waiting.append(message)
-        elif isinstance(message, Ready) and (freed := free_reader(self._state, message)) is not None:
-            self._state = freed  # nothing follows from it: half of all inputs while words are streamed
+        elif isinstance(message, Ready):
+            self._free_reader(self._state, message)
         else:
             self._take(self._state, message)
         return None
@@ -160,7 +161,18 @@ class Session(Actor[SessionMessage]):
         while self._waiting:
             self._take(self._state, self._waiting.pop(0))
 
+    def _free_reader(self, state: State, message: Ready) -> None:
+        """Half of all inputs while words are streamed, and for a reader that has everything nothing follows.
+
+        Those that are behind share a step: that of the next message which is no Ready, or one when no mail waits.
+        """
+        self._state, behind = free_reader(state, message)
+        self._unserved = self._unserved or behind
+        if self._unserved and self.mailbox.empty():
+            self._take(self._state, ReadersWait())
+
     def _take(self, state: State, message: SessionInput) -> None:
+        self._unserved = False
         self._handling = message
         result = step(state, message, Stamp(self._deps.clock.now(), self._deps.fresh_name()))
         self._state = result.state

@@ -61,12 +61,10 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
     def __init__(self, actor: "Actor[Any]") -> None:
         super().__init__(actor)
         self.name = actor.name
-        self._gone = actor.gone
+        self.has_ended = False  # pykka's own event is set before on_stop has run
 
     def tell(self, message: Message_contra) -> None:
         """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
-        if self.actor_stopped.is_set():
-            raise ActorGone(f"{self.name} has ended")
         self.actor_inbox.put(Envelope(message))
 
     def ask(self, message: Any, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
@@ -91,20 +89,25 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
 
     def ended(self, timeout: float | None) -> bool:
         """Wait for its end, when what it held is released; False if that took too long. An actor never calls this."""
-        return self._gone.wait(timeout)
+        with _ENDS:
+            return _ENDS.wait_for(lambda: self.has_ended, timeout)
 
     @property
     def alive(self) -> bool:
         return self.is_alive()
 
-    def let_go(self) -> None:
-        """Drop all but the name after the actor's end: a long timer may hold this address for an hour."""
-        self.actor_inbox, self.actor_stopped, self._gone = _CLOSED, _LONG_AGO, _LONG_AGO
+    def close(self) -> None:
+        """Say that the actor has ended, and drop all but its name: a long timer may hold this address for an hour."""
+        self.actor_inbox, self.actor_stopped = _CLOSED, _LONG_AGO
+        with _ENDS:
+            self.has_ended = True
+            _ENDS.notify_all()
 
     def __repr__(self) -> str:
         return f"<{self.name}{'' if self.alive else ' (ended)'}>"
 
 
+_ENDS = threading.Condition()  # of all actors: an event for each would be a KiB of every live session
 _CLOSED = Mailbox()
 _CLOSED.close()
 _LONG_AGO = threading.Event()
@@ -126,7 +129,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         super().__init__()
         inbox: Any = self.actor_inbox
         self.mailbox: Mailbox = inbox
-        self.gone = threading.Event()  # pykka's own is set before on_stop has run
         self.address: Ref[Message] = Ref(self)
         self._actor_ref = self.address
         self.failure: Failure | None = None
@@ -173,7 +175,10 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         """Handle one message. Whatever is raised ends at most this actor; an `ask` gets it as its answer."""
         message, reply_to = envelope.message, envelope.reply_to
         try:
-            answer = self._stop() if isinstance(message, _ActorStop) else self._receive(message)
+            if isinstance(message, _ActorStop):
+                answer = self._stop()
+            else:  # context bound by one message ends with it
+                answer = contextvars.copy_context().run(self.on_receive, message)
         except BaseException as error:  # pykka would stop every actor on SystemExit
             if self.fatal:
                 self._fail(error, message)
@@ -185,14 +190,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         else:
             if reply_to is not None:
                 reply_to.set(answer)
-
-    def _receive(self, message: Message) -> object:
-        return contextvars.copy_context().run(self.on_receive, message)  # context bound by one message ends with it
-
-    def end(self) -> None:
-        """End after the last message: release what it held, and close its address."""
-        self.gone.set()
-        self.address.let_go()
 
     def _fail(self, error: BaseException, message: object) -> None:
         log.error("actor.failed", during=type(message).__name__, exc_info=error)
@@ -221,7 +218,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
             pykka.ActorRegistry.unregister(self.address)
             self.mailbox.close()
             self.actor_stopped.set()
-            self.end()
+            self.address.close()
             raise TooManySessions(f"no thread for {self.name}: {error}") from error
 
     def _actor_loop(self) -> None:
@@ -229,7 +226,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         try:
             super()._actor_loop()
         finally:
-            self.end()
+            self.address.close()
 
     def _actor_loop_setup(self) -> None:
         structlog.contextvars.bind_contextvars(actor=self.name, **self._context)

@@ -29,16 +29,13 @@ class Mailbox:
         self._bell.acquire()
         self.ring: Callable[[], None] = self._bell.release  # wakes the owner; one that shares a thread passes its own
         self.patient: frozenset[type] = frozenset()  # kinds of messages for which nobody waits
-        self.hurry: Callable[[], None] | None = (
-            None  # rung when the owner is awake and something comes that can't wait
-        )
+        self.hurry: Callable[[], None] = _nothing  # rung when the owner is awake and something comes that can't wait
         self.hurried = False  # that has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
         self._counted = 0  # messages of the first lane that could have been refused
         self._closed = False
         self._in_a_row = 0
-        self._last: Envelope[object] | None = None
 
     def put(self, envelope: Envelope[object]) -> None:
         kind = type(envelope.message)
@@ -54,13 +51,13 @@ class Mailbox:
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
-            hurries = not self.hurried and kind not in self.patient
-            self.hurried = self.hurried or hurries
+            if not self.hurried and kind not in self.patient:
+                self.hurried = True
+                if not self._asleep:
+                    self.hurry()
             if self._asleep:
                 self._asleep = False
                 self.ring()
-            elif hurries and self.hurry is not None:
-                self.hurry()
 
     def get(self) -> Envelope[object]:
         """The next message, for an owner with a thread of its own, which sleeps meanwhile."""
@@ -70,12 +67,16 @@ class Mailbox:
 
     def get_now(self) -> Envelope[object] | None:
         """The next message, for an owner that shares its thread; None means that `ring` will be called again."""
-        if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
-            self._last.message = self._last.reply_to = None
         with self._guard:
-            if self._first or self._second:
-                self._last = self._next()
-                return self._last
+            first, second = self._first, self._second
+            if first and (self._in_a_row < IN_A_ROW or not second):
+                self._in_a_row += 1
+                envelope = first.popleft()
+                self._counted -= makes_work(envelope.message)
+                return envelope
+            self._in_a_row = 0
+            if second:
+                return second.popleft()
             self._asleep, self.hurried = True, False
             return None
 
@@ -89,11 +90,6 @@ class Mailbox:
                     break
                 taken.append(self._second.popleft().message)
         return taken
-
-    @property
-    def asked(self) -> bool:
-        """True if somebody waits for a reply to what is being handled. For the one thread that gets."""
-        return self._last is not None and self._last.reply_to is not None
 
     @property
     def commands_wait(self) -> bool:
@@ -116,14 +112,9 @@ class Mailbox:
     def __len__(self) -> int:
         return len(self._first) + len(self._second)
 
-    def _next(self) -> Envelope[object]:
-        if self._first and (self._in_a_row < IN_A_ROW or not self._second):
-            self._in_a_row += 1
-            envelope = self._first.popleft()
-            self._counted -= makes_work(envelope.message)
-            return envelope
-        self._in_a_row = 0
-        return self._second.popleft()
+
+def _nothing() -> None:
+    """The hurry of an owner with a thread of its own: it comes to everything as soon as it can."""
 
 
 def _tell_gone(reply_to: "Future[object] | None") -> None:

@@ -10,13 +10,13 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any, Generic
 
 from actors.runtime.base import Actor, Message, Ref
 
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
-A_ROUND = 64  # turns, then the loop looks at its sockets again
 A_TURN_S = 0.0005  # after so long it is another's turn, too; a message that takes longer is its actor's to divide
 A_ROUND_S = 0.0005  # for those who go first, then for the others; then the loop looks at its sockets
 QUIET_S = 0.002  # of the thread's time that an actor may take at once and still go first
@@ -50,64 +50,55 @@ class SharedThread:
         self._notice(place)
 
     def _notice(self, place: "_Place") -> None:
-        """Schedule an actor that has mail. Called from any thread."""
-        self._enlist(place)
-        if not self._coming:
-            self._coming = True
-            soon(self._loop, self._go_round)
+        """Schedule an actor that has mail. Called from any thread.
 
-    def _enlist(self, place: "_Place") -> None:
-        """Queue an actor, which may be in both lines. The flag is set before the append: no entry lacks it."""
-        if place.goes_first:
+        It may be in both lines. A flag is set before the append: no entry lacks it.
+        """
+        if place.mailbox.hurried and (place.allowed_s > 0.0 or place.has_rested()):
             if not place.is_first:
                 place.is_first = True
                 self._first.append(place)
         elif not place.is_due:
             place.is_due = True
             self._due.append(place)
+        if not self._coming:
+            self._coming = True
+            soon(self._loop, self._go_round)
 
     def _go_round(self) -> None:
-        """Serve the actors that are due or become due, for a bounded time, because the loop has other work."""
+        """Serve the actors that are due or become due, for a bounded time, because the loop has other work.
+
+        At least one of the others has a turn, however many go first.
+        """
         now = perf_counter()
         try:
-            if self._first:
-                now = self._serve_first(now, A_ROUND)
-            if self._due:
-                self._serve_others(now)
+            over = now + A_ROUND_S
+            while self._first and now < over:
+                now = self._serve_first(now)
+            over = now + A_ROUND_S
+            while self._due and now < over:
+                place = self._due.popleft()
+                place.is_due = False
+                now = self._serve(place, now)
+                if self._first:
+                    now = self._serve_first(now)
         finally:
             self._coming = False
             if self._first or self._due:  # after `_coming`: a thread that saw it set did not schedule
                 self._coming = True
                 self._loop.call_soon(self._go_round)
 
-    def _serve_first(self, now: float, turns: int) -> float:
-        over = now + A_ROUND_S
-        while self._first and turns and now < over:
-            turns -= 1
-            place = self._first.popleft()
-            if place.is_first:
-                place.is_first = False
-                now = self._serve(place, now)
-        return now
-
-    def _serve_others(self, now: float) -> None:
-        """Serve at least one of the others, however many go first; those that go first do so here, too."""
-        turns, over = A_ROUND, now + A_ROUND_S
-        while self._due and turns and now < over:
-            turns -= 1
-            place = self._due.popleft()
-            if place.is_due:
-                place.is_due = False
-                now = self._serve(place, now)
-            if self._first:
-                now = self._serve_first(now, 1)
+    def _serve_first(self, now: float) -> float:
+        place = self._first.popleft()
+        place.is_first = False
+        return self._serve(place, now)
 
     def _serve(self, place: "_Place", now: float) -> float:
         """Give an actor its turn; returns the time after it."""
-        more, now = place.take_turn(IN_A_ROW, now)
+        more, now = place.logging.run(place.take_turn, now)
         if more:
-            self._enlist(place)
-        elif place.actor.gone.is_set():
+            self._notice(place)
+        elif place.ended:
             self._forget(place)
         return now
 
@@ -142,48 +133,45 @@ class LoopAddress(Generic[Message]):
 class _Place:
     """An actor among those that share the thread: the lines it is in, and how much time it may take."""
 
-    __slots__ = ("_allowed_s", "_logging", "_mailbox", "_served", "_started", "actor", "is_due", "is_first")
+    __slots__ = ("_served", "_started", "actor", "allowed_s", "ended", "is_due", "is_first", "logging", "mailbox")
 
     def __init__(self, actor: Actor[Any], notice: "Callable[[_Place], None]") -> None:
         self.actor = actor
+        self.mailbox = actor.mailbox
         self.is_first = self.is_due = False  # it is in that line
-        self._mailbox = actor.mailbox
-        self._logging = contextvars.copy_context()
+        self.logging = contextvars.copy_context()
+        self.allowed_s = QUIET_S
+        self.ended = False
         self._started = False
-        self._allowed_s = QUIET_S
         self._served = 0.0
         actor.mailbox.patient = actor.patient
-        actor.mailbox.ring = actor.mailbox.hurry = lambda: notice(self)
+        actor.mailbox.ring = actor.mailbox.hurry = partial(notice, self)
 
-    @property
-    def goes_first(self) -> bool:
-        if not self._mailbox.hurried:
-            return False
-        return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
+    def has_rested(self) -> bool:
+        """True if it may take time again, after it had taken too much."""
+        return self.allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
-    def take_turn(self, limit: int, began: float) -> tuple[bool, float]:
+    def take_turn(self, began: float) -> tuple[bool, float]:
         """Handle some messages; returns whether there may be more, and the time. `began`: the time now."""
-        more, now = self._logging.run(self._take_turn, limit, began)
-        allowed_s = self._allowed_s + (began - self._served) * QUIET_SHARE
-        allowed_s = (min(QUIET_S, allowed_s)) - (now - began)
-        self._allowed_s, self._served = max(-QUIET_S, allowed_s), now
-        return more, now
-
-    def _take_turn(self, limit: int, now: float) -> tuple[bool, float]:
-        actor = self.actor
+        actor, now, more = self.actor, began, True
         if not self._started:
             self._started = True
             actor._actor_loop_setup()  # noqa: SLF001  # one of the points that base.py lists
-        mailbox, stopped, over = self._mailbox, actor.actor_stopped.is_set, now + A_TURN_S
-        for _ in range(limit):
-            if stopped():
-                actor.end()
-                return False, perf_counter()
-            envelope = mailbox.get_now()
-            if envelope is None:
-                return False, now
-            actor.handle(envelope)
+        next_one, handle, over = self.mailbox.get_now, actor.handle, began + A_TURN_S
+        for _ in range(IN_A_ROW):
+            if (envelope := next_one()) is None:
+                more = False
+                break
+            handle(envelope)
             now = perf_counter()
             if now > over:
                 break
-        return True, now
+        if not more and actor.actor_stopped.is_set():  # its mailbox is closed, and so it is empty
+            actor.address.close()
+            self.ended = True
+        allowed_s = self.allowed_s + (began - self._served) * QUIET_SHARE
+        # min and max take as long as all the rest of a turn's bookkeeping.
+        allowed_s = (allowed_s if allowed_s < QUIET_S else QUIET_S) - (now - began)  # noqa: FURB136  # see above
+        self.allowed_s = allowed_s if allowed_s > -QUIET_S else -QUIET_S  # noqa: FURB136  # see above
+        self._served = now
+        return more, now

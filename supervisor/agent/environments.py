@@ -12,7 +12,6 @@ import structlog
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId
-from supervisor.config.complain import HIDDEN
 from supervisor.config.models import Config
 from supervisor.daemon.umask import USUAL
 from supervisor.engine.command_environment import Keys, command_environment
@@ -40,9 +39,7 @@ class Around(Struct, frozen=True):
 
     def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
         """Apply the config's policy and drop the keys that it names; `looked_up` is where their values are found."""
-        policy = config.shell_environment_policy
-        told = {name: value for name, value in policy.set.items() if value != HIDDEN}  # of a stored override
-        env = command_environment(self.env, policy.model_copy(update={"set": told}), Keys.of(config, looked_up))
+        env = command_environment(self.env, config.shell_environment_policy, Keys.of(config, looked_up))
         return Around(env, self.umask)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 
+from supervisor.config.complain import HIDDEN
 from supervisor.config.models import Config
 from supervisor.config.providers import defined_providers
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
@@ -72,7 +73,7 @@ def command_environment(
     kept = {name: value for name, value in keys.left_out_of(kept).items() if not dropped.match(name.upper())}
     if not policy.ignore_default_excludes:
         kept = {name: value for name, value in kept.items() if not _called_a_secret(name)}
-    kept.update(policy.set)
+    kept.update((name, value) for name, value in policy.set.items() if value != HIDDEN)  # of a stored override
     if policy.include_only:
         wanted = _one_of(policy.include_only)
         kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}

@@ -4,7 +4,6 @@ Runs on the committing thread, before each commit and every few seconds, at the 
 after the commit. SQLite itself writes to deleted and shortened files without any error.
 """
 
-import contextlib
 import os
 from pathlib import Path
 from typing import NoReturn
@@ -18,14 +17,12 @@ O_PATH = getattr(os, "O_PATH", None)  # Linux only; closing any other descriptor
 
 class Presence:
     def __init__(self, path: Path) -> None:
-        self._file = path
-        self._log = path.with_name(f"{path.name}-wal")
-        self._names = {path: str(path) for path in (self._file, self._log)}
-        self._ids: dict[Path, Identity] = {}
-        self._sizes: dict[Path, int] = {}
-        self._handles: dict[Path, int] = {}
-        self.cut: Path | None = None
-        self._note(path)
+        self._file, self._log = str(path), f"{path}-wal"  # text: all this runs at every commit, and a Path is slow
+        self._ids: dict[str, Identity] = {}
+        self._sizes: dict[str, int] = {}
+        self._handles: dict[str, int] = {}
+        self.cut: str | None = None
+        self._note(self._file)
 
     def close(self) -> None:
         while self._handles:
@@ -33,49 +30,50 @@ class Presence:
 
     def insist(self) -> None:
         """Raise StorageLost if a file is not in place. A file that was put back is accepted. Any thread."""
-        for path in (self._file, self._log):
-            self._found(path)
+        for name in (self._file, self._log):
+            self._found(name)
 
     def insist_whole(self) -> None:
         """Raise StorageLost also if a file was cut short. It stays lost, as would anything written after the hole."""
-        if self.cut is None and len(self._ids) == len(self._names) and self._as_they_were():
+        if self.cut is None and self._as_they_were():
             return
-        for path in (self._file, self._log):
-            found = self._found(path)
-            if found is not None and found.st_size < self._sizes.get(path, 0):
-                self.cut = path
+        for name in (self._file, self._log):
+            found = self._found(name)
+            if found is not None and found.st_size < self._sizes.get(name, 0):
+                self.cut = name
         if self.cut is not None:
             self._lost(self.cut, "was cut short")
 
     def measure(self) -> None:
         """Note the sizes after each commit. Until the next, only another program can make the files shorter."""
-        for path in self._ids:
-            handle = self._handles.get(path)
-            found = _look(path) if handle is None else os.fstat(handle)
+        for name in self._ids:
+            handle = self._handles.get(name)
+            found = _look(name) if handle is None else os.fstat(handle)
             if found is not None:
-                self._sizes[path] = found.st_size
+                self._sizes[name] = found.st_size
 
     def _as_they_were(self) -> bool:
         """Whether nothing has changed, by the fastest check. False: look closer."""
-        with contextlib.suppress(OSError):
-            for path, name in self._names.items():
-                found = os.stat(name)  # noqa: PTH116  # runs at every commit, and a Path takes as long as the call
-                if (found.st_dev, found.st_ino) != self._ids[path] or found.st_size < self._sizes.get(path, 0):
+        try:
+            for name in (self._file, self._log):
+                found = os.stat(name)  # noqa: PTH116  # a Path takes as long as the call
+                if (found.st_dev, found.st_ino) != self._ids.get(name) or found.st_size < self._sizes.get(name, 0):
                     return False
-            return True
-        return False
+        except OSError:
+            return False
+        return True
 
-    def _found(self, path: Path) -> os.stat_result | None:
-        if path not in self._ids:
-            self._note(path)  # the first write creates the log, which stays until the journal is closed
+    def _found(self, name: str) -> os.stat_result | None:
+        if name not in self._ids:
+            self._note(name)  # the first write creates the log, which stays until the journal is closed
             return None
-        found = _look(path)
-        if _identity(found) != self._ids[path]:
-            self._lost(path, "was replaced by another file" if found else self._fate(path))
+        found = _look(name)
+        if _identity(found) != self._ids[name]:
+            self._lost(name, "was replaced by another file" if found else self._fate(name))
         return found
 
-    def _lost(self, path: Path, what: str) -> NoReturn:
-        raise StorageLost(f"{path} {what} while the daemon had it open; nothing is stored any more")
+    def _lost(self, name: str, what: str) -> NoReturn:
+        raise StorageLost(f"{name} {what} while the daemon had it open; nothing is stored any more")
 
     def file_is_here(self) -> bool:
         return _identity(_look(self._file)) == self._ids[self._file]
@@ -85,21 +83,21 @@ class Presence:
         handle = self._handles.get(self._file)
         return handle is None or os.fstat(handle).st_nlink == 0
 
-    def _fate(self, path: Path) -> str:
-        if path != self._file or self.deleted():
+    def _fate(self, name: str) -> str:
+        if name != self._file or self.deleted():
             return "was deleted"
-        there = Path(f"/proc/self/fd/{self._handles[self._file]}").readlink()
-        return f"was moved to {there}" if _identity(_look(there)) == self._ids[path] else "went away with its disk"
+        there = str(Path(f"/proc/self/fd/{self._handles[self._file]}").readlink())
+        return f"was moved to {there}" if _identity(_look(there)) == self._ids[name] else "went away with its disk"
 
-    def _note(self, path: Path) -> None:
-        found = _identity(_look(path))
+    def _note(self, name: str) -> None:
+        found = _identity(_look(name))
         if found is None:
             return
-        self._ids[path] = found
+        self._ids[name] = found
         if O_PATH is not None:
-            handle = os.open(path, O_PATH | os.O_CLOEXEC)
+            handle = os.open(name, O_PATH | os.O_CLOEXEC)
             right = _identity(os.fstat(handle)) == found
-            if not right or self._handles.setdefault(path, handle) != handle:  # another thread was quicker
+            if not right or self._handles.setdefault(name, handle) != handle:  # another thread was quicker
                 os.close(handle)
 
 
@@ -111,14 +109,14 @@ def problem(presence: Presence) -> JournalError | None:
     return None
 
 
-def _look(path: Path) -> os.stat_result | None:
+def _look(name: str) -> os.stat_result | None:
     """The file's status; None only if there is certainly no such file. Errors of the disk are raised."""
     try:
-        return path.stat()
+        return Path(name).stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise typed(error, path) from error
+        raise typed(error, Path(name)) from error
 
 
 def _identity(found: os.stat_result | None) -> Identity | None:

@@ -176,7 +176,8 @@ class Services:
                 insist_on_a_model(loaded.config, env, loaded.editable(env))
         named = request.model_provider or loaded.config.model_provider
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
-        tmpdir = temporary_of(command_environment(env, loaded.config.shell_environment_policy))
+        asked_for: dict[str, str] = {name: env[name] for name in ("HOME", "TMPDIR") if name in env}
+        tmpdir = temporary_of(command_environment(asked_for, loaded.config.shell_environment_policy))
         roots = pins_of(settings.sandbox, settings.cwd, tmpdir)
         settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         most = loaded.config.greenroom.limits.settings_bytes

@@ -147,12 +147,11 @@ def test_a_message_that_was_handled_is_not_kept_alive_while_the_actor_waits() ->
     del message
 
     def actor() -> None:
-        envelope = mailbox.get()
+        mailbox.get()
         waiting.set()
-        envelope = mailbox.get()
-        assert envelope.message == News(2)
+        assert mailbox.get().message == News(2)
 
-    thread = threading.Thread(target=actor)
+    thread = threading.Thread(target=actor, daemon=True)
     thread.start()
     waiting.wait(BOUND_S)
     released = threading.Event()

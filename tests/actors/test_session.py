@@ -84,6 +84,25 @@ def test_an_interrupt_overtakes_output_that_waits(daemon: StagedDaemon) -> None:
     assert daemon.agents.ordered(StopAgent) == [StopAgent(turn)]
 
 
+def test_readers_that_are_behind_and_become_ready_together_share_a_slice(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    attached = [daemon.attach(A, connection=f"editor-{number}") for number in range(3)]
+    daemon.run()
+    daemon.outbox.prompt = False
+    daemon.send(A)
+    daemon.run()
+    turn, session = daemon.agents.last().turn, daemon.session(A).address
+    session.tell(AgentOutput(turn, (ev.AgentMessage(message="said meanwhile"),)))
+    daemon.run()
+    with daemon.stage.holding(session):
+        for subscription, _ in attached:
+            assert daemon.outbox.ready(subscription)
+        daemon.run()
+    daemon.run()
+    assert [reader.types[-1] for _, reader in attached] == ["agent_message"] * 3
+    assert len({id(reader.slices[-1]) for _, reader in attached}) == 1
+
+
 def test_late_output_of_a_turn_that_has_ended_is_dropped(daemon: StagedDaemon) -> None:
     begun(daemon)
     _, reader = daemon.attach(A)

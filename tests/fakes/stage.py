@@ -71,10 +71,10 @@ class Stage:
         self._held -= parts
 
     def run_until_ended(self, part: "_Part") -> bool:
-        while not part.actor.gone.is_set() and part in self._due:
+        while not part.actor.address.has_ended and part in self._due:
             self._due.remove(part)
             self._deliver(part)
-        return part.actor.gone.is_set()
+        return part.actor.address.has_ended
 
     def _next(self) -> "_Part | None":
         if self._shuffle is not None and len(self._due) > 1:
@@ -115,7 +115,7 @@ class _Part:
         finally:
             thread.name = name
             if self.actor.actor_stopped.is_set():
-                self.actor.gone.set()
+                self.actor.address.close()
 
     def _take_one(self) -> bool:
         actor = self.actor

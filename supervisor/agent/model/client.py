@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Self
+from typing import Self, cast
 
 import httpx
 
@@ -37,7 +37,7 @@ POOL_TIMEOUT_S = 30.0  # more streams than connections: an error is better than 
 LIMITS = httpx.Limits(max_connections=512, max_keepalive_connections=32, keepalive_expiry=60.0)
 LINGER_S = 0.1  # for the end of a finished response's body, so that the connection can be used again
 USAGE_LINGER_S = 1.0  # for token counts that were asked for and come after the answer
-SLICE = 256  # events decoded in one go, a millisecond or two; then the loop does other work
+SLICE = 1024  # events decoded in one go, a millisecond or two; then the loop does other work
 SLICE_BYTES = 64 * 1024  # the same for large events
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
@@ -177,7 +177,8 @@ class Stream:
 
     def __init__(self, endpoint: Endpoint, response: httpx.Response, deliver: Deliver, bounds: Bounds) -> None:
         self._endpoint = endpoint
-        self._chunks = response.aiter_raw()
+        # The body itself: httpx's `aiter_raw` would count it and cut it anew.
+        self._chunks = aiter(cast("httpx.AsyncByteStream", response.stream))
         self._deliver = deliver
         self._bounds = bounds
         self._decoder = wire.decoder(endpoint.wire, bounds)

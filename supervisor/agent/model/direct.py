@@ -22,7 +22,7 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.moving_timer import MovingTimer
 
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond them the server has to wait
-PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing if the chunks are tiny
+PIECE = 64 * 1024  # bytes read in one round of the loop: under a millisecond of parsing if the chunks are tiny
 
 Origin = tuple[str, str, int]
 Headers = list[tuple[bytes, bytes]]
@@ -42,6 +42,7 @@ class Direct(httpx.AsyncBaseTransport):
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
         self._idle: deque[HttpConnection] = deque()  # the most recently used is at the end
+        self._piece = memoryview(bytearray(PIECE))  # for all connections: it is parsed before the loop goes on
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request of httpx."""
@@ -94,7 +95,7 @@ class Direct(httpx.AsyncBaseTransport):
                     connection.wake()
                     return connection
                 connection.close()
-        return await HttpConnection.to(origin, self._tls, timeout_s, self._bounds)
+        return await HttpConnection.to(origin, self._tls, timeout_s, self._piece, self._bounds)
 
 
 class Outgoing(Struct, frozen=True):
@@ -127,10 +128,10 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, origin: Origin, bounds: Bounds = DEFAULTS) -> None:
+    def __init__(self, origin: Origin, piece: memoryview, bounds: Bounds) -> None:
         self.origin = origin
         self._bounds = bounds
-        self._piece = memoryview(bytearray(PIECE))
+        self._piece = piece
         self.status = 0
         self.headers: Headers = []
         self._parser = httptools.HttpResponseParser(self)
@@ -151,12 +152,14 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._forget: Callable[[HttpConnection], None] = lambda _: None
 
     @classmethod
-    async def to(cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, bounds: Bounds) -> Self:
+    async def to(
+        cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, piece: memoryview, bounds: Bounds
+    ) -> Self:
         scheme, host, port = origin
         try:
             async with asyncio.timeout(timeout_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: cls(origin, bounds),
+                    lambda: cls(origin, piece, bounds),
                     host,
                     port,
                     ssl=tls if scheme == "https" else None,
