@@ -15,7 +15,7 @@ from transports.dialects.codex.conversations import CodexCall, about, invalid_re
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.reading import ReadingState
-from transports.dialects.kit.script import Script, answer
+from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
@@ -87,9 +87,9 @@ def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
     return {"subscriptionId": name}
 
 
-def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> Script[JsonObject]:
+def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> JsonObject:
     reader = call.state.listeners.pop(wanted.subscription, None)
     if reader is None:
         raise invalid_request(f"subscription not found: {wanted.subscription}")
     call.state.readers.leave(reader)
-    return answer({})
+    return {}

@@ -1,13 +1,14 @@
 """Methods about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 from actors.vocabulary.errors import GreenroomError
 from transports.codex_events import SERVER
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
 from transports.dialects.kit.refusals import worded
-from transports.dialects.kit.script import Script, answer, ask
+from transports.dialects.kit.script import Script, ask
 from transports.jsonrpc import JsonObject
 from transports.requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
 
@@ -101,16 +102,16 @@ def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
     return {**known, "requiresOpenaiAuth": key["openai"]}
 
 
-def get_user_agent(call: CodexCall, _: p.Nothing) -> Script[JsonObject]:
+def get_user_agent(call: CodexCall, _: p.Nothing) -> JsonObject:
     version = call.state.version
-    return answer({"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"})
+    return {"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"}
 
 
-def set_default_model(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+def set_default_model(_: CodexCall, __: p.Anything) -> NoReturn:
     raise invalid_request(NOT_WRITTEN)
 
 
-def no_login(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+def no_login(_: CodexCall, __: p.Anything) -> NoReturn:
     raise invalid_request(NO_LOGIN)
 
 

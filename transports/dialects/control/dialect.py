@@ -1,7 +1,6 @@
 """Speaks the control API: requests to scripts, slices to `events` notifications. Part of its connection."""
 
 from collections.abc import Iterable
-from functools import partial
 
 from pydantic import ValidationError
 
@@ -14,8 +13,8 @@ from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
 from transports.dialects.control.subscriptions import LIMIT, ControlState
 from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
-from transports.dialects.kit.in_flight import REQUESTS_LIMIT
 from transports.dialects.kit.methods import Call
+from transports.dialects.kit.requests import REQUESTS_LIMIT
 
 
 class ControlDialect:
@@ -52,8 +51,7 @@ class ControlDialect:
         refusal = unwritable(request.params) or state.requests.refusal(request.id, urgent=method.urgent(given))
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
-        script = method.script(Call(state, request.id), given)
-        state.requests.run(request.id, script, partial(self._finish, request.id))
+        state.requests.run(request.id, method.begin(Call(state, request.id), given), self._finish)
         return state.taken()
 
     def _finish(self, request: RequestId, outcome: object) -> None:

@@ -32,7 +32,6 @@ from transports.dialects.control.text import Raw
 from transports.dialects.kit.identifiers import approval_place
 from transports.dialects.kit.script import (
     Script,
-    answer,
     ask,
     command,
     command_each,
@@ -277,9 +276,9 @@ def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answer
     return (yield from command(approval_place(given.approval), decided))
 
 
-def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
+def cancel(call: ControlCall, given: p.Cancel) -> r.Plain:
     call.state.requests.cancel(given.request, call.client.label)
-    return answer(r.Plain({}))
+    return r.Plain({})
 
 
 # --- the daemon -------------------------------------------------------------------------------------------------
@@ -318,5 +317,5 @@ def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
     return ask(r.ReadConfig(given.key))
 
 
-def schema(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
-    return answer(r.Plain(api_schema()))
+def schema(_: ControlCall, __: p.Nothing) -> r.Plain:
+    return r.Plain(api_schema())

@@ -4,7 +4,6 @@ Part of its connection. Open requests and readers are in the client's state; thi
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import assert_never
 
 from actors.conversation.effects import Deliver, EndSubscription
@@ -65,7 +64,9 @@ class McpDialect:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
-        named = unsupported(request.params)
+        meta = request.params.get("_meta") if isinstance(request.params, dict) else None
+        meta = meta if isinstance(meta, dict) else {}
+        named = unsupported(meta)
         if named is not None and request.method != "initialize":  # which agrees on a revision of its own
             data = {"supported": list(REVISIONS), "requested": named}
             text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
@@ -86,8 +87,8 @@ class McpDialect:
         state.sent.pop(request.id)  # the id is in use again and means this one now
         if request.method in self._methods:
             state.note_ignored(request.method, method.params, given)
-        call = McpCall(state, request.id, _progress_token(request.params))
-        return state.requests.run(request.id, method.script(call, params), partial(self._finish, request.id))
+        call = McpCall(state, request.id, _progress_token(meta))
+        return state.requests.run(request.id, method.begin(call, params), self._finish)
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
@@ -184,9 +185,8 @@ class McpDialect:
         }
 
 
-def _progress_token(params: jsonrpc.Params) -> ProgressToken | None:
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:
+    token = meta.get("progressToken")
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 

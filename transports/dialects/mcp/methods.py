@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,7 +12,7 @@ from transports.dialect import Introduce
 from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.kit.script import Script, answer
+from transports.dialects.kit.script import Script
 from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
 from transports.dialects.mcp.calls.results import ToolError, tool_error
@@ -37,7 +37,7 @@ class SetLevel(BaseModel):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
+def initialize(call: McpCall, said: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
@@ -45,20 +45,20 @@ def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
     state.peer = peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
-    return answer(welcome(state.peer.revision, state.version))
+    return welcome(state.peer.revision, state.version)
 
 
-def ping(_: McpCall, __: NoParams) -> Script[JsonObject]:
-    return answer({})
+def ping(_: McpCall, __: NoParams) -> JsonObject:
+    return {}
 
 
-def list_tools(call: McpCall, wanted: resources.ListPage) -> Script[JsonObject]:
+def list_tools(call: McpCall, wanted: resources.ListPage) -> JsonObject:
     return resources.one_page(wanted, {"tools": tools.listed(call.state.options.tools)})
 
 
-def set_level(call: McpCall, wanted: SetLevel) -> Script[JsonObject]:
+def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
     call.state.log.choose(wanted.level)
-    return answer({})
+    return {}
 
 
 # --- tools ----------------------------------------------------------------------------------------------------------
@@ -86,17 +86,22 @@ def _conversation_tool(call: McpCall, name: str, given: object) -> Script[object
         raise ToolError(f"Unknown tool '{name}'") from None
     if name in NOTED:
         call.state.note_ignored(name, tool.params, given)
-    return (yield from tool.script(call, wanted))
+    return (yield from _script(tool, call, wanted))
 
 
 def _own_tool(call: McpCall, name: str, given: object) -> Script[object]:
     tool = OWN[name]
     try:
-        return (yield from tool.script(call, decoded(tool.params, {} if given is None else given)))
+        return (yield from _script(tool, call, decoded(tool.params, {} if given is None else given)))
     except (Undecodable, BadCursor) as error:
         raise ToolError(f"Invalid arguments for {name}: {error}") from None
     except GreenroomError as why:
         raise ToolError(why.message) from None
+
+
+def _script(tool: Method[McpCall], call: McpCall, wanted: BaseModel) -> Script[object]:
+    """The script of a tool: none of them answers at once."""
+    return cast("Script[object]", tool.handler(call, wanted))
 
 
 WHOLE_TURN: Mapping[str, Callable[[McpCall, object], Script[object]]] = {

@@ -3,12 +3,13 @@
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from transports.codex_events import SERVER
-from transports.jsonrpc import JsonObject, Params
+from transports.jsonrpc import JsonObject
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
@@ -51,10 +52,9 @@ class Introduction:
         return self.revision >= TELLS_MORE
 
 
-def unsupported(params: Params) -> str | None:
+def unsupported(meta: Mapping[str, object]) -> str | None:
     """The revision that a request names for itself alone, if it is none that we speak."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    named = meta.get(META_REVISION) if isinstance(meta, dict) else None
+    named = meta.get(META_REVISION)
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 
 
