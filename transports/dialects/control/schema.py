@@ -5,7 +5,7 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.shapes import NOTIFICATIONS, RESULTS, ErrorMessage
+from transports.dialects.control.shapes import NOTIFICATIONS, ErrorMessage
 from transports.jsonrpc import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -19,7 +19,7 @@ def api_schema() -> JsonObject:
 
     inputs: list[Key] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
     outputs: list[Key] = [
-        *((name, "serialization", _adapter(RESULTS.get(name, object))) for name in METHODS),
+        *((name, "serialization", _adapter(method.result)) for name, method in METHODS.items()),
         *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
         ("error", "serialization", _adapter(ErrorMessage)),
     ]

@@ -48,6 +48,7 @@ class Method(Generic[AnyCall_contra]):
 
     params: type[BaseModel]
     handler: Callable[[AnyCall_contra, BaseModel], Script[object] | object]
+    result: object = object  # the model of its answer, or a union of models
     summary: str = ""
     urgent: Callable[[BaseModel], bool] = never
 
@@ -62,6 +63,7 @@ class Method(Generic[AnyCall_contra]):
 def method(
     params: type[Params],
     handler: Callable[[AnyCall, Params], Script[object] | object],
+    result: object = object,
     summary: str = "",
     *,
     urgent: Callable[[Params], bool] = never,
@@ -70,6 +72,7 @@ def method(
     return Method(
         params,
         cast("Callable[[AnyCall, BaseModel], object]", handler),
+        result,
         summary,
         cast("Callable[[BaseModel], bool]", urgent),
     )
