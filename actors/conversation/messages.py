@@ -40,7 +40,6 @@ class Begin(Query[Begun]):
 
     settings: Settings
     name: str | None = None
-    forked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

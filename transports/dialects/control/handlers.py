@@ -53,14 +53,13 @@ BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 # --- conversations ----------------------------------------------------------------------------------------------
 
 
-def create(call: ControlCall, given: p.Create) -> Script[JsonObject]:
+def create(call: ControlCall, given: p.Create) -> Script[Raw]:
     made = yield from ask(settings_request(None, given, given.provider))
     conversation = ConversationId(str(uuid4()))
     begun = yield from look_up(rm.Create(conversation, m.Begin(made.settings, name=given.name)))
     call.do(Ask(r.RememberEnvironment(conversation)))
-    settings = begun.settings.model_dump(mode="json")
-    told = {"notice": made.notice, "warnings": made.warnings}
-    return {"conversation": begun.conversation, "settings": settings, **told}
+    told = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
+    return Raw(told, {"settings": begun.settings.model_dump_json().encode()})
 
 
 def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[JsonObject]:

@@ -20,8 +20,7 @@ class Raw:
 
 def result_line(request: RequestId, raw: Raw) -> bytes:
     members = b"".join(b',"' + name.encode() + b'":' + value for name, value in raw.encoded.items())
-    inner = jsonrpc.line(raw.value)[:-2] + members + b"}"
-    return jsonrpc.line({"jsonrpc": "2.0", "id": request})[:-2] + b',"result":' + inner + b"}\n"
+    return jsonrpc.result(request, raw.value)[:-3] + members + b"}}\n"
 
 
 def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:

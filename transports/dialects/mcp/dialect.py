@@ -34,7 +34,7 @@ class McpDialect:
     ) -> None:
         """`fresh` makes the options, now and when the config was read again. `methods`: beside those of MCP."""
         self._state = McpState(client, fresh)
-        self._methods = methods or {}
+        self._methods = {**METHODS, **(methods or {})}
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -42,8 +42,7 @@ class McpDialect:
         return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
-        message, questions = jsonrpc.read(line), self._state.questions
-        match message:
+        match message := jsonrpc.read(line):
             case jsonrpc.Request():
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
@@ -51,9 +50,9 @@ class McpDialect:
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
-                questions.decide(number, *decision_of(result))
+                self._state.questions.decide(number, *decision_of(result))
             case jsonrpc.ErrorResponse(number):
-                questions.decline(number)
+                self._state.questions.decline(number)
             case jsonrpc.Malformed(code, text, request):
                 self._write(jsonrpc.error(request, code, text))
             case _:
@@ -64,18 +63,17 @@ class McpDialect:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
-        meta = request.params.get("_meta") if isinstance(request.params, dict) else None
-        meta = meta if isinstance(meta, dict) else {}
-        named = unsupported(meta)
+        given = {} if request.params is None else request.params
+        meta = given.get("_meta") if isinstance(given, dict) else None
+        named = unsupported(meta) if meta else None
         if named is not None and request.method != "initialize":  # which agrees on a revision of its own
             data = {"supported": list(REVISIONS), "requested": named}
             text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
             return self._write(jsonrpc.error(request.id, UNSUPPORTED, text, data))
-        method = METHODS.get(request.method) or self._methods.get(request.method)
+        method = self._methods.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
-        given = {} if request.params is None else request.params
         try:
             params = decoded(method.params, given)
         except Undecodable as error:
@@ -85,9 +83,9 @@ class McpDialect:
         if refusal is not None:
             return self._write(jsonrpc.refused(request.id, refusal))
         state.sent.pop(request.id)  # the id is in use again and means this one now
-        if request.method in self._methods:
+        if request.method not in METHODS:
             state.note_ignored(request.method, method.params, given)
-        call = McpCall(state, request.id, _progress_token(meta))
+        call = McpCall(state, request.id, _progress_token(meta) if meta else None)
         return state.requests.run(request.id, method.begin(call, params), self._finish)
 
     def _finish(self, request: RequestId, outcome: object) -> None:
@@ -185,8 +183,8 @@ class McpDialect:
         }
 
 
-def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:
-    token = meta.get("progressToken")
+def _progress_token(meta: object) -> ProgressToken | None:
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 

@@ -3,7 +3,6 @@
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -52,9 +51,9 @@ class Introduction:
         return self.revision >= TELLS_MORE
 
 
-def unsupported(meta: Mapping[str, object]) -> str | None:
+def unsupported(meta: object) -> str | None:
     """The revision that a request names for itself alone, if it is none that we speak."""
-    named = meta.get(META_REVISION)
+    named = meta.get(META_REVISION) if isinstance(meta, dict) else None
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 
 
