@@ -16,7 +16,7 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.vocabulary.items import TextItem
 from supervisor.daemon.embedded import serve
-from transports.dialect import Action, Client, Write
+from transports.dialect import Action, Client, Dialect, Write
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
 from transports.requests import MakeSettings
@@ -62,7 +62,7 @@ def help_(_: ClientState, __: str) -> str:
 VERBS: dict[str, Verb] = {"new": new, "say": say, "stop": stop, "watch": watch, "help": help_}
 
 
-class LineDialect:
+class LineDialect(Dialect):
     def __init__(self, client: Client, _: object = None) -> None:
         self._state = ClientState(client)
 
@@ -98,12 +98,6 @@ class LineDialect:
 
     def opened(self) -> Iterable[Action]:
         return _lines("write `help` for help")
-
-    def woken(self, name: str) -> Iterable[Action]:
-        raise NotImplementedError(f"nobody asked for {name}")
-
-    def reconfigured(self) -> Iterable[Action]:
-        return ()
 
 
 def _lines(text: str) -> tuple[Action, ...]:

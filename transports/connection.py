@@ -18,7 +18,7 @@ from actors.runtime.base import Actor, Ref, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
-from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
+from transports.dialect import Action, Ask, Client, Dialect, Introduce, Tell, Wake, Write
 from transports.framing import KEPT, Line
 from transports.messages import (
     Announced,
@@ -245,8 +245,6 @@ class Connection(Actor[Inbox]):
                 case Introduce(client):
                     self._client = client
                     self._deps.switchboard.introduce(client)
-                case Hangup(reason):
-                    self._leave(reason)
                 case _:
                     assert_never(action)
         return promised

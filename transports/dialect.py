@@ -78,18 +78,15 @@ class Introduce:
     client: Client
 
 
-@dataclass(frozen=True, slots=True)
-class Hangup:
-    """Close the connection after everything written so far has left."""
-
-    reason: str = ""
-
-
-Action = Write | Tell | Ask | Wake | Introduce | Hangup
+Action = Write | Tell | Ask | Wake | Introduce
 
 
 class Dialect(Protocol):
-    def opened(self) -> Iterable[Action]: ...
+    """A dialect that needs no more than some of these inherits the others."""
+
+    def opened(self) -> Iterable[Action]:
+        """The client is there. Nothing need be said before it says something."""
+        return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         """One line from the client, without its newline. Never raises for what a client can send."""
@@ -112,11 +109,13 @@ class Dialect(Protocol):
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
 
-    def woken(self, name: str) -> Iterable[Action]: ...
+    def woken(self, name: str) -> Iterable[Action]:
+        """The end of a Wake; a dialect that asks for none has none."""
+        return ()
 
     def reconfigured(self) -> Iterable[Action]:
-        """The config was read again."""
-        ...
+        """The config was read again. A dialect whose settings are its client's for good does nothing."""
+        return ()
 
     def announced(self, text: str) -> Iterable[Action]:
         """A text for every client of the daemon."""

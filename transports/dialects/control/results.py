@@ -21,7 +21,6 @@ from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control import shapes as s
 from transports.dialects.control.text import quoted
-from transports.heads import described
 from transports.jsonrpc import JsonObject
 from transports.requests import Plain, Stored
 
@@ -65,13 +64,8 @@ def _summary(answer: Summary) -> JsonObject:
 
 
 def row(head: Head) -> JsonObject:
-    return {
-        "conversation": head.conversation,
-        **described(head),
-        "seq": head.last_seq,
-        "tokens": head.tokens,
-        "archived": head.archived,
-    }
+    members = {name: getattr(head, name, None) for name in s.Row.model_fields}
+    return {**members, "seq": head.last_seq}
 
 
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:

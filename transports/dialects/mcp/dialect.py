@@ -11,7 +11,7 @@ from actors.conversation.messages import CancelRequest
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Tell, Write
+from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import notifications, resources, sinks
@@ -25,7 +25,7 @@ from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import ProgressToken
 
 
-class McpDialect:
+class McpDialect(Dialect):
     def __init__(
         self,
         client: Client,
@@ -37,9 +37,6 @@ class McpDialect:
         self._methods = {**METHODS, **(methods or {})}
 
     # --- from the client ------------------------------------------------------------------------------------------
-
-    def opened(self) -> Iterable[Action]:
-        return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match message := jsonrpc.read(line):

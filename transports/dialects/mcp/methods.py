@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
@@ -17,23 +17,20 @@ from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
 from transports.dialects.mcp.calls.results import ToolError, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.revisions import Initialize, peer, welcome
+from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
 from transports.dialects.mcp.state import McpCall
 from transports.jsonrpc import JsonObject
 
 
-class NoParams(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class NoParams(McpParams): ...
 
 
-class CallTool(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class CallTool(McpParams):
     name: str
     arguments: object = None
 
 
-class SetLevel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class SetLevel(McpParams):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 

@@ -3,8 +3,6 @@
 import json
 from datetime import UTC, datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
@@ -16,6 +14,7 @@ from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
+from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.transcript import as_json, part_of
@@ -45,24 +44,20 @@ TEMPLATES = [
 ]
 
 
-class ListPage(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class ListPage(McpParams):
     cursor: str | None = None
 
 
-class Uri(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Uri(McpParams):
     uri: str
 
 
-class Argument(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Argument(McpParams):
     name: str
     value: str
 
 
-class Complete(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Complete(McpParams):
     ref: JsonObject
     argument: Argument
 

@@ -5,7 +5,8 @@ The name is the one that Codex clients look for; the title, which people read, i
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from transports.codex_events import SERVER
 from transports.jsonrpc import JsonObject
@@ -20,17 +21,21 @@ SHOWN = 40  # characters of a revision that nobody knows
 TITLE = "Greenroom"
 
 
-class ClientInfo(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class McpParams(BaseModel):
+    """The params of a method of MCP: members that are not known are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
+
+
+class ClientInfo(McpParams):
     name: str
     version: str
 
 
-class Initialize(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-    protocol_version: str = Field(alias="protocolVersion")
+class Initialize(McpParams):
+    protocol_version: str
     capabilities: JsonObject
-    client_info: ClientInfo = Field(alias="clientInfo")
+    client_info: ClientInfo
 
 
 @dataclass(frozen=True, slots=True)
