@@ -28,7 +28,6 @@ from transports.messages import (
     Posted,
     ReadOn,
     Reconfigured,
-    Reminder,
     ServiceAnswer,
     ServiceRequest,
     Streamed,
@@ -58,7 +57,8 @@ ConnectionMessage = (
     | ServiceAnswer
     | Woken
     | ReadOn
-    | Reminder
+    | HeldTooLong
+    | LingeredEnough
 )
 Inbox = ConnectionMessage | Gone
 
@@ -148,8 +148,12 @@ class Connection(Actor[Inbox]):
                 self._do(self._dialect.reconfigured())
             case Announced(text):
                 self._do(self._dialect.announced(text))
+            case HeldTooLong():
+                self._give_up_holding(message)
+            case LingeredEnough():
+                self._leave("its input has ended")
             case _:
-                self._remember(message)
+                assert_never(message)
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -298,15 +302,6 @@ class Connection(Actor[Inbox]):
             log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
 
     # --- reminders and the end ------------------------------------------------------------------------------------
-
-    def _remember(self, message: Reminder) -> None:
-        match message:
-            case HeldTooLong():
-                self._give_up_holding(message)
-            case LingeredEnough():
-                self._leave("its input has ended")
-            case _:
-                assert_never(message)
 
     def _give_up_holding(self, reminder: HeldTooLong) -> None:
         if not self._ordering.holds(reminder.caller):

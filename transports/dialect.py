@@ -109,7 +109,7 @@ class Dialect(Protocol):
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
 
-    def woken(self, name: str) -> Iterable[Action]:
+    def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # for dialects that wait for something
         """The end of a Wake; a dialect that asks for none has none."""
         return ()
 

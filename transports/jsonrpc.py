@@ -231,17 +231,15 @@ def refused(request: RequestId | None, why: GreenroomError) -> bytes:
 
 
 def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
-    body: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
-    if params is not None:
-        body["params"] = params
-    return line(body)
+    return line({"jsonrpc": "2.0", "id": request_id, "method": method, **_given(params)})
 
 
 def notification(method: str, params: Params = None) -> bytes:
-    body: JsonObject = {"jsonrpc": "2.0", "method": method}
-    if params is not None:
-        body["params"] = params
-    return line(body)
+    return line({"jsonrpc": "2.0", "method": method, **_given(params)})
+
+
+def _given(params: Params) -> JsonObject:
+    return {} if params is None else {"params": params}
 
 
 def line(value: Any) -> bytes:

@@ -82,6 +82,3 @@ class LingeredEnough:
 @dataclass(frozen=True, slots=True)
 class ReadOn:
     """Go on reading lines, after others had a turn or the client's pause is over."""
-
-
-Reminder = HeldTooLong | LingeredEnough

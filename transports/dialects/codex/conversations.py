@@ -48,7 +48,7 @@ def new_conversation(call: CodexCall, wanted: p.NewConversation) -> Script[JsonO
         made = yield from make_settings(call.state, wanted)
     with worded(internal_error, "error creating conversation"):
         begun = yield from begin(call.state, conversation, made.settings)
-    call.state.unheard.keep(conversation, None)
+    call.state.unheard[conversation] = None
     return {"conversationId": conversation, "model": begun.settings.model, "rolloutPath": uri_of(conversation)}
 
 

@@ -77,7 +77,7 @@ def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
     name = str(uuid4())
     reader = state.listeners[name] = state.readers.new(conversation, ListenerSink(state, conversation, name))
     first = conversation in state.unheard
-    state.unheard.pop(conversation)
+    state.unheard.pop(conversation, None)
     try:
         with about(conversation):
             yield from state.readers.attach(reader, CONFIGURED if first else None)

@@ -79,7 +79,7 @@ class McpDialect(Dialect):
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return self._write(jsonrpc.refused(request.id, refusal))
-        state.sent.pop(request.id)  # the id is in use again and means this one now
+        state.sent.pop(request.id, None)  # the id is in use again and means this one now
         if request.method not in METHODS:
             state.note_ignored(request.method, method.params, given)
         call = McpCall(state, request.id, _progress_token(meta) if meta else None)
@@ -111,7 +111,7 @@ class McpDialect(Dialect):
                 state.requests.cancel(request, state.client.label)
             else:
                 state.requests.stop(request)
-        caller = state.sent.pop(request)
+        caller = state.sent.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
         end_stream(state, request)
@@ -163,21 +163,6 @@ class McpDialect(Dialect):
         if self._state.initialized:
             self._state.log.say("error", text)
         return self._state.taken()
-
-    def statistics(self) -> dict[str, int]:
-        """The sizes of everything that could grow."""
-        state = self._state
-        return {
-            "requests": len(state.requests),
-            "expected": len(state.scripts),
-            "readers": len(state.readers),
-            "running": len(state.calls),
-            "questions": len(state.questions),
-            "unasked": state.questions.unasked,
-            "streams": len(state.streams),
-            "listeners": len(state.listeners),
-            "watched": len(state.watched),
-        }
 
 
 def _progress_token(meta: object) -> ProgressToken | None:

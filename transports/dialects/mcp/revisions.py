@@ -47,14 +47,6 @@ class Introduction:
     revision: str = NEWEST
     elicits: bool = False
 
-    @property
-    def may_wait_for_twins(self) -> bool:
-        return self.revision <= LAST_WITH_TWINS
-
-    @property
-    def wants_more_text(self) -> bool:
-        return self.revision >= TELLS_MORE
-
 
 def unsupported(meta: object) -> str | None:
     """The revision that a request names for itself alone, if it is none that we speak."""

@@ -33,7 +33,7 @@ def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
             begun = yield from begin(call.state, conversation, made.settings)
     except ToolError as error:
         return payload({"message": error.message}, error=True)
-    call.state.created.keep(conversation, call.request)
+    call.state.created[conversation] = call.request
     return payload({"conversation_id": conversation, "model": begun.settings.model})
 
 
@@ -45,9 +45,9 @@ def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[Jso
     call.do(Ask(RememberEnvironment(conversation)))
     said = Send(wanted.content, by=call.client.label)
     try:
-        yield from command(conversation, said, noted=partial(state.sent.keep, call.request))
+        yield from command(conversation, said, noted=partial(state.sent.__setitem__, call.request))
     except GreenroomError as why:
-        state.sent.pop(call.request)
+        state.sent.pop(call.request, None)
         if isinstance(why, UnknownConversation):
             return _unsent("Session does not exist")
         return _unsent(f"Failed to submit user input: {why.message}")
