@@ -47,6 +47,7 @@ class Send(Query[Accepted | TurnResult]):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
+    `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
     """
 
     items: tuple[InputItem, ...]
@@ -56,6 +57,7 @@ class Send(Query[Accepted | TurnResult]):
     await_end: bool = False
     by: str = ""
     gone_s: float | None = None
+    input: InputId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import uuid4
 from actors.conversation.messages import Archive, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
@@ -69,8 +69,8 @@ def _read(model: type[Wanted], given: object) -> Wanted:
 
 
 def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
-    state, number = call.state, call.state.scripts.number()
-    one = TurnRequest(call.request, number, f"{call.client.label}#{number}", first, call.progress, notices=ignored)
+    state, input_ = call.state, InputId(str(uuid4()))
+    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -121,7 +121,7 @@ def _turn(
         state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
     words = (TextItem(text=prompt),)
-    said = Send(words, policy, await_end=True, by=one.by, gone_s=state.options.gone_s)
+    said = Send(words, policy, await_end=True, by=state.client.label, gone_s=state.options.gone_s, input=one.input)
     return _ended(one, (yield from command(conversation, said)))
 
 
