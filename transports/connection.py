@@ -35,7 +35,7 @@ from transports.messages import (
 )
 from transports.ordering import Ordering, request_of
 from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
-from transports.requests import Request
+from transports.requests import SupervisorRequest
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -265,7 +265,7 @@ class Connection(Actor[Inbox]):
                 refusal = Overloaded("the daemon has too much to do; try again")
                 self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
 
-    def _ask(self, request: Request, caller: Caller | None) -> None:
+    def _ask(self, request: SupervisorRequest, caller: Caller | None) -> None:
         try:
             self._deps.supervisor.tell(ServiceRequest(request, caller, self._client, self.address))
         except ActorGone:

@@ -14,8 +14,7 @@ from actors.routing.messages import RegistryInput
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
-from transports.requests import Answer as ServedAnswer
-from transports.requests import Request
+from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Tell:
 class Ask:
     """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
 
-    request: Request
+    request: SupervisorRequest
     caller: Caller | None = None
 
 
@@ -96,7 +95,7 @@ class Dialect(Protocol):
         """A line over a limit was not kept."""
         ...
 
-    def answered(self, caller: Caller, answer: Answer | ServedAnswer | GreenroomError) -> Iterable[Action]:
+    def answered(self, caller: Caller, answer: Answer | SupervisorAnswer | GreenroomError) -> Iterable[Action]:
         """The answer of a conversation, the registry or the supervisor to a Tell or an Ask."""
         ...
 

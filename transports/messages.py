@@ -7,7 +7,7 @@ from actors.conversation.messages import Address, Ready
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from transports.dialect import Client
-from transports.requests import Answer, Request
+from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class ServiceAnswer:
     """The supervisor's answer to the request of this caller."""
 
     caller: Caller
-    answer: Answer | GreenroomError
+    answer: SupervisorAnswer | GreenroomError
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceRequest:
     """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
 
-    request: Request
+    request: SupervisorRequest
     caller: Caller | None
     client: Client
     reply_to: Address[ServiceAnswer]

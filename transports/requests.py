@@ -82,7 +82,7 @@ class Plain:
     value: Mapping[str, Any]
 
 
-Answer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
+SupervisorAnswer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class FindFiles(Query[Plain]):
     series: str | None = None
 
 
-Request = (
+SupervisorRequest = (
     MakeSettings
     | Permit
     | RememberEnvironment

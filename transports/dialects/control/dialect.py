@@ -10,9 +10,8 @@ from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Write
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.results import events_of, shown
+from transports.dialects.control.results import Raw, events_of, notification_line, result_line, shown
 from transports.dialects.control.subscriptions import LIMIT, ControlState
-from transports.dialects.control.text import Raw, notification_line, result_line
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.requests import REQUESTS_LIMIT
 
@@ -72,7 +71,7 @@ class ControlDialect(Dialect):
         return (Write(line, ready=deliver.subscription),)
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.subscriptions.forget(end.news.subscription)
+        self._state.forget(end.news.subscription)
         told = {"subscription": end.news.subscription, "reason": end.news.reason}
         return (Write(jsonrpc.notification("ended", told)),)
 

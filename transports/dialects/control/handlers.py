@@ -1,7 +1,6 @@
 """The handlers of the control API: parameters to questions, answers to results."""
 
 from collections.abc import Iterable
-from uuid import uuid4
 
 from actors.conversation import messages as m
 from actors.conversation.messages import Query
@@ -25,12 +24,11 @@ from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.endings import LAST_WORDS, ending_of
-from transports.dialects.control.results import envelope, row, stopped, waiting, with_readers
+from transports.dialects.control.results import Raw, envelope, row, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
-from transports.dialects.control.text import Raw
 from transports.dialects.kit.creation import settings_request
-from transports.dialects.kit.identifiers import approval_place
+from transports.dialects.kit.identifiers import approval_place, fresh_conversation
 from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.script import (
     AnyAnswer,
@@ -55,7 +53,7 @@ BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 def create(call: ControlCall, given: p.Create) -> Script[Raw]:
     made = yield from ask(settings_request(None, given, given.provider))
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     begun = yield from look_up(rm.Create(conversation, m.Begin(made.settings, name=given.name)))
     call.do(Ask(r.RememberEnvironment(conversation)))
     told = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
@@ -132,14 +130,13 @@ def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[JsonObje
 
 def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
     one = yield from conversation_named(given.conversation)
-    subscription = SubscriptionId(f"{call.client.connection}/{call.state.scripts.number()}")
-    call.state.subscriptions.add(subscription, one)
+    subscription = call.state.subscribe(one)
     try:
         attached = yield from command(
             one, m.Attach(call.client.connection, subscription, given.after, given.read_only)
         )
     except GreenroomError:
-        call.state.subscriptions.forget(subscription)
+        call.state.forget(subscription)
         raise
     if not given.read_only:
         call.do(Ask(r.RememberEnvironment(one)))
@@ -147,8 +144,11 @@ def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
 
 
 def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
-    subscription, conversation = call.state.subscriptions.take(given.subscription)
-    return (yield from command(conversation, m.Detach(subscription)))
+    subscription = SubscriptionId(given.subscription)
+    conversation = call.state.forget(subscription)
+    if conversation is None:
+        raise InvalidInput(f"no subscription {subscription}")
+    return command(conversation, m.Detach(subscription))
 
 
 def history(_: ControlCall, given: p.History) -> Script[Raw]:
@@ -190,7 +190,7 @@ def withdraw(_: ControlCall, given: p.Withdraw) -> Script[Done]:
 
 def fork(_: ControlCall, given: p.Fork) -> Script[r.Stored]:
     one = yield from conversation_named(given.conversation)
-    return (yield from ask(r.Fork(one, ConversationId(str(uuid4())), given.at, given.name)))
+    return (yield from ask(r.Fork(one, fresh_conversation(), given.at, given.name)))
 
 
 def export(_: ControlCall, given: p.Export) -> Script[JsonObject]:
@@ -217,7 +217,7 @@ def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
         raise InvalidInput("upload: what comes in several requests needs a name")
     if given.partial and not given.more:
         raise InvalidInput("partial: nothing follows that the line could go on in; say more")
-    new = ConversationId(str(uuid4())) if given.new_id else None
+    new = fresh_conversation() if given.new_id else None
     return (yield from ask(r.Import(given.lines, new, given.upload, given.more, given.partial)))
 
 

@@ -1,6 +1,8 @@
 """Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.answers import (
@@ -16,13 +18,14 @@ from actors.vocabulary.answers import (
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
-from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control import shapes as s
-from transports.dialects.control.text import quoted
 from transports.jsonrpc import JsonObject
 from transports.requests import Plain, Stored
+
+quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
 MEMBERS: Mapping[type[object], tuple[str, ...]] = {
     answer: tuple(shape.model_fields)
@@ -37,6 +40,26 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
         (Reader, s.Reader),
     )
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A result with members that are JSON already, which go out as they are."""
+
+    value: JsonObject
+    encoded: Mapping[str, bytes]
+
+
+def result_line(request: RequestId, raw: Raw) -> bytes:
+    members = b"".join(b',"' + name.encode() + b'":' + value for name, value in raw.encoded.items())
+    return jsonrpc.result(request, raw.value)[:-3] + members + b"}}\n"
+
+
+def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:
+    """`shared` are further members of the params, already encoded. Written for every piece of every stream."""
+    members = "".join(f"{quoted(name)}:{quoted(value)}," for name, value in params.items())
+    start = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{{{members}'
+    return b"".join((start.encode(), shared, b"}\n"))
 
 
 def shown(answer: object) -> JsonObject:

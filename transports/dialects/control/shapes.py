@@ -64,7 +64,7 @@ class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
 class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
 
 
-Question = ExecQuestion | PatchQuestion
+AskedQuestion = ExecQuestion | PatchQuestion
 
 
 class Reader(Shape):
@@ -83,7 +83,7 @@ class Conversation(Reference):
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
     paused: bool = Field(description="True while queued inputs wait for the next message.")
-    pending: tuple[Question, ...] = Field(description="Questions that wait for an answer.")
+    pending: tuple[AskedQuestion, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
     created: float = Field(description="When, in seconds since 1970.")
@@ -167,7 +167,7 @@ class Uploaded(Shape):
 
 
 class Questions(Shape):
-    approvals: tuple[Question, ...] = Field(description="Open approvals.")
+    approvals: tuple[AskedQuestion, ...] = Field(description="Open approvals.")
 
 
 class Decided(Shape):
@@ -249,7 +249,7 @@ class EventsParams(Shape):
     live: bool = Field(description="It reaches the present.")
     lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
     gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
-    pending: tuple[Question, ...] | None = Field(
+    pending: tuple[AskedQuestion, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
 

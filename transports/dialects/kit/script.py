@@ -18,7 +18,7 @@ from actors.routing.messages import RegistryQuery, Resolve, ToRegistry
 from actors.vocabulary.errors import Cancelled, GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
-from transports.requests import Request
+from transports.requests import SupervisorRequest
 
 AnyAnswer = TypeVar("AnyAnswer")
 Given = TypeVar("Given")
@@ -35,7 +35,7 @@ NOTHING_YET = cast("tuple[object, ...]", None)  # a generator that has not begun
 
 def ask(request: Query[AnyAnswer]) -> Script[AnyAnswer]:
     """Ask the supervisor."""
-    return _one(partial(Ask, cast("Request", request)))
+    return _one(partial(Ask, cast("SupervisorRequest", request)))
 
 
 def look_up(query: Query[AnyAnswer]) -> Script[AnyAnswer]:

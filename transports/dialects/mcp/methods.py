@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from pydantic import BaseModel
-
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialect import Introduce
@@ -62,43 +60,26 @@ def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
 
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
-    name = wanted.name
+    name, given = wanted.name, wanted.arguments
     try:
         if name in WHOLE_TURN:
-            return (yield from WHOLE_TURN[name](call, wanted.arguments))
-        if name in CONVERSATION_TOOLS:
-            return (yield from _conversation_tool(call, name, wanted.arguments))
+            return (yield from WHOLE_TURN[name](call, given))
         if name in OWN:
-            return (yield from _own_tool(call, name, wanted.arguments))
-    except ToolError as error:
-        return tool_error(error.message)
-    return tool_error(f"Unknown tool '{name}'")
-
-
-def _conversation_tool(call: McpCall, name: str, given: object) -> Script[object]:
-    tool = CONVERSATION_TOOLS[name]
-    try:
-        wanted = decoded(tool.params, given)
-    except Undecodable:
-        raise ToolError(f"Unknown tool '{name}'") from None
-    if name in NOTED:
-        call.state.note_ignored(name, tool.params, given)
-    return (yield from _script(tool, call, wanted))
-
-
-def _own_tool(call: McpCall, name: str, given: object) -> Script[object]:
-    tool = OWN[name]
-    try:
-        return (yield from _script(tool, call, decoded(tool.params, {} if given is None else given)))
+            tool, given = OWN[name], {} if given is None else given
+        elif name in CONVERSATION_TOOLS:
+            tool = CONVERSATION_TOOLS[name]
+        else:
+            return tool_error(f"Unknown tool '{name}'")
+        params = decoded(tool.params, given)
+        if name in NOTED:
+            call.state.note_ignored(name, tool.params, given)
+        return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
     except (Undecodable, BadCursor) as error:
-        raise ToolError(f"Invalid arguments for {name}: {error}") from None
+        return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
     except GreenroomError as why:
-        raise ToolError(why.message) from None
-
-
-def _script(tool: Method[McpCall], call: McpCall, wanted: BaseModel) -> Script[object]:
-    """The script of a tool: none of them answers at once."""
-    return cast("Script[object]", tool.handler(call, wanted))
+        if name in OWN or isinstance(why, ToolError):
+            return tool_error(why.message)
+        raise
 
 
 WHOLE_TURN: Mapping[str, Callable[[McpCall, object], Script[object]]] = {

@@ -5,7 +5,6 @@ id of its input; when a turn takes that input, the turn's events are the call's.
 events: the one whose input came first owns them.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from actors.conversation.effects import Slice
@@ -43,9 +42,6 @@ class TurnRequests:
 
     def __len__(self) -> int:
         return len(self._calls)
-
-    def __iter__(self) -> Iterator[TurnRequest]:
-        return iter(tuple(self._calls.values()))
 
     def add(self, call: TurnRequest) -> None:
         self._calls[call.request] = call

@@ -11,7 +11,7 @@ from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.identifiers import conversation_id, fresh_conversation
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command
 from transports.dialects.mcp.arguments import Codex, CodexReply
@@ -30,10 +30,9 @@ DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
 STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
 Wanted = TypeVar("Wanted", Codex, CodexReply)
-Result = JsonObject | None  # None: its client took it back, and such calls are not answered
 
 
-def codex(call: McpCall, given: object) -> Script[Result]:
+def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
     if given is None:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
     wanted = _read(Codex, given)
@@ -41,7 +40,7 @@ def codex(call: McpCall, given: object) -> Script[Result]:
     return (yield from _until_its_end(call.state, one, _first_turn(call.state, one, wanted)))
 
 
-def codex_reply(call: McpCall, given: object) -> Script[Result]:
+def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
     if given is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
@@ -78,8 +77,11 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequ
     return one
 
 
-def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[Result]:
-    """Keep the call open as long as its turn; the last call of a conversation removes their reader."""
+def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+    """Keep the call open as long as its turn; the last call of a conversation removes their reader.
+
+    None if its client took it back, and such calls are not answered.
+    """
     try:
         result = yield from turn
     except GreenroomError as why:
@@ -93,7 +95,7 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
 
 
 def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, wanted)
     one.notices += tuple(warning for warning in made.warnings if warning not in one.notices)

@@ -1,14 +1,14 @@
 """The tools of August 2025: `conversationCreate`, `…SendMessage`, `…Stream`, `conversationsList`."""
 
 from functools import partial
-from uuid import uuid4
 
 from actors.conversation.messages import Send
 from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
-from actors.vocabulary.ids import ConversationId, RequestId
+from actors.vocabulary.ids import RequestId
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
+from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import worded
@@ -25,7 +25,7 @@ TAKEN_OVER = "New stream() took over"
 
 
 def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     try:
         with worded(ToolError, "Failed to load config"):
             made = yield from make_settings(call.state, wanted)
