@@ -55,18 +55,12 @@ class ListenerSink:
 
 def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
     """The method and params of a question, the only params in snake case."""
+    asked = request.model_dump(mode="json")
     common = {"conversation_id": conversation, "call_id": request.call_id}
-    reason = {"reason": request.reason} if request.reason is not None else {}
+    optional = {name: asked[name] for name in ("reason", "grant_root") if asked.get(name) is not None}
     if isinstance(request, ExecApprovalRequest):
-        return "execCommandApproval", {
-            **common,
-            "command": list(request.command),
-            "cwd": str(request.cwd),
-            **reason,
-        }
-    root = {"grant_root": str(request.grant_root)} if request.grant_root is not None else {}
-    changes = request.model_dump(mode="json")["changes"]
-    return "applyPatchApproval", {**common, "file_changes": changes, **reason, **root}
+        return "execCommandApproval", {**common, "command": asked["command"], "cwd": asked["cwd"], **optional}
+    return "applyPatchApproval", {**common, "file_changes": asked["changes"], **optional}
 
 
 def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:

@@ -24,7 +24,7 @@ from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.endings import LAST_WORDS, ending_of
-from transports.dialects.control.results import Raw, envelope, row, stopped, waiting, with_readers
+from transports.dialects.control.results import Raw, envelope, row, shown, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.creation import settings_request
@@ -124,7 +124,7 @@ def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[JsonObje
     known = [one.conversation for one in found if isinstance(one, Resolved)]
     answers = iter((yield from command_each((one, stop) for one in known)))
     ends = [one if isinstance(one, GreenroomError) else next(answers) for one in found]
-    rows = [{"conversation": named, **stopped(end)} for named, end in zip(references, ends, strict=True)]
+    rows = [{"conversation": named, **shown(end)} for named, end in zip(references, ends, strict=True)]
     return {"stopped": rows}
 
 

@@ -66,6 +66,8 @@ def shown(answer: object) -> JsonObject:
     match answer:
         case dict():
             return answer
+        case GreenroomError():  # the answer about one of several
+            return {"error": {"code": answer.code, "message": answer.message}}
         case Plain():
             return dict(answer.value)
         case Attached():
@@ -99,13 +101,6 @@ def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Rea
         if each.connection == client["connection"]
     ]
     return {**client, "attached": attached}
-
-
-def stopped(answer: Interrupted | GreenroomError) -> JsonObject:
-    """The entry of one interrupted conversation: how its turn ended, or why not."""
-    if isinstance(answer, GreenroomError):
-        return {"error": {"code": answer.code, "message": answer.message}}
-    return shown(answer)
 
 
 def waiting(

@@ -51,9 +51,6 @@ class OpenQuestions:
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
         self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # without a choice
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     def open_in(self, conversation: ConversationId) -> bool:
         return any(one.conversation == conversation for one in self._open.values())
 

@@ -143,7 +143,7 @@ class McpDialect(Dialect):
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
             case notifications.LIST:
-                state.list_changes.watch(int(rest))
+                state.scripts.run(notifications.tell_list_change(state, int(rest)))
             case sinks.UPDATED:
                 sink = resources.watched(state, ConversationId(rest))
                 if sink is not None:

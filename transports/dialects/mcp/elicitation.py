@@ -49,11 +49,9 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
             }
         case ApplyPatchApprovalRequest():
             told = request.model_dump(mode="json")
-            optional = {"codex_reason": told["reason"], "codex_grant_root": told["grant_root"]}
-            return {"codex_elicitation": "patch-approval"}, {
-                **{name: value for name, value in optional.items() if value is not None},
-                "codex_changes": _tagged(told["changes"]) if more_text else told["changes"],
-            }
+            optional = {f"codex_{name}": told[name] for name in ("reason", "grant_root") if told[name] is not None}
+            changes = _tagged(told["changes"]) if more_text else told["changes"]
+            return {"codex_elicitation": "patch-approval"}, {**optional, "codex_changes": changes}
         case _:
             return {}, {}
 

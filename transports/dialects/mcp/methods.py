@@ -48,7 +48,8 @@ def ping(_: McpCall, __: NoParams) -> JsonObject:
 
 
 def list_tools(call: McpCall, wanted: resources.ListPage) -> JsonObject:
-    return resources.one_page(wanted, {"tools": tools.listed(call.state.options.tools)})
+    listed = [tools.BY_NAME[name] for name in call.state.options.tools if name in tools.BY_NAME]
+    return resources.one_page(wanted, {"tools": listed})
 
 
 def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:

@@ -14,6 +14,7 @@ from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
+from transports.dialects.mcp.notifications import tell_list_change
 from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
@@ -64,7 +65,9 @@ class Complete(McpParams):
 
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     """List all; from now on the client is told when the list has changed."""
-    call.state.list_changes.follow()
+    if not call.state.follows_list:  # before it is read, so that no change is missed
+        call.state.follows_list = True
+        call.state.scripts.run(tell_list_change(call.state, None))
     listing = yield from look_up(ListConversations())
     try:
         heads, cursor = page_of(listing.heads, wanted.cursor, PAGE)

@@ -12,7 +12,7 @@ from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
-from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
+from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
@@ -34,7 +34,7 @@ class McpState(ReadingState):
         self.peer = Introduction()
         self.initialized = False
         self.calls = TurnRequests()
-        self.list_changes = ListChanges(self)
+        self.follows_list = False  # it has read the list of resources
         self.streams: dict[ConversationId, SinkReader] = {}
         self.watched: dict[ConversationId, SinkReader] = {}  # resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request

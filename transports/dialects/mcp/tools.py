@@ -195,7 +195,3 @@ ALL = (
 )
 
 BY_NAME: Mapping[str, Schema] = {tool["name"]: tool for tool in ALL}
-
-
-def listed(names: Iterable[str]) -> list[Schema]:
-    return [BY_NAME[name] for name in names if name in BY_NAME]

@@ -40,9 +40,6 @@ class TurnRequests:
         self._calls: dict[RequestId, TurnRequest] = {}
         self._owners: dict[TurnId, TurnRequest] = {}
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
     def add(self, call: TurnRequest) -> None:
         self._calls[call.request] = call
 

@@ -148,9 +148,9 @@ class McpClient:
         return {
             "requests": len(state.requests),
             "expected": len(state.scripts),
-            "readers": len(state.readers),
-            "running": len(state.calls),
-            "questions": len(state.questions),
+            "readers": len(state.readers._readers),
+            "running": len(state.calls._calls),
+            "questions": len(state.questions._open),
             "unasked": len(state.questions._unasked),
             "streams": len(state.streams),
             "listeners": len(state.listeners),
