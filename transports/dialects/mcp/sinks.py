@@ -101,7 +101,7 @@ class CallSink(AskingSink):
             call.activity = text
             tell_progress(self.state, call, text)
         if all(call.progress is None for call in calls):
-            AskingSink.say(self, request)  # super() finds no class with slots that a dataclass has made anew
+            AskingSink.say(self, request)  # slots make a new class, which a bare super() does not know
 
 
 def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
