@@ -13,15 +13,15 @@ from actors.conversation.effects import Deliver, EndSubscription
 from actors.routing.messages import Create
 from actors.vocabulary.answers import TurnResult
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.vocabulary.items import TextItem
 from supervisor.daemon.embedded import serve
-from transports.dialect import Action, Client, Write
+from transports.dialect import Action, Client, Dialect, Write
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.script import Script, answer, ask, command, conversation_named, look_up
+from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
 from transports.requests import MakeSettings
 
-Verb = Callable[[ClientState, str], Script[str]]
+Verb = Callable[[ClientState, str], Script[str] | str]
 
 
 def new(_: ClientState, name: str) -> Script[str]:
@@ -54,15 +54,15 @@ def watch(state: ClientState, name: str) -> Script[str]:
     return "watching"
 
 
-def help_(_: ClientState, __: str) -> Script[str]:
+def help_(_: ClientState, __: str) -> str:
     """help: this text."""
-    return answer("\n".join(str(verb.__doc__) for verb in VERBS.values()))
+    return "\n".join(str(verb.__doc__) for verb in VERBS.values())
 
 
 VERBS: dict[str, Verb] = {"new": new, "say": say, "stop": stop, "watch": watch, "help": help_}
 
 
-class LineDialect:
+class LineDialect(Dialect):
     def __init__(self, client: Client, _: object = None) -> None:
         self._state = ClientState(client)
 
@@ -75,7 +75,7 @@ class LineDialect:
         self._state.requests.run(number, verb(self._state, rest.strip()), self._ended)
         return self._state.taken()
 
-    def _ended(self, outcome: object) -> None:
+    def _ended(self, _: RequestId, outcome: object) -> None:
         text = f"error: {outcome.message}" if isinstance(outcome, GreenroomError) else str(outcome)
         self._state.do(*_lines(text))
 
@@ -98,12 +98,6 @@ class LineDialect:
 
     def opened(self) -> Iterable[Action]:
         return _lines("write `help` for help")
-
-    def woken(self, name: str) -> Iterable[Action]:
-        raise NotImplementedError(f"nobody asked for {name}")
-
-    def reconfigured(self) -> Iterable[Action]:
-        return ()
 
 
 def _lines(text: str) -> tuple[Action, ...]:

@@ -19,38 +19,47 @@ SERVER = "codex-mcp-server"  # the name that Codex clients look for
 OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
 ENCODED = "codex-2025-08"  # our key in a slice
 
-# Members that are always there, then those that are left out when they are null.
-MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "session_configured": (("session_id", "model", "history_log_id", "history_entry_count"), ()),
-    "task_started": ((), ()),
-    "task_complete": (("last_agent_message",), ()),
-    "turn_aborted": (("reason",), ()),
-    "error": (("message",), ()),
+# Members that are always there.
+MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "session_configured": ("session_id", "model", "history_log_id", "history_entry_count"),
+    "task_started": (),
+    "task_complete": ("last_agent_message",),
+    "turn_aborted": ("reason",),
+    "error": ("message",),
     "token_count": (
-        ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens"),
-        (),
+        "input_tokens",
+        "cached_input_tokens",
+        "output_tokens",
+        "reasoning_output_tokens",
+        "total_tokens",
     ),
-    "agent_message": (("message",), ()),
-    "agent_message_delta": (("delta",), ()),
-    "agent_reasoning": (("text",), ()),
-    "agent_reasoning_delta": (("delta",), ()),
-    "agent_reasoning_section_break": ((), ()),
-    "agent_reasoning_raw_content": (("text",), ()),
-    "agent_reasoning_raw_content_delta": (("delta",), ()),
-    "exec_approval_request": (("call_id", "command", "cwd"), ("reason",)),
-    "exec_command_begin": (("call_id", "command", "cwd", "parsed_cmd"), ()),
-    "exec_command_output_delta": (("call_id", "stream", "chunk"), ()),
-    "exec_command_end": (("call_id", "stdout", "stderr", "exit_code", "duration"), ()),
-    "apply_patch_approval_request": (("call_id", "changes"), ("reason", "grant_root")),
-    "patch_apply_begin": (("call_id", "auto_approved", "changes"), ()),
-    "patch_apply_end": (("call_id", "stdout", "stderr", "success"), ()),
-    "turn_diff": (("unified_diff",), ()),
-    "background_event": (("message",), ()),
-    "plan_update": (("explanation", "plan"), ()),
-    "mcp_tool_call_begin": (("call_id", "invocation"), ()),
-    "mcp_tool_call_end": (("call_id", "invocation", "duration", "result"), ()),
-    "get_history_entry_response": (("offset", "log_id"), ("entry",)),
-    "shutdown_complete": ((), ()),
+    "agent_message": ("message",),
+    "agent_message_delta": ("delta",),
+    "agent_reasoning": ("text",),
+    "agent_reasoning_delta": ("delta",),
+    "agent_reasoning_section_break": (),
+    "agent_reasoning_raw_content": ("text",),
+    "agent_reasoning_raw_content_delta": ("delta",),
+    "exec_approval_request": ("call_id", "command", "cwd"),
+    "exec_command_begin": ("call_id", "command", "cwd", "parsed_cmd"),
+    "exec_command_output_delta": ("call_id", "stream", "chunk"),
+    "exec_command_end": ("call_id", "stdout", "stderr", "exit_code", "duration"),
+    "apply_patch_approval_request": ("call_id", "changes"),
+    "patch_apply_begin": ("call_id", "auto_approved", "changes"),
+    "patch_apply_end": ("call_id", "stdout", "stderr", "success"),
+    "turn_diff": ("unified_diff",),
+    "background_event": ("message",),
+    "plan_update": ("explanation", "plan"),
+    "mcp_tool_call_begin": ("call_id", "invocation"),
+    "mcp_tool_call_end": ("call_id", "invocation", "duration", "result"),
+    "get_history_entry_response": ("offset", "log_id"),
+    "shutdown_complete": (),
+}
+# Those that are left out when they are null.
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "exec_approval_request": ("reason",),
+    "apply_patch_approval_request": ("reason", "grant_root"),
+    "get_history_entry_response": ("entry",),
 }
 RENAMED = {"stream_error": "background_event"}  # a retry had no type of its own yet
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
@@ -84,12 +93,10 @@ def seed_message(event: Mapping[str, object]) -> JsonObject | None:
     """An event's JSON object as those clients know it, or None."""
     kind = str(event.get("type"))
     kind = RENAMED.get(kind, kind)
-    members = MEMBERS.get(kind)
-    if members is None:
+    if kind not in MEMBERS:
         return None
-    always, optional = members
-    msg = {"type": kind, **{name: event.get(name) for name in always}}
-    msg |= {name: event[name] for name in optional if event.get(name) is not None}
+    msg = {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
+    msg |= {name: event[name] for name in OPTIONAL.get(kind, ()) if event.get(name) is not None}
     adapt = ADAPTED.get(kind)
     return adapt(msg) if adapt is not None else msg
 

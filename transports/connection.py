@@ -17,7 +17,7 @@ from actors.runtime.base import Actor, Ref, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
-from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
+from transports.dialect import Action, Ask, Client, Dialect, Introduce, Tell, Wake, Write
 from transports.framing import KEPT, Line
 from transports.messages import (
     Announced,
@@ -27,7 +27,6 @@ from transports.messages import (
     Posted,
     ReadOn,
     Reconfigured,
-    Reminder,
     ServiceAnswer,
     ServiceRequest,
     Streamed,
@@ -35,7 +34,7 @@ from transports.messages import (
 )
 from transports.ordering import Ordering, request_of
 from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
-from transports.requests import Request
+from transports.requests import SupervisorRequest
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -57,7 +56,8 @@ ConnectionMessage = (
     | ServiceAnswer
     | Woken
     | ReadOn
-    | Reminder
+    | HeldTooLong
+    | LingeredEnough
 )
 Inbox = ConnectionMessage | Gone
 
@@ -147,8 +147,12 @@ class Connection(Actor[Inbox]):
                 self._do(self._dialect.reconfigured())
             case Announced(text):
                 self._do(self._dialect.announced(text))
+            case HeldTooLong():
+                self._give_up_holding(message)
+            case LingeredEnough():
+                self._leave("its input has ended")
             case _:
-                self._remember(message)
+                assert_never(message)
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -245,8 +249,6 @@ class Connection(Actor[Inbox]):
                 case Introduce(client):
                     self._client = client
                     self._deps.switchboard.introduce(client)
-                case Hangup(reason):
-                    self._leave(reason)
                 case _:
                     assert_never(action)
         return promised
@@ -263,7 +265,7 @@ class Connection(Actor[Inbox]):
                 refusal = Overloaded("the daemon has too much to do; try again")
                 self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
 
-    def _ask(self, request: Request, caller: Caller | None) -> None:
+    def _ask(self, request: SupervisorRequest, caller: Caller | None) -> None:
         try:
             self._deps.supervisor.tell(ServiceRequest(request, caller, self._client, self.address))
         except ActorGone:
@@ -300,15 +302,6 @@ class Connection(Actor[Inbox]):
             log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
 
     # --- reminders and the end ------------------------------------------------------------------------------------
-
-    def _remember(self, message: Reminder) -> None:
-        match message:
-            case HeldTooLong():
-                self._give_up_holding(message)
-            case LingeredEnough():
-                self._leave("its input has ended")
-            case _:
-                assert_never(message)
 
     def _give_up_holding(self, reminder: HeldTooLong) -> None:
         if not self._ordering.holds(reminder.caller):

@@ -15,8 +15,7 @@ from actors.routing.messages import RegistryInput
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
-from transports.requests import Answer as ServedAnswer
-from transports.requests import Request
+from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
 class Client(Struct, frozen=True):
@@ -56,7 +55,7 @@ class Tell(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
 
-    request: Request
+    request: SupervisorRequest
     caller: Caller | None = None
 
 
@@ -73,17 +72,15 @@ class Introduce(Struct, frozen=True):
     client: Client
 
 
-class Hangup(Struct, frozen=True):
-    """Close the connection after everything written so far has left."""
-
-    reason: str = ""
-
-
-Action = Write | Tell | Ask | Wake | Introduce | Hangup
+Action = Write | Tell | Ask | Wake | Introduce
 
 
 class Dialect(Protocol):
-    def opened(self) -> Iterable[Action]: ...
+    """A dialect that needs no more than some of these inherits the others."""
+
+    def opened(self) -> Iterable[Action]:
+        """The client is there. Nothing need be said before it says something."""
+        return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         """One line from the client, without its newline. Never raises for what a client can send."""
@@ -93,7 +90,7 @@ class Dialect(Protocol):
         """A line over a limit was not kept."""
         ...
 
-    def answered(self, caller: Caller, answer: Answer | ServedAnswer | GreenroomError) -> Iterable[Action]:
+    def answered(self, caller: Caller, answer: Answer | SupervisorAnswer | GreenroomError) -> Iterable[Action]:
         """The answer of a conversation, the registry or the supervisor to a Tell or an Ask."""
         ...
 
@@ -106,11 +103,13 @@ class Dialect(Protocol):
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
 
-    def woken(self, name: str) -> Iterable[Action]: ...
+    def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # for dialects that wait for something
+        """The end of a Wake; a dialect that asks for none has none."""
+        return ()
 
     def reconfigured(self) -> Iterable[Action]:
-        """The config was read again."""
-        ...
+        """The config was read again. A dialect whose settings are its client's for good does nothing."""
+        return ()
 
     def announced(self, text: str) -> Iterable[Action]:
         """A text for every client of the daemon."""

@@ -94,11 +94,6 @@ class LineSplitter:
         self._chunk = b""
         self._at = 0  # of the chunk, what was looked at
 
-    def feed(self, chunk: bytes) -> list[Line]:
-        """The lines that this chunk completes, in order."""
-        self.put(chunk)
-        return self.take(len(chunk) + 1)
-
     def put(self, chunk: bytes) -> None:
         self._chunk, self._at = chunk, 0
 

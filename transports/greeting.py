@@ -3,8 +3,8 @@
 It owns the wire until then, and hands it over together with the lines that came behind the hello.
 """
 
+from asyncio import TimerHandle
 from collections.abc import Callable
-from typing import Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -22,10 +22,6 @@ from transports.wire import Arrived, NoMore, Parcel, Wire, WireNews
 log = structlog.get_logger()
 
 HELLO_S = 10.0  # a client says hello with its first write; this is for a machine that swaps
-
-
-class Cancellable(Protocol):
-    def cancel(self) -> None: ...
 
 
 class GreetingDeps(Struct, frozen=True):
@@ -47,7 +43,7 @@ class Greeting:
         wire: Wire,
         peer: Peer,
         deps: GreetingDeps,
-        later: Callable[[float, Callable[[], None]], Cancellable],
+        later: Callable[[float, Callable[[], None]], TimerHandle],
         on_over: Callable[["Greeting"], None] | None = None,
     ) -> None:
         self._wire = wire

@@ -78,7 +78,7 @@ def read(line: bytes) -> Message:
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
-    if not whole and b"\\ud" in line.lower() and _has_half_a_pair(value):
+    if not whole and b"\\u" in line and b"\\ud" in line.lower() and _has_half_a_pair(value):
         return Malformed(
             INVALID_PARAMS, "the text has half a surrogate pair; send whole Unicode characters", _id_of(value)
         )
@@ -101,7 +101,12 @@ def _decoded(line: bytes) -> tuple[Any, bool]:
                 isinstance(one, float) and math.isinf(one) for one in _inside(value)
             ):  # it reads 1e999 as that
                 return value, True
-    return _DECODER.decode(line.decode()), False
+    text = line.decode()
+    if text.startswith("{"):
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value, False  # as nearly always, without a look for blanks
+    return _DECODER.decode(text), False
 
 
 def _inside(value: Any) -> Iterator[Any]:
@@ -222,26 +227,24 @@ def refused(request: RequestId | None, why: GreenroomError) -> bytes:
 
 
 def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
-    body: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
-    if params is not None:
-        body["params"] = params
-    return line(body)
+    return line({"jsonrpc": "2.0", "id": request_id, "method": method, **_given(params)})
 
 
 def notification(method: str, params: Params = None) -> bytes:
-    body: JsonObject = {"jsonrpc": "2.0", "method": method}
-    if params is not None:
-        body["params"] = params
-    return line(body)
+    return line({"jsonrpc": "2.0", "method": method, **_given(params)})
+
+
+def _given(params: Params) -> JsonObject:
+    return {} if params is None else {"params": params}
 
 
 def line(value: Any) -> bytes:
     """One line with its newline. Text is written as it is, but for half a surrogate pair, which UTF-8 lacks."""
     try:
-        return _ENCODER.encode(value).encode() + b"\n"
+        return written(value).encode() + b"\n"
     except UnicodeEncodeError:
         return _ASCII_ENCODER.encode(value).encode() + b"\n"
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)

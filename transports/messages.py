@@ -7,7 +7,7 @@ from actors.conversation.messages import Address, Ready
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from transports.dialect import Client
-from transports.requests import Answer, Request
+from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
 class Posted(Struct, frozen=True):
@@ -43,13 +43,13 @@ class ServiceAnswer(Struct, frozen=True):
     """The supervisor's answer to the request of this caller."""
 
     caller: Caller
-    answer: Answer | GreenroomError
+    answer: SupervisorAnswer | GreenroomError
 
 
 class ServiceRequest(Struct, frozen=True):
     """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
 
-    request: Request
+    request: SupervisorRequest
     caller: Caller | None
     client: Client
     reply_to: Address[ServiceAnswer]
@@ -71,6 +71,3 @@ class LingeredEnough(Struct, frozen=True):
 
 class ReadOn(Struct, frozen=True):
     """Go on reading lines, after others had a turn or the client's pause is over."""
-
-
-Reminder = HeldTooLong | LingeredEnough

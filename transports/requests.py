@@ -75,7 +75,7 @@ class Plain(Struct, frozen=True):
     value: Mapping[str, Any]
 
 
-Answer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
+SupervisorAnswer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ class FindFiles(Query[Plain], frozen=True):
     series: str | None = None
 
 
-Request = (
+SupervisorRequest = (
     MakeSettings
     | Permit
     | RememberEnvironment

@@ -4,10 +4,8 @@
 state equals the one before.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from actors.conversation.orders import PendingInput
@@ -22,8 +20,6 @@ KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a reques
 STANDING_KEPT = 256  # the same; what is forgotten is asked again
 STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
 ItemKind = Literal["exec", "patch", "mcp"]
 

@@ -45,7 +45,6 @@ def begin(draft: Draft, command: Begin) -> None:
             model=command.settings.model,
             settings=command.settings,
             name=command.name,
-            forked_from=command.forked_from,
         )
     )
     draft.reply_when_stored(Begun(facts.conversation, command.settings))

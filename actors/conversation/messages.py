@@ -38,13 +38,13 @@ class Begin(Query[Begun], frozen=True):
 
     settings: Settings
     name: str | None = None
-    forked_from: str | None = None
 
 
 class Send(Query[Accepted | TurnResult], frozen=True):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
+    `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
     """
 
     items: tuple[InputItem, ...]
@@ -54,6 +54,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     await_end: bool = False
     by: str = ""
     gone_s: float | None = None
+    input: InputId | None = None
 
 
 class Interrupt(Query[Interrupted], frozen=True):

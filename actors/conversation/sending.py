@@ -38,9 +38,8 @@ def send(draft: Draft, command: Send) -> None:
     if known is not None:
         _send_again(draft, command, known)
         return
-    waiting = PendingInput(
-        InputId(draft.name()), command.items, command.policy, command.settings, command.key, command.by
-    )
+    input_ = command.input or InputId(draft.name())
+    waiting = PendingInput(input_, command.items, command.policy, command.settings, command.key, command.by)
     _claim(draft, command, waiting.id)
     if draft.facts.turn is None:
         _send_to_idle(draft, waiting)

@@ -102,7 +102,7 @@ class Services:
         except GreenroomError as gone:
             log.debug("services.nobody_to_tell", kind=type(asked.request).__name__, reason=gone.code)
 
-    async def _answer(self, asked: ServiceRequest) -> ask.Answer | GreenroomError | None:
+    async def _answer(self, asked: ServiceRequest) -> ask.SupervisorAnswer | GreenroomError | None:
         try:
             return await self._carry_out(asked.request, asked.client)
         except GreenroomError as error:
@@ -111,7 +111,7 @@ class Services:
             log.exception("services.failed", kind=type(asked.request).__name__)
             return GreenroomError("an internal error; see the daemon's log")
 
-    async def _carry_out(self, request: ask.Request, client: Client) -> ask.Answer | None:
+    async def _carry_out(self, request: ask.SupervisorRequest, client: Client) -> ask.SupervisorAnswer | None:
         match request:
             case ask.MakeSettings():
                 return await asyncio.to_thread(self._settings, request, client)

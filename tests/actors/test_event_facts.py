@@ -20,7 +20,7 @@ from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
-from transports.dialects.mcp.elicitation import Origin, elicitation
+from transports.dialects.mcp.elicitation import elicitation
 
 TURN = TurnId("turn")
 NEW_EVENT = """
@@ -147,7 +147,7 @@ def test_a_new_kind_of_approval_waits_is_answered_and_stands() -> None:
 
 
 def test_a_new_kind_of_approval_is_put_to_mcp_clients_in_words() -> None:
-    params = elicitation(MountApprovalRequest(), Origin("1", "2", more_text=True, thread=ConversationId("c")))
+    params = elicitation(MountApprovalRequest(), ConversationId("c"), "1", "2", more_text=True)
     assert "mount /dev/sdb" in params["message"]
     assert params["codex_call_id"] == "call"
     assert "codex_elicitation" not in params

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from supervisor.agent.model.sse import EventTooLarge, SseParser
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
+from tests.support.lines import fed
 from transports import jsonrpc
 from transports.framing import Line, LineSplitter, TooLong, TooMany
 
@@ -48,8 +49,8 @@ def framing(data: bytes) -> None:
     """Assert the same lines however they are cut, none over the limit, each a message or malformed."""
     whole, cut = pieces(data)
     together, apart = LineSplitter(SMALL), LineSplitter(SMALL)
-    lines: list[Line] = [*together.feed(whole), *together.end()]
-    others: list[Line] = [one for piece in cut for one in apart.feed(piece)]
+    lines: list[Line] = [*fed(together, whole), *together.end()]
+    others: list[Line] = [one for piece in cut for one in fed(apart, piece)]
     assert lines == [*others, *apart.end()]
     for line in lines:
         if isinstance(line, TooLong):

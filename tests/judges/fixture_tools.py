@@ -19,7 +19,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.kit.methods import method
-from transports.dialects.kit.script import Script, answer
+from transports.dialects.kit.script import Script
 from transports.dialects.mcp import methods, tools
 from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
@@ -46,6 +46,11 @@ def text(words: str) -> Json:
 
 def resource(uri: str, kind: str, words: str) -> Json:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": words}}
+
+
+def answer(value: Json) -> Script[Json]:
+    yield from ()
+    return value
 
 
 CONTENTS: Mapping[str, list[Json]] = {

@@ -45,7 +45,7 @@ class Place:
         file.write_text((DEMO if demo else "") + lines)
         self._harness.engine.loaded = load(str(file), environ={})
 
-    def serve(self, request: ask.Request, **env: str) -> Any:
+    def serve(self, request: ask.SupervisorRequest, **env: str) -> Any:
         client = Client(ConnectionId("c"), cwd=str(self.work), env={"HOME": str(self.home), **env})
         answers: asyncio.Queue[Any] = asyncio.Queue()
 

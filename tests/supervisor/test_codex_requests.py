@@ -43,10 +43,10 @@ class RealServices:
     def tell(self, message: object) -> None:
         self._answers.put(message)
 
-    def put(self, request: ask.Request) -> None:
+    def put(self, request: ask.SupervisorRequest) -> None:
         soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, CALLER, self.client, self))
 
-    def ask(self, request: ask.Request) -> Any:
+    def ask(self, request: ask.SupervisorRequest) -> Any:
         self.put(request)
         return self.heard()
 

@@ -88,7 +88,7 @@ class ServicesHarness:
     def _reread(self) -> LoadedConfig:
         return self.reread()
 
-    def ask(self, request: ask.Request) -> Any:
+    def ask(self, request: ask.SupervisorRequest) -> Any:
         """Send a request; its one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
         soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, caller, ME, probe))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.lines import fed
 from transports.framing import LINE_LIMIT, Line, LineSplitter, TooLong, TooMany, Values
 
 STREAM = b'{"a":1}\r\n\n  \r\nna\xc3\xafve\r\r\n\xe2\x80\xa8 is no line end\n\rx\ry\nlast'
@@ -17,7 +18,7 @@ LINES: list[Line] = [b'{"a":1}', b"na\xc3\xafve\r", b"\xe2\x80\xa8 is no line en
 
 def split(*chunks: bytes, limit: int = LINE_LIMIT) -> list[Line]:
     splitter = LineSplitter(limit, values=LINE_LIMIT)
-    lines = [line for chunk in chunks for line in splitter.feed(chunk)]
+    lines = [line for chunk in chunks for line in fed(splitter, chunk)]
     return lines + splitter.end()
 
 
@@ -56,9 +57,9 @@ def test_a_line_that_never_ends_is_reported_when_the_stream_does() -> None:
 def test_an_over_long_line_is_not_kept() -> None:
     splitter = LineSplitter(limit=1 << 16)
     for _ in range(64):
-        assert splitter.feed(b"x" * (1 << 16)) == []
+        assert fed(splitter, b"x" * (1 << 16)) == []
         assert len(splitter._rest) <= (1 << 16) + 1
-    assert splitter.feed(b"\nnext\n") == [TooLong(1 << 22), b"next"]
+    assert fed(splitter, b"\nnext\n") == [TooLong(1 << 22), b"next"]
 
 
 @pytest.mark.parametrize("size", [2**16 - 1, 2**16, 2**16 + 1, 2**20, LINE_LIMIT - 1, LINE_LIMIT])
@@ -77,8 +78,8 @@ def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> Non
     splitter, piece = LineSplitter(), b"x" * 1024
     started = time.process_time()
     for _ in range(LINE_LIMIT // 1024):
-        assert not splitter.feed(piece)
-    (line,) = splitter.feed(b"\n")
+        assert not fed(splitter, piece)
+    (line,) = fed(splitter, b"\n")
     assert not isinstance(line, TooLong | TooMany)
     assert len(line) == LINE_LIMIT
     assert time.process_time() - started < 1.0
@@ -86,7 +87,7 @@ def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> Non
 
 def test_many_small_lines_in_one_piece_cost_no_more_than_splitting_it() -> None:
     started = time.process_time()
-    assert len(LineSplitter().feed(b"{}\n" * 500_000)) == 500_000
+    assert len(fed(LineSplitter(), b"{}\n" * 500_000)) == 500_000
     assert time.process_time() - started < 2.0
 
 
@@ -98,7 +99,7 @@ MANY = 1_000
 def counted(line: bytes, size: int = 997) -> list[Line]:
     splitter = LineSplitter(values=MANY)
     stream = line + b"\nafter\n"
-    return [line for at in range(0, len(stream), size) for line in splitter.feed(stream[at : at + size])]
+    return [line for at in range(0, len(stream), size) for line in fed(splitter, stream[at : at + size])]
 
 
 @pytest.mark.parametrize("value", [b"[]", b"{}", b"1", b'""', b"null", b'{"a":1}', b'"\\\\"', b'"\\""'])
@@ -120,7 +121,7 @@ def test_what_stands_in_a_text_is_not_counted(text: str, size: int) -> None:
 def test_a_line_with_too_many_values_is_not_kept_while_it_comes() -> None:
     splitter = LineSplitter(values=MANY)
     for _ in range(64):
-        assert splitter.feed(b"[],[]," * 10_000) == []
+        assert fed(splitter, b"[],[]," * 10_000) == []
         assert len(splitter._rest) == 0
 
 

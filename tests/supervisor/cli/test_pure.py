@@ -552,5 +552,6 @@ def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
 
 def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:
     policies, modes = list(ApprovalPolicy), list(SandboxMode)
-    assert list(verbs.APPROVALS) == list(mcp.APPROVAL) == tools.APPROVALS == policies
-    assert list(verbs.SANDBOXES) == list(mcp.SANDBOX) == tools.SANDBOXES == modes
+    taken = tools.BY_NAME["codex"]["inputSchema"]["properties"]
+    assert list(verbs.APPROVALS) == list(mcp.APPROVAL) == taken["approval-policy"]["enum"] == policies
+    assert list(verbs.SANDBOXES) == list(mcp.SANDBOX) == taken["sandbox"]["enum"] == modes

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 from actors.conversation.messages import Inspect, Interrupt, Send
 from actors.vocabulary.answers import Ending
@@ -16,7 +15,7 @@ from transports import jsonrpc
 from transports.dialect import Ask
 from transports.dialects.codex import params as p
 from transports.dialects.kit.creation import begin, make_settings, tell_notices
-from transports.dialects.kit.identifiers import uri_of
+from transports.dialects.kit.identifiers import fresh_conversation, uri_of
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.refusals import MethodError, worded
@@ -43,12 +42,12 @@ def about(conversation: ConversationId) -> Iterator[None]:
 
 
 def new_conversation(call: CodexCall, wanted: p.NewConversation) -> Script[JsonObject]:
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     with worded(invalid_request, "error deriving config"):
         made = yield from make_settings(call.state, wanted)
     with worded(internal_error, "error creating conversation"):
         begun = yield from begin(call.state, conversation, made.settings)
-    call.state.unheard.keep(conversation, None)
+    call.state.unheard[conversation] = None
     return {"conversationId": conversation, "model": begun.settings.model, "rolloutPath": uri_of(conversation)}
 
 

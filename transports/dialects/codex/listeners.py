@@ -16,7 +16,7 @@ from transports.dialects.codex.conversations import CodexCall, about, invalid_re
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.reading import ReadingState
-from transports.dialects.kit.script import Script, answer
+from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
@@ -55,18 +55,12 @@ class ListenerSink(Struct, eq=False):
 
 def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
     """The method and params of a question, the only params in snake case."""
+    asked = request.model_dump(mode="json")
     common = {"conversation_id": conversation, "call_id": request.call_id}
-    reason = {"reason": request.reason} if request.reason is not None else {}
+    optional = {name: asked[name] for name in ("reason", "grant_root") if asked.get(name) is not None}
     if isinstance(request, ExecApprovalRequest):
-        return "execCommandApproval", {
-            **common,
-            "command": list(request.command),
-            "cwd": str(request.cwd),
-            **reason,
-        }
-    root = {"grant_root": str(request.grant_root)} if request.grant_root is not None else {}
-    changes = request.model_dump(mode="json")["changes"]
-    return "applyPatchApproval", {**common, "file_changes": changes, **reason, **root}
+        return "execCommandApproval", {**common, "command": asked["command"], "cwd": asked["cwd"], **optional}
+    return "applyPatchApproval", {**common, "file_changes": asked["changes"], **optional}
 
 
 def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
@@ -77,7 +71,7 @@ def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
     name = str(uuid4())
     reader = state.listeners[name] = state.readers.new(conversation, ListenerSink(state, conversation, name))
     first = conversation in state.unheard
-    state.unheard.pop(conversation)
+    state.unheard.pop(conversation, None)
     try:
         with about(conversation):
             yield from state.readers.attach(reader, CONFIGURED if first else None)
@@ -87,9 +81,9 @@ def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
     return {"subscriptionId": name}
 
 
-def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> Script[JsonObject]:
+def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> JsonObject:
     reader = call.state.listeners.pop(wanted.subscription, None)
     if reader is None:
         raise invalid_request(f"subscription not found: {wanted.subscription}")
     call.state.readers.leave(reader)
-    return answer({})
+    return {}

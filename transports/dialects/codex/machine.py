@@ -1,13 +1,16 @@
 """Methods about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
+
+from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.errors import GreenroomError
 from transports.codex_events import SERVER
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
 from transports.dialects.kit.refusals import worded
-from transports.dialects.kit.script import Script, answer, ask
+from transports.dialects.kit.script import Script, ask
 from transports.jsonrpc import JsonObject
 from transports.requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
 
@@ -48,45 +51,25 @@ def get_user_saved_config(_: CodexCall, __: p.Nothing) -> Script[JsonObject]:
     return {"config": saved_config(saved.value.get("value") or {})}
 
 
-CONFIG_MEMBERS = {
-    "approvalPolicy": "approval_policy",
-    "sandboxMode": "sandbox_mode",
-    "model": "model",
-    "modelReasoningEffort": "model_reasoning_effort",
-    "modelReasoningSummary": "model_reasoning_summary",
-    "modelVerbosity": "model_verbosity",
-    "profile": "profile",
-}
-SANDBOX_MEMBERS = {
-    "writableRoots": "writable_roots",
-    "networkAccess": "network_access",
-    "excludeTmpdirEnvVar": "exclude_tmpdir_env_var",
-    "excludeSlashTmp": "exclude_slash_tmp",
-}
-PROFILE_MEMBERS = {
-    "model": "model",
-    "modelProvider": "model_provider",
-    "approvalPolicy": "approval_policy",
-    "modelReasoningEffort": "model_reasoning_effort",
-    "modelReasoningSummary": "model_reasoning_summary",
-    "modelVerbosity": "model_verbosity",
-    "chatgptBaseUrl": "chatgpt_base_url",
-}
-TOOL_MEMBERS = {"webSearch": "web_search", "viewImage": "view_image"}
+MODEL_KEYS = ("approval_policy", "model", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity")
+CONFIG_KEYS = (*MODEL_KEYS, "sandbox_mode", "profile")
+PROFILE_KEYS = (*MODEL_KEYS, "model_provider", "chatgpt_base_url")
+SANDBOX_KEYS = ("writable_roots", "network_access", "exclude_tmpdir_env_var", "exclude_slash_tmp")
+TOOL_KEYS = ("web_search", "view_image")
 
 
 def saved_config(tree: Mapping[str, object]) -> JsonObject:
     """The part of the config file that has a name on this wire; unset keys are left out."""
-    config = _renamed(tree, CONFIG_MEMBERS)
+    config = _renamed(tree, CONFIG_KEYS)
     if "sandbox_workspace_write" in tree:
         config["sandboxSettings"] = {
             "writableRoots": [],
-            **_renamed(tree["sandbox_workspace_write"], SANDBOX_MEMBERS),
+            **_renamed(tree["sandbox_workspace_write"], SANDBOX_KEYS),
         }
     if "tools" in tree:
-        config["tools"] = _renamed(tree["tools"], TOOL_MEMBERS)
+        config["tools"] = _renamed(tree["tools"], TOOL_KEYS)
     profiles = _table(tree.get("profiles"))
-    config["profiles"] = {name: _renamed(profile, PROFILE_MEMBERS) for name, profile in profiles.items()}
+    config["profiles"] = {name: _renamed(profile, PROFILE_KEYS) for name, profile in profiles.items()}
     return config
 
 
@@ -101,23 +84,23 @@ def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
     return {**known, "requiresOpenaiAuth": key["openai"]}
 
 
-def get_user_agent(call: CodexCall, _: p.Nothing) -> Script[JsonObject]:
+def get_user_agent(call: CodexCall, _: p.Nothing) -> JsonObject:
     version = call.state.version
-    return answer({"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"})
+    return {"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"}
 
 
-def set_default_model(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+def set_default_model(_: CodexCall, __: p.Anything) -> NoReturn:
     raise invalid_request(NOT_WRITTEN)
 
 
-def no_login(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+def no_login(_: CodexCall, __: p.Anything) -> NoReturn:
     raise invalid_request(NO_LOGIN)
 
 
-def _renamed(tree: object, members: Mapping[str, str]) -> JsonObject:
-    """Rename keys. Codex's own are not judged here, and TOML has values that JSON has not."""
-    values = ((theirs, _table(tree).get(ours)) for theirs, ours in members.items())
-    return {theirs: value for theirs, value in values if isinstance(value, str | bool | list)}
+def _renamed(tree: object, keys: Iterable[str]) -> JsonObject:
+    """Keys as this wire has them. Codex's own are not judged here, and TOML has values that JSON has not."""
+    values = ((to_camel(key), _table(tree).get(key)) for key in keys)
+    return {name: value for name, value in values if isinstance(value, str | bool | list)}
 
 
 def _table(value: object) -> Mapping[str, object]:

@@ -4,17 +4,19 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
 from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 
-CAMEL = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+class Params(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
 
 
-class Nothing(BaseModel):
-    model_config = CAMEL
+class Nothing(Params): ...
 
 
 class Anything(BaseModel):
@@ -23,29 +25,26 @@ class Anything(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class AuthStatus(BaseModel):
-    model_config = CAMEL
-    include_token: bool | None = Field(None, alias="includeToken")
-    refresh_token: bool | None = Field(None, alias="refreshToken")
+class AuthStatus(Params):
+    include_token: bool | None = None
+    refresh_token: bool | None = None
 
 
-class NewConversation(BaseModel):
-    model_config = CAMEL
+class NewConversation(Params):
     model: str | None = None
     profile: str | None = None
     cwd: str | None = None
-    approval_policy: ApprovalPolicy | None = Field(None, alias="approvalPolicy")
+    approval_policy: ApprovalPolicy | None = None
     sandbox: SandboxMode | None = None
     config: JsonObject | None = None
-    base_instructions: str | None = Field(None, alias="baseInstructions")
-    developer_instructions: str | None = Field(None, alias="developerInstructions")
-    compact_prompt: str | None = Field(None, alias="compactPrompt")
-    include_plan_tool: bool | None = Field(None, alias="includePlanTool")
-    include_apply_patch_tool: bool | None = Field(None, alias="includeApplyPatchTool")
+    base_instructions: str | None = None
+    developer_instructions: str | None = None
+    compact_prompt: str | None = None
+    include_plan_tool: bool | None = None
+    include_apply_patch_tool: bool | None = None
 
 
-class Named(BaseModel):
-    model_config = CAMEL
+class Named(Params):
     conversation: Id = Field(alias="conversationId")
 
 
@@ -56,49 +55,43 @@ class SendUserMessage(Named):
 class SendUserTurn(Named):
     items: tuple[InputItem, ...]
     cwd: Path
-    approval_policy: ApprovalPolicy = Field(alias="approvalPolicy")
-    sandbox_policy: SandboxPolicy = Field(alias="sandboxPolicy")
+    approval_policy: ApprovalPolicy
+    sandbox_policy: SandboxPolicy
     model: str
     effort: ReasoningEffort | None = None
     summary: ReasoningSummary
 
 
-class RemoveListener(BaseModel):
-    model_config = CAMEL
+class RemoveListener(Params):
     subscription: Id = Field(alias="subscriptionId")
 
 
-class ListConversations(BaseModel):
-    model_config = CAMEL
-    page_size: Annotated[int, Field(ge=0, le=1000)] = Field(25, alias="pageSize")
+class ListConversations(Params):
+    page_size: Annotated[int, Field(ge=0, le=1000)] = 25
     cursor: str | None = None
 
 
-class ResumeConversation(BaseModel):
-    model_config = CAMEL
+class ResumeConversation(Params):
     path: str
     overrides: NewConversation | None = None
 
 
 class ArchiveConversation(Named):
-    rollout_path: str = Field(alias="rolloutPath")
+    rollout_path: str
 
 
-class GitDiffToRemote(BaseModel):
-    model_config = CAMEL
+class GitDiffToRemote(Params):
     cwd: str
 
 
-class FuzzyFileSearch(BaseModel):
-    model_config = CAMEL
+class FuzzyFileSearch(Params):
     query: str
     roots: Annotated[tuple[str, ...], Field(max_length=64)]
-    cancellation_token: str | None = Field(None, alias="cancellationToken")
+    cancellation_token: str | None = None
 
 
-class ExecOneOffCommand(BaseModel):
-    model_config = CAMEL
+class ExecOneOffCommand(Params):
     command: tuple[str, ...]
-    timeout_ms: Annotated[float, Field(gt=0)] | None = Field(None, alias="timeoutMs")
+    timeout_ms: Annotated[float, Field(gt=0)] | None = None
     cwd: str | None = None
-    sandbox_policy: SandboxPolicy | None = Field(None, alias="sandboxPolicy")
+    sandbox_policy: SandboxPolicy | None = None

@@ -14,7 +14,7 @@ from transports.codex_events import encoded, event_notification, history_of, see
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
-from transports.dialects.kit.creation import settings_request
+from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.refusals import worded
@@ -23,16 +23,7 @@ from transports.jsonrpc import JsonObject
 from transports.requests import Permit
 
 CURSOR_TIME = "%Y-%m-%dT%H-%M-%S"
-OVERRIDDEN = {
-    "model": ("model", "provider"),
-    "cwd": ("cwd", "roots"),
-    "approval_policy": ("approval_policy",),
-    "sandbox": ("sandbox", "roots"),
-    "base_instructions": ("base_instructions",),
-    "developer_instructions": ("developer_instructions",),
-    "include_plan_tool": ("include_plan_tool",),
-    "include_apply_patch_tool": ("include_apply_patch_tool",),
-}
+FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # what else a setting decides
 
 
 def list_conversations(_: CodexCall, wanted: p.ListConversations) -> Script[JsonObject]:
@@ -105,8 +96,8 @@ def _overridden(call: CodexCall, current: Settings, overrides: p.NewConversation
     person = call.state.person
     settings = (yield from ask(settings_request(person, overrides))).settings
     if overrides.profile is None and not overrides.config:
-        given = [name for name in OVERRIDDEN if getattr(overrides, name) is not None]
-        names = [one for name in given for one in OVERRIDDEN[name]]
+        given = [name for name, value in overrides if name in SETTINGS - {"config"} and value is not None]
+        names = [one for name in given for one in (name, *FOLLOWS.get(name, ()))]
         settings = current.model_copy(update={name: getattr(settings, name) for name in names})
     return (yield from ask(Permit(settings, current, person))).settings
 

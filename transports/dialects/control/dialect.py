@@ -1,7 +1,6 @@
 """Speaks the control API: requests to scripts, slices to `events` notifications. Part of its connection."""
 
 from collections.abc import Iterable
-from functools import partial
 
 from pydantic import ValidationError
 
@@ -9,23 +8,19 @@ from actors.conversation.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Write
+from transports.dialect import Action, Client, Dialect, Write
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.results import events_of, shown
+from transports.dialects.control.results import Raw, events_of, notification_line, result_line, shown
 from transports.dialects.control.subscriptions import LIMIT, ControlState
-from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
-from transports.dialects.kit.in_flight import REQUESTS_LIMIT
 from transports.dialects.kit.methods import Call
+from transports.dialects.kit.requests import REQUESTS_LIMIT
 
 
-class ControlDialect:
+class ControlDialect(Dialect):
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT, subscriptions: int = LIMIT) -> None:
         self._state = ControlState(client, requests_in_flight, subscriptions)
 
     # --- from the client ------------------------------------------------------------------------------------------
-
-    def opened(self) -> Iterable[Action]:
-        return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
@@ -49,11 +44,10 @@ class ControlDialect:
         except ValidationError as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, _complaint(error))),)
         state = self._state
-        refusal = unwritable(request.params) or state.requests.refusal(request.id, urgent=method.urgent(given))
+        refusal = state.requests.refusal(request.id, urgent=method.urgent(given))
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
-        script = method.script(Call(state, request.id), given)
-        state.requests.run(request.id, script, partial(self._finish, request.id))
+        state.requests.run(request.id, method.begin(Call(state, request.id), given), self._finish)
         return state.taken()
 
     def _finish(self, request: RequestId, outcome: object) -> None:
@@ -77,16 +71,9 @@ class ControlDialect:
         return (Write(line, ready=deliver.subscription),)
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.subscriptions.forget(end.news.subscription)
+        self._state.forget(end.news.subscription)
         told = {"subscription": end.news.subscription, "reason": end.news.reason}
         return (Write(jsonrpc.notification("ended", told)),)
-
-    def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # it never asked to be
-        return ()
-
-    def reconfigured(self) -> Iterable[Action]:
-        """Its settings are taken when its client comes."""
-        return ()
 
     def announced(self, text: str) -> Iterable[Action]:
         return (Write(jsonrpc.notification("announcement", {"message": text})),)

@@ -1,9 +1,9 @@
 """The handlers of the control API: parameters to questions, answers to results."""
 
 from collections.abc import Iterable
-from uuid import uuid4
 
 from actors.conversation import messages as m
+from actors.conversation.messages import Query
 from actors.routing import messages as rm
 from actors.vocabulary.answers import (
     Accepted,
@@ -11,7 +11,6 @@ from actors.vocabulary.answers import (
     Attached,
     Done,
     Interrupted,
-    PendingApprovals,
     Reader,
     Resolved,
     Summary,
@@ -25,14 +24,15 @@ from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.endings import LAST_WORDS, ending_of
-from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
+from transports.dialects.control.results import Raw, envelope, row, shown, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
-from transports.dialects.control.text import Raw
-from transports.dialects.kit.identifiers import approval_place
+from transports.dialects.kit.creation import settings_request
+from transports.dialects.kit.identifiers import approval_place, fresh_conversation
+from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.script import (
+    AnyAnswer,
     Script,
-    answer,
     ask,
     command,
     command_each,
@@ -40,6 +40,7 @@ from transports.dialects.kit.script import (
     look_up,
     look_up_each,
 )
+from transports.jsonrpc import JsonObject
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
@@ -50,71 +51,44 @@ BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 # --- conversations ----------------------------------------------------------------------------------------------
 
 
-def create(call: ControlCall, given: p.Create) -> Script[r.Plain]:
-    made = yield from ask(
-        r.MakeSettings(
-            model=given.model,
-            model_provider=given.provider,
-            profile=given.profile,
-            cwd=given.cwd,
-            approval_policy=given.approval_policy,
-            sandbox=given.sandbox,
-            config=given.config,
-            base_instructions=given.base_instructions,
-            include_plan_tool=given.include_plan_tool,
-            include_apply_patch_tool=given.include_apply_patch_tool,
-        )
-    )
-    conversation = ConversationId(str(uuid4()))
+def create(call: ControlCall, given: p.Create) -> Script[Raw]:
+    made = yield from ask(settings_request(None, given, given.provider))
+    conversation = fresh_conversation()
     begun = yield from look_up(rm.Create(conversation, m.Begin(made.settings, name=given.name)))
     call.do(Ask(r.RememberEnvironment(conversation)))
-    return r.Plain({**shown(begun), "notice": made.notice, "warnings": list(made.warnings)})
+    told = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
+    return Raw(told, {"settings": begun.settings.model_dump_json().encode()})
 
 
-def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[r.Plain]:
-    cursor = place_in_list(given.cursor) if given.cursor else None
-    if given.cursor and cursor is None:
-        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
+def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[JsonObject]:
     listing = yield from look_up(rm.ListConversations(archived=given.archived))
-    wanted = sorted((head for head in listing.heads if _is_wanted(head, given)), key=place_of)
-    page = [head for head in wanted if cursor is None or place_of(head) > cursor][: given.limit]
-    more = bool(page) and page[-1] is not wanted[-1]
-    return r.Plain(
-        {
-            "conversations": [row(head) for head in page],
-            "total": len(wanted),
-            "next_cursor": f"{page[-1].updated!r}/{page[-1].conversation}" if more else None,
-        }
-    )
+    wanted = [head for head in listing.heads if _is_wanted(head, given)]
+    try:
+        page, cursor = page_of(wanted, given.cursor, given.limit)
+    except BadCursor:
+        raise _bad_cursor(given.cursor) from None
+    return {"conversations": [row(head) for head in page], "total": len(wanted), "next_cursor": cursor}
 
 
 def _is_wanted(head: Head, given: p.ListConversations) -> bool:
     return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
 
 
-ListPlace = tuple[float, str]
-
-
-def place_of(head: Head) -> ListPlace:
-    """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
-    return (-head.updated, head.conversation)
-
-
-def place_in_list(cursor: str) -> ListPlace | None:
-    updated, _, conversation = cursor.partition("/")
-    try:
-        return (-float(updated), conversation)
-    except ValueError:
-        return None
+def _bad_cursor(cursor: str | None) -> InvalidInput:
+    return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")
 
 
 def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:
     return look_up(rm.Resolve(given.reference))
 
 
-def get(_: ControlCall, given: p.Named) -> Script[Summary]:
+def _to_named(given: p.Named, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
     one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.Inspect()))
+    return (yield from command(one, query))
+
+
+def get(_: ControlCall, given: p.Named) -> Script[Summary]:
+    return _to_named(given, m.Inspect())
 
 
 def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
@@ -132,12 +106,11 @@ def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
 
 
 def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
-    one = yield from conversation_named(given.conversation)
     stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason, clear=given.clear)
-    return (yield from command(one, stop))
+    return _to_named(given, stop)
 
 
-def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]:
+def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[JsonObject]:
     """Interrupt several; answered when the last has ended. A refused one does not keep the others from it."""
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
@@ -151,20 +124,19 @@ def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]
     known = [one.conversation for one in found if isinstance(one, Resolved)]
     answers = iter((yield from command_each((one, stop) for one in known)))
     ends = [one if isinstance(one, GreenroomError) else next(answers) for one in found]
-    rows = [{"conversation": named, **stopped(end)} for named, end in zip(references, ends, strict=True)]
-    return r.Plain({"stopped": rows})
+    rows = [{"conversation": named, **shown(end)} for named, end in zip(references, ends, strict=True)]
+    return {"stopped": rows}
 
 
 def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
     one = yield from conversation_named(given.conversation)
-    subscription = SubscriptionId(f"{call.client.connection}/{call.state.scripts.number()}")
-    call.state.subscriptions.add(subscription, one)
+    subscription = call.state.subscribe(one)
     try:
         attached = yield from command(
             one, m.Attach(call.client.connection, subscription, given.after, given.read_only)
         )
     except GreenroomError:
-        call.state.subscriptions.forget(subscription)
+        call.state.forget(subscription)
         raise
     if not given.read_only:
         call.do(Ask(r.RememberEnvironment(one)))
@@ -172,19 +144,24 @@ def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
 
 
 def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
-    subscription, conversation = call.state.subscriptions.take(given.subscription)
-    return (yield from command(conversation, m.Detach(subscription)))
+    subscription = SubscriptionId(given.subscription)
+    conversation = call.state.forget(subscription)
+    if conversation is None:
+        raise InvalidInput(f"no subscription {subscription}")
+    return command(conversation, m.Detach(subscription))
 
 
 def history(_: ControlCall, given: p.History) -> Script[Raw]:
     one = yield from conversation_named(given.conversation)
     read = yield from ask(r.ReadHistory(one, given.after, given.limit))
-    return Raw(shown(read), {"events": _encoded((one, record) for record in read.page.records)})
+    page = read.page
+    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+    return Raw(rest, {"events": _encoded((one, record) for record in page.records)})
 
 
 def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
     news = yield from ask(r.ReadNews(given.after, given.limit, given.wait_s))
-    return Raw(shown(news), {"events": _encoded(news.records)})
+    return Raw({"cursor": news.cursor, "lagged": news.lagged}, {"events": _encoded(news.records)})
 
 
 def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
@@ -192,41 +169,38 @@ def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
 
 
 def rename(_: ControlCall, given: p.Rename) -> Script[Done]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.Rename(given.name)))
+    return _to_named(given, m.Rename(given.name))
 
 
 def archive(_: ControlCall, given: p.Archive) -> Script[Done]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.Archive(given.archived)))
+    return _to_named(given, m.Archive(given.archived))
 
 
 def restart(call: ControlCall, given: p.Named) -> Script[Done]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.Restart(call.client.label)))
+    return _to_named(given, m.Restart(call.client.label))
 
 
 def resume_queue(_: ControlCall, given: p.Named) -> Script[Done]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.ResumeQueue()))
+    return _to_named(given, m.ResumeQueue())
 
 
 def withdraw(_: ControlCall, given: p.Withdraw) -> Script[Done]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, m.WithdrawInput(InputId(given.input), given.reason)))
+    return _to_named(given, m.WithdrawInput(InputId(given.input), given.reason))
 
 
 def fork(_: ControlCall, given: p.Fork) -> Script[r.Stored]:
     one = yield from conversation_named(given.conversation)
-    return (yield from ask(r.Fork(one, ConversationId(str(uuid4())), given.at, given.name)))
+    return (yield from ask(r.Fork(one, fresh_conversation(), given.at, given.name)))
 
 
-def export(_: ControlCall, given: p.Export) -> Script[r.Exported]:
+def export(_: ControlCall, given: p.Export) -> Script[JsonObject]:
     place = place_in_export(given.cursor) if given.cursor else None
     if given.cursor and place is None:
-        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
+        raise _bad_cursor(given.cursor)
     one = yield from conversation_named(given.conversation)
-    return (yield from ask(r.Export(one, place)))
+    piece = yield from ask(r.Export(one, place))
+    cursor = "/".join(map(str, piece.place)) if piece.place else None
+    return {"lines": piece.lines, "next_cursor": cursor, "partial": piece.partial}
 
 
 def place_in_export(cursor: str) -> tuple[int, int, int] | None:
@@ -243,7 +217,7 @@ def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
         raise InvalidInput("upload: what comes in several requests needs a name")
     if given.partial and not given.more:
         raise InvalidInput("partial: nothing follows that the line could go on in; say more")
-    new = ConversationId(str(uuid4())) if given.new_id else None
+    new = fresh_conversation() if given.new_id else None
     return (yield from ask(r.Import(given.lines, new, given.upload, given.more, given.partial)))
 
 
@@ -256,20 +230,20 @@ def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
 # --- approvals and requests -------------------------------------------------------------------------------------
 
 
-def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
+def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[JsonObject]:
     """List open approvals, oldest first: the registry knows them, the journal when they were asked."""
-    pending: PendingApprovals
     if given.conversation is None:
-        pending = yield from look_up(rm.ListApprovals())
+        asked = (yield from look_up(rm.ListApprovals())).requests
     else:
         one = yield from conversation_named(given.conversation)
-        pending = pending_of((yield from command(one, m.Inspect())))
-    wanted = tuple((one, request.approval_id) for one, request in pending.requests)
+        asked = tuple((one, request) for request in (yield from command(one, m.Inspect())).pending)
+    wanted = tuple((one, request.approval_id) for one, request in asked)
+    places: tuple[tuple[int, float] | None, ...]
     try:
         places = (yield from ask(r.FindAsked(wanted))).places
     except GreenroomError:  # when it was asked is good to know; what is asked is needed
-        places = ()
-    return r.Plain({"approvals": waiting(pending, places)})
+        places = (None,) * len(asked)
+    return {"approvals": waiting(asked, places)}
 
 
 def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
@@ -277,15 +251,15 @@ def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answer
     return (yield from command(approval_place(given.approval), decided))
 
 
-def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
+def cancel(call: ControlCall, given: p.Cancel) -> Done:
     call.state.requests.cancel(given.request, call.client.label)
-    return answer(r.Plain({}))
+    return Done()
 
 
 # --- the daemon -------------------------------------------------------------------------------------------------
 
 
-def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
     """List clients, and what each reads. Live conversations are asked one after the other, which is no burst."""
     listing = yield from look_up(rm.ListConversations(archived=True))
     readers: list[tuple[ConversationId, Reader]] = []
@@ -295,7 +269,7 @@ def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
             if isinstance(summary, Summary):
                 readers += [(head.conversation, one) for one in summary.readers]
     clients = yield from ask(r.ListClients())
-    return r.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]})
+    return {"clients": [with_readers(one, readers) for one in clients.value["clients"]]}
 
 
 def kill_client(_: ControlCall, given: p.KillClient) -> Script[r.Plain]:
@@ -318,5 +292,5 @@ def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
     return ask(r.ReadConfig(given.key))
 
 
-def schema(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
-    return answer(r.Plain(api_schema()))
+def schema(_: ControlCall, __: p.Nothing) -> JsonObject:
+    return api_schema()

@@ -9,7 +9,6 @@ from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.jsonrpc import JsonObject
 
-STRICT = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
 Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake and not a number
@@ -18,12 +17,20 @@ Seq = Annotated[Whole, Field(ge=0, lt=1 << 62)]
 PAGE = 256
 
 
-class Nothing(BaseModel):
-    model_config = STRICT
+class Params(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Create(BaseModel):
-    model_config = STRICT
+class Nothing(Params): ...
+
+
+class Named(Params):
+    """The params of a method that needs a conversation and nothing more."""
+
+    conversation: Conversation
+
+
+class Create(Params):
     name: Identifier | None = Field(None, description="Its name; unique.")
     cwd: str | None = Field(None, description="Working directory; relative to the client's.")
     model: str | None = Field(None, description="The model. Default: from the config.")
@@ -37,8 +44,7 @@ class Create(BaseModel):
     include_apply_patch_tool: Flag | None = Field(None, description="Offer apply_patch as a tool.")
 
 
-class ListConversations(BaseModel):
-    model_config = STRICT
+class ListConversations(Params):
     archived: Flag = Field(False, description="Include archived conversations.")
     state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
@@ -47,16 +53,7 @@ class ListConversations(BaseModel):
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 
-class Named(BaseModel):
-    """The params of a method that needs a conversation and nothing more."""
-
-    model_config = STRICT
-    conversation: Conversation
-
-
-class Send(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Send(Named):
     prompt: str | None = Field(None, description="The text. Either this or `items`.")
     items: tuple[InputItem, ...] = Field((), description="Text and pictures.")
     if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="How to handle it while a turn runs.")
@@ -66,57 +63,46 @@ class Send(BaseModel):
     )
 
 
-class Interrupt(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Interrupt(Named):
     kill: Flag = Field(False, description="Kill its processes at once.")
     clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are paused.")
     reason: str = Field("", description="Why; kept in the history.")
 
 
-class InterruptMany(BaseModel):
-    model_config = STRICT
+class InterruptMany(Params):
     conversations: tuple[Conversation, ...] = Field((), description="The conversations; empty with `all`.")
     all: Flag = Field(False, description="Every conversation with an open turn.")
     kill: Flag = Field(False, description="Kill their processes at once.")
     reason: str = Field("", description="Why; kept in the histories.")
 
 
-class AnswerApproval(BaseModel):
-    model_config = STRICT
+class AnswerApproval(Params):
     approval: Identifier = Field(description="The approval's id.")
     decision: Decision = Field(description="approved, approved_for_session, denied or abort.")
     reason: str = Field("", description="Why; the model reads it.")
 
 
-class ListApprovals(BaseModel):
-    model_config = STRICT
+class ListApprovals(Params):
     conversation: Conversation | None = Field(None, description="Only of this conversation.")
 
 
-class Attach(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Attach(Named):
     after: Seq | None = Field(
         0, description="The last seq you have; 0 for everything, null for what comes from now on."
     )
     read_only: Flag = Field(False, description="Watch only; it is not expected to answer approvals.")
 
 
-class Detach(BaseModel):
-    model_config = STRICT
+class Detach(Params):
     subscription: Identifier
 
 
-class History(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class History(Named):
     after: Seq = Field(0, description="Events after this seq.")
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
 
 
-class ReadEvents(BaseModel):
-    model_config = STRICT
+class ReadEvents(Params):
     after: Annotated[Whole, Field(ge=0, lt=1 << 62)] | None = Field(
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
@@ -126,35 +112,26 @@ class ReadEvents(BaseModel):
     )
 
 
-class Rename(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Rename(Named):
     name: Identifier | None = Field(description="The new name; null removes it.")
 
 
-class Archive(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Archive(Named):
     archived: Flag = Field(True, description="False unarchives it.")
 
 
-class Fork(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Fork(Named):
     at: Annotated[Seq, Field(ge=1)] | None = Field(
         None, description="Copy the history up to this seq. Default: all of it."
     )
     name: Identifier | None = Field(None, description="Name of the new conversation.")
 
 
-class Export(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Export(Named):
     cursor: Identifier | None = Field(None, description="`next_cursor` of the piece before.")
 
 
-class Import(BaseModel):
-    model_config = STRICT
+class Import(Params):
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
     upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
@@ -162,35 +139,28 @@ class Import(BaseModel):
     new_id: Flag = Field(False, description="Use a new id; needed if the conversation still exists.")
 
 
-class Withdraw(BaseModel):
-    model_config = STRICT
-    conversation: Conversation
+class Withdraw(Named):
     input: Identifier = Field(description="The waiting input's id.")
     reason: str = Field("", description="Why; kept in the history.")
 
 
-class Resolve(BaseModel):
-    model_config = STRICT
+class Resolve(Params):
     reference: Conversation
 
 
-class Cancel(BaseModel):
-    model_config = STRICT
+class Cancel(Params):
     request: Whole | str = Field(description="The id of an earlier request of this connection, with its JSON type.")
 
 
-class KillClient(BaseModel):
-    model_config = STRICT
+class KillClient(Params):
     connection: Identifier
 
 
-class Down(BaseModel):
-    model_config = STRICT
+class Down(Params):
     drain_s: Annotated[float, Strict(), Field(ge=0, le=86_400)] | None = Field(
         None, description="How long running turns may continue. Default: from the config. 0: not at all."
     )
 
 
-class ConfigGet(BaseModel):
-    model_config = STRICT
+class ConfigGet(Params):
     key: str | None = Field(None, description="A dotted key. Default: all keys.")

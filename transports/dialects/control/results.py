@@ -1,18 +1,17 @@
 """Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import singledispatch
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.answers import (
     Accepted,
     Answered,
     Attached,
-    Begun,
     Done,
     Interrupted,
-    Listing,
-    PendingApprovals,
     Reader,
     Resolved,
     Summary,
@@ -20,167 +19,97 @@ from actors.vocabulary.answers import (
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
-from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
-from transports.dialects.control.text import quoted
-from transports.heads import described
+from transports.dialects.control import shapes as s
 from transports.jsonrpc import JsonObject
-from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
+from transports.requests import Plain, Stored
+
+quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
+
+MEMBERS: Mapping[type[object], tuple[str, ...]] = {
+    answer: tuple(shape.model_fields)
+    for answer, shape in (
+        (Done, s.Empty),
+        (Accepted, s.Taken),
+        (TurnResult, s.TurnOver),
+        (Interrupted, s.Stopped),
+        (Answered, s.Decided),
+        (Resolved, s.Reference),
+        (Stored, s.Reference),
+        (Reader, s.Reader),
+    )
+}
 
 
-@singledispatch
+class Raw(Struct, frozen=True):
+    """A result with members that are JSON already, which go out as they are."""
+
+    value: JsonObject
+    encoded: Mapping[str, bytes]
+
+
+def result_line(request: RequestId, raw: Raw) -> bytes:
+    members = b"".join(b',"' + name.encode() + b'":' + value for name, value in raw.encoded.items())
+    return jsonrpc.result(request, raw.value)[:-3] + members + b"}}\n"
+
+
+def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:
+    """`shared` are further members of the params, already encoded. Written for every piece of every stream."""
+    members = "".join(f"{quoted(name)}:{quoted(value)}," for name, value in params.items())
+    start = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{{{members}'
+    return b"".join((start.encode(), shared, b"}\n"))
+
+
 def shown(answer: object) -> JsonObject:
-    raise TypeError(f"the control API has no words for {type(answer).__name__}")
+    match answer:
+        case dict():
+            return answer
+        case GreenroomError():  # the answer about one of several
+            return {"error": {"code": answer.code, "message": answer.message}}
+        case Plain():
+            return dict(answer.value)
+        case Attached():
+            return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
+        case Summary():
+            return _summary(answer)
+        case _:
+            return {name: getattr(answer, name) for name in MEMBERS[type(answer)]}
 
 
-@shown.register
-def _(answer: Done) -> JsonObject:  # noqa: ARG001  # it says nothing more
-    return {}
-
-
-@shown.register
-def _(answer: Begun) -> JsonObject:
-    return {"conversation": answer.conversation, "settings": answer.settings.model_dump(mode="json")}
-
-
-@shown.register
-def _(answer: Accepted) -> JsonObject:
+def _summary(answer: Summary) -> JsonObject:
     return {
-        "input": answer.input,
-        "turn": answer.turn,
-        "seq": answer.seq,
-        "queued": answer.queued,
-        "duplicate": answer.duplicate,
-    }
-
-
-@shown.register
-def _(answer: TurnResult) -> JsonObject:
-    return {"turn": answer.turn, "ending": answer.ending.value, "message": answer.message, "seq": answer.seq}
-
-
-@shown.register
-def _(answer: Interrupted) -> JsonObject:
-    ending = answer.ending.value if answer.ending else None
-    return {"turn": answer.turn, "ending": ending, "queued": answer.queued}
-
-
-@shown.register
-def _(answer: Answered) -> JsonObject:
-    return {"approval": answer.approval, "decision": answer.decision.value}
-
-
-@shown.register
-def _(answer: Summary) -> JsonObject:
-    return {
-        "conversation": answer.conversation,
-        "state": answer.condition.value,
-        "name": answer.name,
+        **{name: getattr(answer, name, None) for name in s.Conversation.model_fields},
+        "state": answer.condition,
         "settings": answer.settings.model_dump(mode="json"),
-        "seq": answer.seq,
-        "turn": answer.turn,
-        "queued": answer.queued,
-        "paused": answer.paused,
         "pending": [question(answer.conversation, one) for one in answer.pending],
-        "readers": [{"connection": one.connection, **reader(one)} for one in answer.readers],
-        "tokens": answer.tokens,
-        "created": answer.created,
-        "updated": answer.updated,
-        "preview": answer.preview,
-        "failed": answer.failed,
+        "readers": [shown(one) for one in answer.readers],
     }
-
-
-@shown.register
-def _(answer: Attached) -> JsonObject:
-    return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
-
-
-@shown.register
-def _(answer: Listing) -> JsonObject:
-    return {"conversations": [row(head) for head in answer.heads]}
-
-
-@shown.register
-def _(answer: PendingApprovals) -> JsonObject:
-    return {"approvals": [question(conversation, request) for conversation, request in answer.requests]}
-
-
-@shown.register
-def _(answer: Resolved) -> JsonObject:
-    return {"conversation": answer.conversation}
-
-
-@shown.register
-def _(answer: SettingsMade) -> JsonObject:
-    return {"settings": answer.settings.model_dump(mode="json"), "notice": answer.notice}
-
-
-@shown.register
-def _(answer: HistoryRead) -> JsonObject:
-    page = answer.page
-    return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
-
-
-@shown.register
-def _(answer: NewsRead) -> JsonObject:
-    return {"cursor": answer.cursor, "lagged": answer.lagged}
-
-
-@shown.register
-def _(answer: Exported) -> JsonObject:
-    cursor = "/".join(map(str, answer.place)) if answer.place else None
-    return {"lines": list(answer.lines), "next_cursor": cursor, "partial": answer.partial}
-
-
-@shown.register
-def _(answer: Stored) -> JsonObject:
-    return {"conversation": answer.conversation}
-
-
-@shown.register
-def _(answer: Plain) -> JsonObject:
-    return dict(answer.value)
 
 
 def row(head: Head) -> JsonObject:
-    return {
-        "conversation": head.conversation,
-        **described(head),
-        "seq": head.last_seq,
-        "tokens": head.tokens,
-        "archived": head.archived,
-    }
-
-
-def reader(one: Reader) -> JsonObject:
-    return {"subscription": one.subscription, "seq": one.seq, "behind": one.behind, "read_only": one.read_only}
+    members = {name: getattr(head, name, None) for name in s.Row.model_fields}
+    return {**members, "seq": head.last_seq}
 
 
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
     """A client with its subscriptions."""
-    mine = [(one, each) for one, each in readers if each.connection == client["connection"]]
-    return {**client, "attached": [{"conversation": one, **reader(each)} for one, each in mine]}
+    attached = [
+        {name: one if name == "conversation" else getattr(each, name) for name in s.Attached.model_fields}
+        for one, each in readers
+        if each.connection == client["connection"]
+    ]
+    return {**client, "attached": attached}
 
 
-def pending_of(summary: Summary) -> PendingApprovals:
-    return PendingApprovals(tuple((summary.conversation, request) for request in summary.pending))
-
-
-def stopped(answer: Interrupted | GreenroomError) -> JsonObject:
-    """The entry of one interrupted conversation: how its turn ended, or why not."""
-    if isinstance(answer, GreenroomError):
-        return {"error": {"code": answer.code, "message": answer.message}}
-    return shown(answer)
-
-
-def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[JsonObject]:
+def waiting(
+    asked: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
+) -> list[JsonObject]:
     """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
-    told = [*places, *[None] * (len(pending.requests) - len(places))]
     rows = [
         {**question(one, request), "seq": place and place[0], "ts": place and place[1]}
-        for (one, request), place in zip(pending.requests, told, strict=True)
+        for (one, request), place in zip(asked, places, strict=True)
     ]
     return sorted(rows, key=lambda row: row["ts"] or 0.0)
 

@@ -5,21 +5,21 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.shapes import NOTIFICATIONS, RESULTS, ErrorMessage
+from transports.dialects.control.shapes import NOTIFICATIONS, ErrorMessage
 from transports.jsonrpc import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Mode = Literal["validation", "serialization"]
-Key = tuple[str, Mode, TypeAdapter[object]]
+SchemaKey = tuple[str, Mode, TypeAdapter[object]]
 
 
 @cache
 def api_schema() -> JsonObject:
     from transports.dialects.control.methods import METHODS  # the table knows the handler that answers with this
 
-    inputs: list[Key] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
-    outputs: list[Key] = [
-        *((name, "serialization", _adapter(RESULTS.get(name, object))) for name in METHODS),
+    inputs: list[SchemaKey] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
+    outputs: list[SchemaKey] = [
+        *((name, "serialization", _adapter(method.result)) for name, method in METHODS.items()),
         *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
         ("error", "serialization", _adapter(ErrorMessage)),
     ]

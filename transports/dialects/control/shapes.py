@@ -1,9 +1,8 @@
 """The shapes of answers and notifications of the control API: the models behind its schema.
 
-They describe and do not build: `results` writes the JSON, and tests compare the two.
+`results` writes an answer as the members of its shape.
 """
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,19 +12,20 @@ from actors.vocabulary.events import ApplyPatchApprovalRequest, Envelope, ExecAp
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.settings import Decision, Settings
 
-CLOSED = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
 
 class Shape(BaseModel):
-    model_config = CLOSED
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Empty(Shape):
     """Done; there is nothing more to say."""
 
 
-class Created(Shape):
+class Reference(Shape):
     conversation: ConversationId = Field(description="Its id.")
+
+
+class Created(Reference):
     settings: Settings = Field(description="How it is run.")
     notice: str | None = Field(
         description="One line for a person: which model was chosen, and how to choose another."
@@ -33,8 +33,7 @@ class Created(Shape):
     warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
 
 
-class Row(Shape):
-    conversation: ConversationId = Field(description="Its id.")
+class Row(Reference):
     name: str | None = Field(description="Its name.")
     state: Condition = Field(description="Its state.")
     cwd: str = Field(description="Its working directory.")
@@ -53,10 +52,6 @@ class Rows(Shape):
     next_cursor: str | None = Field(description="For the next page; null on the last.")
 
 
-class Reference(Shape):
-    conversation: ConversationId = Field(description="Its id.")
-
-
 class QuestionPlace(Shape):
     conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
@@ -69,7 +64,7 @@ class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
 class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
 
 
-Question = ExecQuestion | PatchQuestion
+AskedQuestion = ExecQuestion | PatchQuestion
 
 
 class Reader(Shape):
@@ -80,8 +75,7 @@ class Reader(Shape):
     read_only: bool = Field(description="It only watches.")
 
 
-class Conversation(Shape):
-    conversation: ConversationId = Field(description="Its id.")
+class Conversation(Reference):
     state: Condition = Field(description="Its state.")
     name: str | None = Field(description="Its name.")
     settings: Settings = Field(description="How it is run.")
@@ -89,7 +83,7 @@ class Conversation(Shape):
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
     paused: bool = Field(description="True while queued inputs wait for the next message.")
-    pending: tuple[Question, ...] = Field(description="Questions that wait for an answer.")
+    pending: tuple[AskedQuestion, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
     created: float = Field(description="When, in seconds since 1970.")
@@ -173,7 +167,7 @@ class Uploaded(Shape):
 
 
 class Questions(Shape):
-    approvals: tuple[Question, ...] = Field(description="Open approvals.")
+    approvals: tuple[AskedQuestion, ...] = Field(description="Open approvals.")
 
 
 class Decided(Shape):
@@ -255,7 +249,7 @@ class EventsParams(Shape):
     live: bool = Field(description="It reaches the present.")
     lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
     gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
-    pending: tuple[Question, ...] | None = Field(
+    pending: tuple[AskedQuestion, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
 
@@ -289,38 +283,6 @@ class ErrorMessage(Shape):
     error: Error
 
 
-RESULTS: Mapping[str, object] = {
-    "conversation/create": Created,
-    "conversation/list": Rows,
-    "conversation/resolve": Reference,
-    "conversation/get": Conversation,
-    "conversation/send": Taken | TurnOver,
-    "conversation/interrupt": Stopped,
-    "conversations/interrupt": StoppedMany,
-    "conversation/attach": Attachment,
-    "conversation/detach": Empty,
-    "conversation/history": HistoryPage,
-    "events/read": NewsPage,
-    "conversation/rename": Empty,
-    "conversation/archive": Empty,
-    "conversation/restart": Empty,
-    "conversation/resume_queue": Empty,
-    "conversation/withdraw": Empty,
-    "conversation/fork": Reference,
-    "conversation/export": Exported,
-    "conversation/import": Reference | Uploaded,
-    "conversation/delete": Reference,
-    "approvals/list": Questions,
-    "approvals/answer": Decided,
-    "request/cancel": Empty,
-    "clients/list": Clients,
-    "clients/kill": Empty,
-    "daemon/status": Status,
-    "daemon/reload": Reloaded,
-    "daemon/down": Stopping,
-    "config/get": Configured,
-    "schema": Schema,
-}
 NOTIFICATIONS: dict[str, tuple[str, type[BaseModel]]] = {
     "events": ("Events that a subscription has not seen: stored ones, then the unfinished tail.", EventsParams),
     "ended": ("The conversation ended a subscription by itself; attach again by cursor.", EndedParams),

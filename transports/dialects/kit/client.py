@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from transports.dialect import Action, Client
-from transports.dialects.kit.in_flight import REQUESTS_LIMIT
-from transports.dialects.kit.requests import Requests
+from transports.dialects.kit.requests import REQUESTS_LIMIT, Requests
 from transports.dialects.kit.script import Scripts
 
 

@@ -16,10 +16,11 @@ from transports.requests import MakeSettings, Person, RememberEnvironment, Setti
 SETTINGS = frozenset(one.name for one in fields(MakeSettings))
 
 
-def settings_request(person: Person, wanted: BaseModel) -> MakeSettings:
+def settings_request(person: Person | None, wanted: BaseModel, provider: str | None = None) -> MakeSettings:
     """`wanted` is any of the shapes in which clients describe a conversation."""
-    said = {name: value for name, value in wanted if name in SETTINGS and value is not None}
-    return MakeSettings(**said, person=person)
+    said = {name: getattr(wanted, name) for name in SETTINGS & wanted.model_fields_set}
+    said = {name: value for name, value in said.items() if value is not None}
+    return MakeSettings(**said, model_provider=provider, person=person)
 
 
 def make_settings(state: ReadingState, wanted: BaseModel) -> Script[SettingsMade]:

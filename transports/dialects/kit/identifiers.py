@@ -2,7 +2,7 @@
 
 import re
 from typing import Annotated
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import AfterValidator
 
@@ -40,6 +40,10 @@ def conversation_id(text: str) -> ConversationId:
         if len(group) != length:
             raise ValueError(f"invalid group length in group {number}: expected {length}, found {len(group)}")
     return ConversationId(str(UUID(bare)))
+
+
+def fresh_conversation() -> ConversationId:
+    return ConversationId(str(uuid4()))
 
 
 Id = Annotated[ConversationId, AfterValidator(conversation_id)]

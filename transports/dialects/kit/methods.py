@@ -10,7 +10,7 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import RequestId
 from transports.dialect import Action, Client
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.script import Script, refusal
+from transports.dialects.kit.script import Script
 
 State_co = TypeVar("State_co", bound=ClientState, covariant=True)
 Params = TypeVar("Params", bound=BaseModel)
@@ -45,21 +45,23 @@ class Method(Struct, Generic[AnyCall_contra], frozen=True):
     """`urgent`: whether it ends other requests, by its params, and so is let in when there is room for no more."""
 
     params: type[BaseModel]
-    handler: Callable[[AnyCall_contra, BaseModel], Script[object]]
+    handler: Callable[[AnyCall_contra, BaseModel], Script[object] | object]
+    result: object = object  # the model of its answer, or a union of models
     summary: str = ""
     urgent: Callable[[BaseModel], bool] = never
 
-    def script(self, call: AnyCall_contra, params: BaseModel) -> Script[object]:
-        """The handler's script; a refusal before its first question is the script's, too."""
+    def begin(self, call: AnyCall_contra, params: BaseModel) -> Script[object] | object:
+        """The handler's script, or its answer or refusal at once."""
         try:
             return self.handler(call, params)
         except GreenroomError as why:
-            return refusal(why)
+            return why
 
 
 def method(
     params: type[Params],
-    handler: Callable[[AnyCall, Params], Script[object]],
+    handler: Callable[[AnyCall, Params], Script[object] | object],
+    result: object = object,
     summary: str = "",
     *,
     urgent: Callable[[Params], bool] = never,
@@ -67,7 +69,8 @@ def method(
     """A method whose handler and urgency take the params as they are."""
     return Method(
         params,
-        cast("Callable[[AnyCall, BaseModel], Script[object]]", handler),
+        cast("Callable[[AnyCall, BaseModel], object]", handler),
+        result,
         summary,
         cast("Callable[[BaseModel], bool]", urgent),
     )

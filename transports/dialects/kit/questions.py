@@ -51,13 +51,6 @@ class OpenQuestions:
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
         self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # without a choice
 
-    def __len__(self) -> int:
-        return len(self._open)
-
-    @property
-    def unasked(self) -> int:
-        return len(self._unasked)
-
     def open_in(self, conversation: ConversationId) -> bool:
         return any(one.conversation == conversation for one in self._open.values())
 
@@ -76,19 +69,7 @@ class OpenQuestions:
                 ask(request)
 
     def heed_pending(self, slice_: Slice, ask: QuestionWriter) -> None:
-        self._close_missed(slice_)
-        for request in slice_.pending or ():
-            ask(request)
-
-    def settle(self, slice_: Slice) -> None:
-        """Handle the events of a reader that shows none: only answers matter."""
-        for record in slice_.records:
-            if record.type == RESOLVED:
-                self.close(_resolution(record.body).approval_id, "answered elsewhere")
-        self._close_missed(slice_)
-
-    def _close_missed(self, slice_: Slice) -> None:
-        """Close questions that wait no more when a new reader begins: the one that saw their end may have left."""
+        """Ask what waits when a reader begins, and close what waits no more: its last reader may have left."""
         if slice_.pending is None:
             return
         waiting = {request.approval_id for request in slice_.pending}
@@ -96,6 +77,14 @@ class OpenQuestions:
         for approval, conversation in known.items():
             if conversation == slice_.conversation and approval not in waiting:
                 self.close(approval, "answered elsewhere")
+        for request in slice_.pending:
+            ask(request)
+
+    def settle(self, slice_: Slice) -> None:
+        """Handle the events of a reader that shows none: only answers matter."""
+        for record in slice_.records:
+            self.heed(slice_, record, _not_here)
+        self.heed_pending(slice_, _not_here)
 
     def ask(self, request: ApprovalRequest, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
         """Ask the client, unless it was asked. `write` makes the line, under a number."""
@@ -144,7 +133,7 @@ class OpenQuestions:
         if question is None:
             return
         if decision is None:
-            self._dismissed.keep(question.approval, question.request)
+            self._dismissed[question.approval] = question.request
             self._pass_on(question, DISMISSED)
         else:
             answer = AnswerApproval(question.approval, decision, self._state.client.label, reason)
@@ -161,7 +150,7 @@ class OpenQuestions:
         if record is None or record.type != RESOLVED:
             return None
         resolved = _resolution(record.body)
-        asked = self._dismissed.pop(resolved.approval_id)
+        asked = self._dismissed.pop(resolved.approval_id, None)
         return asked if resolved.decision is Decision.DENIED else None
 
     def _take(self, number: object) -> OpenQuestion | None:
@@ -174,6 +163,10 @@ class OpenQuestions:
         client = self._state.client
         passed = PassOn(client.connection, question.approval, by=client.label, reason=reason)
         self._state.do(Tell(ToConversation(question.conversation, passed)))
+
+
+def _not_here(_: ApprovalRequest) -> None:
+    """Another reader asks."""
 
 
 def waiting_text(request: ApprovalRequest) -> str:

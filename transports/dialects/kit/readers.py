@@ -54,9 +54,6 @@ class Readers:
     def full(self) -> bool:
         return len(self._readers) >= self._limit
 
-    def __len__(self) -> int:
-        return len(self._readers)
-
     def __iter__(self) -> Iterator[SinkReader]:
         return iter(tuple(self._readers.values()))
 

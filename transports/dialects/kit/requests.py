@@ -1,46 +1,63 @@
-"""The requests of one client: let in, run as scripts, taken back, answered once each. Pure."""
+"""The requests of one client: let in within bounds, run as scripts, taken back, answered once each. Pure."""
 
 from collections.abc import Callable
+from functools import partial
+from types import GeneratorType
 
-from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 from actors.vocabulary.ids import RequestId
-from transports.dialects.kit.in_flight import InFlight
 from transports.dialects.kit.script import Running, Script, Scripts
 
-Finish = Callable[[object], None]  # what a script returned, or the refusal that it raised
+REQUESTS_LIMIT = 64  # per connection; an editor has a handful
+
+Finish = Callable[[RequestId, object], None]  # gets what the script returned, or the refusal that it raised
 
 
 class Requests:
-    def __init__(self, scripts: Scripts, limit: int) -> None:
+    """Urgent requests, which end others, have their own quota: a full client can still cancel."""
+
+    def __init__(self, scripts: Scripts, limit: int = REQUESTS_LIMIT) -> None:
         self._scripts = scripts
-        self._open = InFlight(limit)
-        self._running: dict[RequestId, Running] = {}
+        self._limit = limit
+        self._open: dict[RequestId, Running | None] = {}
+        self._urgent: set[RequestId] = set()
 
     def __len__(self) -> int:
         return len(self._open)
 
     def refusal(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
-        """Admit a request: its refusal, or None if it is to be run."""
-        return self._open.admit(request, urgent=urgent)
-
-    def run(self, request: RequestId, script: Script[object], finish: Finish) -> None:
-        def ended(outcome: object) -> None:
-            self._open.done(request)
-            self._running.pop(request, None)
-            finish(outcome)
-
-        running = self._scripts.run(script, ended)
+        """Let a request in: its refusal, or None if it is to be run. A refused request is not kept."""
         if request in self._open:
-            self._running[request] = running
+            return InvalidInput(f"request {request!r} is not answered yet")
+        if (len(self._urgent) if urgent else len(self._open) - len(self._urgent)) >= self._limit:
+            return Overloaded(f"{self._limit} requests are in flight; try again when one is answered")
+        self._open[request] = None
+        if urgent:
+            self._urgent.add(request)
+        return None
+
+    def run(self, request: RequestId, work: Script[object] | object, finish: Finish) -> None:
+        """Run a script to its end, sooner or later. Anything else is the outcome of a request that needs nobody."""
+        if not isinstance(work, GeneratorType):
+            return self._ended(request, finish, work)
+        running = self._scripts.run(work, partial(self._ended, request, finish))
+        if request in self._open:
+            self._open[request] = running
+        return None
 
     def cancel(self, request: RequestId, by: str) -> None:
         """Take a request back. Nothing happens if it is over, or never was."""
-        running = self._running.get(request)
+        running = self._open.get(request)
         if running is not None:
             self._scripts.cancel(running, by)
 
     def stop(self, request: RequestId) -> None:
         """Stop a request at once, so that it does nothing more."""
-        running = self._running.get(request)
+        running = self._open.get(request)
         if running is not None:
             self._scripts.stop(running)
+
+    def _ended(self, request: RequestId, finish: Finish, outcome: object) -> None:
+        del self._open[request]
+        self._urgent.discard(request)
+        finish(request, outcome)

@@ -11,55 +11,59 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from actors.conversation.messages import CancelRequest, Command, Query, ToConversation
 from actors.routing.messages import RegistryQuery, Resolve, ToRegistry
 from actors.vocabulary.errors import Cancelled, GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
-from transports.requests import Request
+from transports.requests import SupervisorRequest
 
-Answer = TypeVar("Answer")
+AnyAnswer = TypeVar("AnyAnswer")
+Given = TypeVar("Given")
 
 WHOLE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-Question = Callable[[Caller], Action]  # becomes an action as soon as it is known who is to be answered
-Script = Generator[tuple[Question, ...], tuple[object, ...], Answer]
+Unsent = Callable[[Caller], Action]  # becomes an action as soon as it is known who is to be answered
+Script = Generator[tuple[Unsent, ...], tuple[object, ...], AnyAnswer]
+NOTHING_YET = cast("tuple[object, ...]", None)  # a generator that has not begun takes nothing else
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-def ask(request: Query[Answer]) -> Script[Answer]:
+def ask(request: Query[AnyAnswer]) -> Script[AnyAnswer]:
     """Ask the supervisor."""
-    return _one(partial(Ask, cast("Request", request)))
+    return _one(partial(Ask, cast("SupervisorRequest", request)))
 
 
-def look_up(query: Query[Answer]) -> Script[Answer]:
+def look_up(query: Query[AnyAnswer]) -> Script[AnyAnswer]:
     """Ask the registry."""
     return _one(_to_registry(query))
 
 
 def command(
-    conversation: ConversationId, query: Query[Answer], noted: Callable[[Caller], None] | None = None
-) -> Script[Answer]:
+    conversation: ConversationId, query: Query[AnyAnswer], noted: Callable[[Caller], None] | None = None
+) -> Script[AnyAnswer]:
     """Ask a conversation. `noted` gets the caller of the command, for one that can be cancelled after its answer."""
     return _one(_to_conversation(conversation, query, noted))
 
 
-def look_up_each(queries: Iterable[Query[Answer]]) -> Script[list[Answer | GreenroomError]]:
+def look_up_each(queries: Iterable[Query[AnyAnswer]]) -> Script[list[AnyAnswer | GreenroomError]]:
     """Ask the registry several questions at once; a refused one does not keep the others."""
-    answers = yield tuple(_to_registry(query) for query in queries)
-    return cast("list[Answer | GreenroomError]", list(answers))
+    unsent = tuple(map(_to_registry, queries))
+    answers = (yield unsent) if unsent else ()
+    return cast("list[AnyAnswer | GreenroomError]", list(answers))
 
 
 def command_each(
-    commands: Iterable[tuple[ConversationId, Query[Answer]]],
-) -> Script[list[Answer | GreenroomError]]:
+    commands: Iterable[tuple[ConversationId, Query[AnyAnswer]]],
+) -> Script[list[AnyAnswer | GreenroomError]]:
     """Ask several conversations at once; a refused command does not keep the others."""
-    answers = yield tuple(_to_conversation(*each) for each in commands)
-    return cast("list[Answer | GreenroomError]", list(answers))
+    unsent = tuple(_to_conversation(*each) for each in commands)
+    answers = (yield unsent) if unsent else ()
+    return cast("list[AnyAnswer | GreenroomError]", list(answers))
 
 
 def conversation_named(reference: str) -> Script[ConversationId]:
@@ -69,38 +73,26 @@ def conversation_named(reference: str) -> Script[ConversationId]:
     return (yield from look_up(Resolve(reference))).conversation
 
 
-def answer(value: Answer) -> Script[Answer]:
-    """The script of a request that needs nobody."""
-    yield from ()
-    return value
-
-
-def refusal(why: GreenroomError) -> Script[NoReturn]:
-    """The script of a request that is refused."""
-    yield from ()
-    raise why
-
-
-def _one(question: Question) -> Script[Answer]:
+def _one(question: Unsent) -> Script[AnyAnswer]:
     (given,) = yield (question,)
     if isinstance(given, GreenroomError):
         raise given
-    return cast("Answer", given)
+    return cast("AnyAnswer", given)
 
 
-def _to_registry(query: Query[Answer]) -> Question:
+def _to_registry(query: Query[AnyAnswer]) -> Unsent:
     return lambda caller: Tell(ToRegistry(cast("RegistryQuery", query), caller))
 
 
 def _to_conversation(
-    conversation: ConversationId, query: Query[Answer], noted: Callable[[Caller], None] | None = None
-) -> Question:
-    def question(caller: Caller) -> Tell:
+    conversation: ConversationId, query: Query[AnyAnswer], noted: Callable[[Caller], None] | None = None
+) -> Unsent:
+    def unsent(caller: Caller) -> Tell:
         if noted is not None:
             noted(caller)
         return Tell(ToConversation(conversation, cast("Command", query), caller))
 
-    return question
+    return unsent
 
 
 # --- running them ---------------------------------------------------------------------------------------------------
@@ -139,7 +131,7 @@ class Scripts:
     def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> Running:
         """Run a script up to its first question; without any, to its end."""
         running = Running(script, ended)
-        self._go_on(running, None)
+        self._go_on(running, script.send, NOTHING_YET)
         return running
 
     def answered(self, caller: Caller, given: object) -> None:
@@ -147,10 +139,11 @@ class Scripts:
         running = self._waiting.pop(number, None)
         if running is None:
             return
-        running.answers[number] = given
+        answers = running.answers
+        answers[number] = given
         running.missing -= 1
         if not running.missing:
-            self._go_on(running, tuple(running.answers.values()))
+            self._go_on(running, running.script.send, tuple(answers.values()))
 
     def cancel(self, running: Running, by: str) -> None:
         """Take back what it asked for; what comes of that is its last answer."""
@@ -164,30 +157,25 @@ class Scripts:
         running.cancelled = True
         for number in running.answers:
             self._waiting.pop(number, None)
-        self._go_on(running, _cancelled())
+        self._go_on(running, running.script.throw, _cancelled())
 
-    def _go_on(self, running: Running, given: tuple[object, ...] | Cancelled | None) -> None:
-        """Put the questions that come next. Nothing is given at the beginning."""
-        script = running.script
+    def _go_on(self, running: Running, step: Callable[[Given], tuple[Unsent, ...]], given: Given) -> None:
+        """Take a step, by `send` or `throw`, and put the questions that come next."""
         try:
-            if isinstance(given, Cancelled):
-                questions = script.throw(given)
-            else:
-                questions = next(script) if given is None else script.send(given)
-            while running.cancelled or not questions:
-                questions = script.throw(_cancelled()) if running.cancelled else script.send(())
+            unsent = step(given)
+            while running.cancelled:
+                unsent = running.script.throw(_cancelled())
         except StopIteration as end:
             running.ended(end.value)
+            return
         except GreenroomError as refusal:
             running.ended(refusal.with_traceback(None))
-        else:
-            self._put(running, questions)
-
-    def _put(self, running: Running, questions: tuple[Question, ...]) -> None:
-        running.answers, running.missing = {}, len(questions)
-        for question in questions:
+            return
+        running.missing = len(unsent)
+        running.answers = answers = {}
+        for one in unsent:
             number = next(self._numbers)
-            running.answers[number] = action = question(Caller(self._connection, number))
+            answers[number] = action = one(Caller(self._connection, number))
             self._waiting[number] = running
             self._do(action)
 

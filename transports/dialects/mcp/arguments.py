@@ -1,74 +1,99 @@
-"""The arguments of each tool. The first two families ignore members they don't know, as Codex did; ours refuse."""
+"""The arguments of each tool, and what `tools/list` says of them.
+
+The first two families ignore members they don't know, as Codex did; ours refuse.
+"""
 
 from typing import Annotated
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 
-LENIENT = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-STRICT = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+ID = "The conversation's id (threadId)."
+WHEN_TO_ASK = "When to ask for approval."
+SANDBOX = "What commands may read and write."
+PROFILE = "A profile of config.toml."
+INSTRUCTIONS = "Replaces the built-in instructions."
+DECISIONS = [one.value for one in Decision if one is not Decision.WITHDRAWN]
+
+Overrides = Annotated[JsonObject, WithJsonSchema({"type": "object", "additionalProperties": True})]
+Content = Annotated[tuple[InputItem, ...], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
+Choice = Annotated[Decision, WithJsonSchema({"type": "string", "enum": DECISIONS})]
+Named = Annotated[str, Field(description="The conversation's id, a unique prefix of it, or its name.")]
 
 
 class Codex(BaseModel):
-    model_config = LENIENT
-    prompt: str
-    model: str | None = None
-    profile: str | None = None
-    cwd: str | None = None
-    approval_policy: ApprovalPolicy | None = Field(None, alias="approval-policy")
-    sandbox: SandboxMode | None = None
-    config: JsonObject | None = None
-    base_instructions: str | None = Field(None, alias="base-instructions")
-    developer_instructions: str | None = Field(None, alias="developer-instructions")
-    compact_prompt: str | None = Field(None, alias="compact-prompt")
-    include_plan_tool: bool | None = Field(None, alias="include-plan-tool")
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, alias_generator=lambda name: name.replace("_", "-")
+    )
+    prompt: str = Field(description="The task for the agent.")
+    model: str | None = Field(None, description="The model. Default: from the config.")
+    profile: str | None = Field(None, description=PROFILE)
+    cwd: str | None = Field(None, description="Working directory; a relative one is relative to the server's.")
+    approval_policy: ApprovalPolicy | None = Field(None, description=WHEN_TO_ASK)
+    sandbox: SandboxMode | None = Field(None, description=SANDBOX)
+    config: Overrides | None = Field(None, description="Overrides of config.toml, by dotted key.")
+    base_instructions: str | None = Field(None, description=INSTRUCTIONS)
+    developer_instructions: str | None = Field(
+        None, description="Told to the model as the developer's, before all else."
+    )
+    compact_prompt: str | None = Field(None, description="Accepted; has no effect yet.")
+    include_plan_tool: bool | None = Field(None, description="Offer the plan tool to the model.")
 
 
 class CodexReply(BaseModel):
-    model_config = LENIENT
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    prompt: str = Field(description="The next message.")
     session_id: str = Field(
-        alias="sessionId", validation_alias=AliasChoices("sessionId", "threadId", "conversationId")
+        alias="sessionId",
+        validation_alias=AliasChoices("sessionId", "threadId", "conversationId"),
+        description=ID,
     )
-    prompt: str
-    if_busy: BusyPolicy = Field(BusyPolicy.STEER, alias="if-busy")
+    if_busy: BusyPolicy = Field(
+        BusyPolicy.STEER,
+        alias="if-busy",
+        description="How to handle it while a turn runs; steer joins that turn (default).",
+    )
 
 
 # --- of August 2025 --------------------------------------------------------------------------------------------
+
+
+class Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def _object_or_nothing(value: object) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
-class ConversationCreate(BaseModel):
-    model_config = LENIENT
-    prompt: str
-    model: str
-    cwd: str
-    approval_policy: ApprovalPolicy | None = None
-    sandbox: SandboxMode | None = None
-    config: Annotated[JsonObject | None, BeforeValidator(_object_or_nothing)] = None
-    profile: str | None = None
-    base_instructions: str | None = None
+class ConversationCreate(Lenient):
+    prompt: str = Field(description="Not used; sends nothing.")
+    model: str = Field(description="The model.")
+    cwd: str = Field(description="Working directory.")
+    approval_policy: ApprovalPolicy | None = Field(None, description=WHEN_TO_ASK)
+    sandbox: SandboxMode | None = Field(None, description=SANDBOX)
+    config: Annotated[Overrides | None, BeforeValidator(_object_or_nothing)] = Field(
+        None, description="Overrides of the config."
+    )
+    profile: str | None = Field(None, description=PROFILE)
+    base_instructions: str | None = Field(None, description=INSTRUCTIONS)
 
 
-class ConversationSendMessage(BaseModel):
-    model_config = LENIENT
-    conversation_id: Id
-    content: tuple[InputItem, ...]
+class ConversationSendMessage(Lenient):
+    conversation_id: Id = Field(description=ID)
+    content: Content = Field(description="Words and pictures.")
 
 
-class ConversationStream(BaseModel):
-    model_config = LENIENT
-    conversation_id: Id
+class ConversationStream(Lenient):
+    conversation_id: Id = Field(description=ID)
 
 
-class ConversationsList(BaseModel):
-    model_config = LENIENT
+class ConversationsList(Lenient):
     limit: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
     cursor: str | None = None
 
@@ -76,29 +101,29 @@ class ConversationsList(BaseModel):
 # --- ours -------------------------------------------------------------------------------------------------------
 
 
-class ListConversations(BaseModel):
-    model_config = STRICT
-    limit: Annotated[int, Field(ge=1, le=200)] = 20
-    cursor: str | None = None
-    cwd: str | None = None
-    archived: bool = False
+class Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, alias_generator=to_camel)
 
 
-class InterruptConversation(BaseModel):
-    model_config = STRICT
-    thread_id: str = Field(alias="threadId")
-    reason: str = ""
+class ListConversations(Strict):
+    limit: int = Field(20, ge=1, le=200, description="Greatest number of conversations. Default: 20.")
+    cursor: str | None = Field(None, description="nextCursor of the page before.")
+    cwd: str | None = Field(None, description="Only those in this directory.")
+    archived: bool = Field(False, description="Include archived conversations.")
 
 
-class ReadConversation(BaseModel):
-    model_config = STRICT
-    thread_id: str = Field(alias="threadId")
-    after: Annotated[int, Field(ge=0)] = 0
-    limit: Annotated[int, Field(ge=1, le=256)] = 100
+class InterruptConversation(Strict):
+    thread_id: Named
+    reason: str = Field("", description="Why; kept in the history.")
 
 
-class AnswerApproval(BaseModel):
-    model_config = STRICT
-    approval_id: str = Field(alias="approvalId")
-    decision: Decision
-    reason: str = ""
+class ReadConversation(Strict):
+    thread_id: Named
+    after: int = Field(0, ge=0, description="Events after this one; 0 for the start.")
+    limit: int = Field(100, ge=1, le=256, description="Greatest number of events. Default: 100.")
+
+
+class AnswerApproval(Strict):
+    approval_id: str = Field(description="The approval's id.")
+    decision: Choice = Field(description="abort also ends the turn.")
+    reason: str = Field("", description="Why; the model reads it when it is a denial.")

@@ -4,7 +4,6 @@ Part of its connection. Open requests and readers are in the client's state; thi
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import assert_never
 
 from actors.conversation.effects import Deliver, EndSubscription
@@ -12,7 +11,7 @@ from actors.conversation.messages import CancelRequest
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Tell, Write
+from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import notifications, resources, sinks
@@ -26,7 +25,7 @@ from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import ProgressToken
 
 
-class McpDialect:
+class McpDialect(Dialect):
     def __init__(
         self,
         client: Client,
@@ -35,16 +34,12 @@ class McpDialect:
     ) -> None:
         """`fresh` makes the options, now and when the config was read again. `methods`: beside those of MCP."""
         self._state = McpState(client, fresh)
-        self._methods = methods or {}
+        self._methods = {**METHODS, **(methods or {})}
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def opened(self) -> Iterable[Action]:
-        return ()
-
     def arrived(self, line: bytes) -> Iterable[Action]:
-        message, questions = jsonrpc.read(line), self._state.questions
-        match message:
+        match message := jsonrpc.read(line):
             case jsonrpc.Request():
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
@@ -52,9 +47,9 @@ class McpDialect:
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
-                questions.decide(number, *decision_of(result))
+                self._state.questions.decide(number, *decision_of(result))
             case jsonrpc.ErrorResponse(number):
-                questions.decline(number)
+                self._state.questions.decline(number)
             case jsonrpc.Malformed(code, text, request):
                 self._write(jsonrpc.error(request, code, text))
             case _:
@@ -65,16 +60,17 @@ class McpDialect:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
-        named = unsupported(request.params)
+        given = {} if request.params is None else request.params
+        meta = given.get("_meta") if isinstance(given, dict) else None
+        named = unsupported(meta) if meta else None
         if named is not None and request.method != "initialize":  # which agrees on a revision of its own
             data = {"supported": list(REVISIONS), "requested": named}
             text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
             return self._write(jsonrpc.error(request.id, UNSUPPORTED, text, data))
-        method = METHODS.get(request.method) or self._methods.get(request.method)
+        method = self._methods.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
-        given = {} if request.params is None else request.params
         try:
             params = decoded(method.params, given)
         except Undecodable as error:
@@ -83,11 +79,11 @@ class McpDialect:
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return self._write(jsonrpc.refused(request.id, refusal))
-        state.sent.pop(request.id)  # the id is in use again and means this one now
-        if request.method in self._methods:
+        state.sent.pop(request.id, None)  # the id is in use again and means this one now
+        if request.method not in METHODS:
             state.note_ignored(request.method, method.params, given)
-        call = McpCall(state, request.id, _progress_token(request.params))
-        return state.requests.run(request.id, method.script(call, params), partial(self._finish, request.id))
+        call = McpCall(state, request.id, _progress_token(meta) if meta else None)
+        return state.requests.run(request.id, method.begin(call, params), self._finish)
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
@@ -115,7 +111,7 @@ class McpDialect:
                 state.requests.cancel(request, state.client.label)
             else:
                 state.requests.stop(request)
-        caller = state.sent.pop(request)
+        caller = state.sent.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
         end_stream(state, request)
@@ -147,7 +143,7 @@ class McpDialect:
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
             case notifications.LIST:
-                state.list_changes.watch(int(rest))
+                state.scripts.run(notifications.tell_list_change(state, int(rest)))
             case sinks.UPDATED:
                 sink = resources.watched(state, ConversationId(rest))
                 if sink is not None:
@@ -168,24 +164,8 @@ class McpDialect:
             self._state.log.say("error", text)
         return self._state.taken()
 
-    def statistics(self) -> dict[str, int]:
-        """The sizes of everything that could grow."""
-        state = self._state
-        return {
-            "requests": len(state.requests),
-            "expected": len(state.scripts),
-            "readers": len(state.readers),
-            "running": len(state.calls),
-            "questions": len(state.questions),
-            "unasked": state.questions.unasked,
-            "streams": len(state.streams),
-            "listeners": len(state.listeners),
-            "watched": len(state.watched),
-        }
 
-
-def _progress_token(params: jsonrpc.Params) -> ProgressToken | None:
-    meta = params.get("_meta") if isinstance(params, dict) else None
+def _progress_token(meta: object) -> ProgressToken | None:
     token = meta.get("progressToken") if isinstance(meta, dict) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 

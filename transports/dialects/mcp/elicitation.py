@@ -4,8 +4,6 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 what would run and where, by the text that every surface has, and last what the agent says of it.
 """
 
-from msgspec import Struct
-
 from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.quoting import quoted_command
@@ -20,25 +18,21 @@ ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": D
 DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
 
 
-class Origin(Struct, frozen=True):
-    """The request and the turn that the question belongs to, as Codex clients name them."""
+def elicitation(
+    request: ApprovalRequest, conversation: ConversationId, tool_call: str, event: str, *, more_text: bool
+) -> JsonObject:
+    """Params of `elicitation/create`; the request and the turn that it belongs to, as Codex clients name them.
 
-    tool_call: str
-    event: str
-    more_text: bool  # false for clients that match the message exactly, and know files as of August 2025
-    thread: ConversationId
-
-
-def elicitation(request: ApprovalRequest, origin: Origin) -> JsonObject:
-    """Params of `elicitation/create`."""
-    kind, members = _for_codex(request, more_text=origin.more_text)
+    `more_text`: false for clients that match the message exactly, and know files as of August 2025.
+    """
+    kind, members = _for_codex(request, more_text=more_text)
     return {
-        "message": message(request, more=origin.more_text),
+        "message": message(request, more=more_text),
         "requestedSchema": {"type": "object", "properties": {}},
         **kind,
-        "threadId": origin.thread,
-        "codex_mcp_tool_call_id": origin.tool_call,
-        "codex_event_id": origin.event,
+        "threadId": conversation,
+        "codex_mcp_tool_call_id": tool_call,
+        "codex_event_id": event,
         "codex_call_id": request.call_id,
         **members,
     }
@@ -55,11 +49,9 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
             }
         case ApplyPatchApprovalRequest():
             told = request.model_dump(mode="json")
-            optional = {"codex_reason": told["reason"], "codex_grant_root": told["grant_root"]}
-            return {"codex_elicitation": "patch-approval"}, {
-                **{name: value for name, value in optional.items() if value is not None},
-                "codex_changes": _tagged(told["changes"]) if more_text else told["changes"],
-            }
+            optional = {f"codex_{name}": told[name] for name in ("reason", "grant_root") if told[name] is not None}
+            changes = _tagged(told["changes"]) if more_text else told["changes"]
+            return {"codex_elicitation": "patch-approval"}, {**optional, "codex_changes": changes}
         case _:
             return {}, {}
 

@@ -1,10 +1,9 @@
 """The tables of MCP: methods by their names, tools by theirs."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
@@ -12,32 +11,29 @@ from transports.dialect import Introduce
 from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.kit.script import Script, answer
+from transports.dialects.kit.script import Script
 from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
 from transports.dialects.mcp.calls.results import ToolError, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.revisions import Initialize, peer, welcome
+from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
 from transports.dialects.mcp.state import McpCall
 from transports.jsonrpc import JsonObject
 
 
-class NoParams(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class NoParams(McpParams): ...
 
 
-class CallTool(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class CallTool(McpParams):
     name: str
     arguments: object = None
 
 
-class SetLevel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class SetLevel(McpParams):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
+def initialize(call: McpCall, said: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
@@ -45,58 +41,47 @@ def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
     state.peer = peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
-    return answer(welcome(state.peer.revision, state.version))
+    return welcome(state.peer.revision, state.version)
 
 
-def ping(_: McpCall, __: NoParams) -> Script[JsonObject]:
-    return answer({})
+def ping(_: McpCall, __: NoParams) -> JsonObject:
+    return {}
 
 
-def list_tools(call: McpCall, wanted: resources.ListPage) -> Script[JsonObject]:
-    return resources.one_page(wanted, {"tools": tools.listed(call.state.options.tools)})
+def list_tools(call: McpCall, wanted: resources.ListPage) -> JsonObject:
+    listed = [tools.BY_NAME[name] for name in call.state.options.tools if name in tools.BY_NAME]
+    return resources.one_page(wanted, {"tools": listed})
 
 
-def set_level(call: McpCall, wanted: SetLevel) -> Script[JsonObject]:
+def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
     call.state.log.choose(wanted.level)
-    return answer({})
+    return {}
 
 
 # --- tools ----------------------------------------------------------------------------------------------------------
 
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
-    name = wanted.name
+    name, given = wanted.name, wanted.arguments
     try:
         if name in WHOLE_TURN:
-            return (yield from WHOLE_TURN[name](call, wanted.arguments))
-        if name in CONVERSATION_TOOLS:
-            return (yield from _conversation_tool(call, name, wanted.arguments))
+            return (yield from WHOLE_TURN[name](call, given))
         if name in OWN:
-            return (yield from _own_tool(call, name, wanted.arguments))
-    except ToolError as error:
-        return tool_error(error.message)
-    return tool_error(f"Unknown tool '{name}'")
-
-
-def _conversation_tool(call: McpCall, name: str, given: object) -> Script[object]:
-    tool = CONVERSATION_TOOLS[name]
-    try:
-        wanted = decoded(tool.params, given)
-    except Undecodable:
-        raise ToolError(f"Unknown tool '{name}'") from None
-    if name in NOTED:
-        call.state.note_ignored(name, tool.params, given)
-    return (yield from tool.script(call, wanted))
-
-
-def _own_tool(call: McpCall, name: str, given: object) -> Script[object]:
-    tool = OWN[name]
-    try:
-        return (yield from tool.script(call, decoded(tool.params, {} if given is None else given)))
+            tool, given = OWN[name], {} if given is None else given
+        elif name in CONVERSATION_TOOLS:
+            tool = CONVERSATION_TOOLS[name]
+        else:
+            return tool_error(f"Unknown tool '{name}'")
+        params = decoded(tool.params, given)
+        if name in NOTED:
+            call.state.note_ignored(name, tool.params, given)
+        return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
     except (Undecodable, BadCursor) as error:
-        raise ToolError(f"Invalid arguments for {name}: {error}") from None
+        return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
     except GreenroomError as why:
-        raise ToolError(why.message) from None
+        if name in OWN or isinstance(why, ToolError):
+            return tool_error(why.message)
+        raise
 
 
 WHOLE_TURN: Mapping[str, Callable[[McpCall, object], Script[object]]] = {

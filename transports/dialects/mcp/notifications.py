@@ -82,26 +82,8 @@ LIST = "list"
 REST_S = 1.0  # a script may make a hundred conversations in a second
 
 
-class ListChanges:
-    """Tells a client that has read the list of resources that it has changed.
-
-    At once, and then no more often than is of use: what happened meanwhile is told with the next.
-    """
-
-    def __init__(self, state: ClientState) -> None:
-        self._state = state
-        self._followed = False
-
-    def follow(self) -> None:
-        """Follow changes. Called before the list is asked for, so that none is missed."""
-        if not self._followed:
-            self._followed = True
-            self.watch(None)
-
-    def watch(self, seen: int | None) -> None:
-        self._state.scripts.run(self._tell_next(seen))
-
-    def _tell_next(self, seen: int | None) -> Script[None]:
-        changed = yield from look_up(WatchList(seen))
-        self._state.do(Write(jsonrpc.notification("notifications/resources/list_changed")))
-        self._state.do(Wake(f"{LIST}:{changed.number}", REST_S))
+def tell_list_change(state: ClientState, seen: int | None) -> Script[None]:
+    """Tell a client that the list has changed: at once, and what happens in the next while with the next change."""
+    changed = yield from look_up(WatchList(seen))
+    state.do(Write(jsonrpc.notification("notifications/resources/list_changed")))
+    state.do(Wake(f"{LIST}:{changed.number}", REST_S))

@@ -22,6 +22,7 @@ HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DI
 EVENT = NOTIFICATION + b'"codex/event"'
 CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
 HEAD_BYTES = 512  # of an event, in which its type stands
+MESSAGE = "notifications/message"
 LEVEL = "logging/setLevel"
 INITIALIZED = "notifications/initialized"
 QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wants to hear of a warning
@@ -120,11 +121,13 @@ class McpReplay:
         told += [
             notification(DISCONNECTED, {"_meta": {"conversationId": where}, "reason": why}) for where in self._streams
         ]
-        if self._wants_warnings():  # a listener has no word of its own for its end
-            told += [
-                _warning(f"{where} can't be listened to any more: {why}")
-                for where in dict.fromkeys(self._listeners.values())
-            ]
+        chosen = self._holds.get(LEVEL, {}).get("params")
+        if (
+            not isinstance(chosen, dict) or chosen.get("level") not in QUIET
+        ):  # a listener has no word of its own for its end
+            for where in dict.fromkeys(self._listeners.values()):
+                data = f"{where} can't be listened to any more: {why}"
+                told.append(notification(MESSAGE, {"level": "warning", "logger": "greenroom", "data": data}))
         self._streams.clear()
         self._listeners.clear()
         return told
@@ -132,18 +135,7 @@ class McpReplay:
     def again(self) -> list[Message]:
         return list(self._holds.values())
 
-    def _wants_warnings(self) -> bool:
-        match self._holds.get(LEVEL):
-            case {"params": {"level": level}}:
-                return level not in QUIET
-            case _:
-                return True
-
 
 def _about(kept: Message) -> str:
     params = kept.get("params")
     return LEVEL if kept["method"] == LEVEL else str(params.get("uri") if isinstance(params, dict) else None)
-
-
-def _warning(text: str) -> Message:
-    return notification("notifications/message", {"level": "warning", "logger": "greenroom", "data": text})

@@ -3,8 +3,6 @@
 import json
 from datetime import UTC, datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
@@ -15,7 +13,9 @@ from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.kit.script import Script, answer, look_up
+from transports.dialects.kit.script import Script, look_up
+from transports.dialects.mcp.notifications import tell_list_change
+from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.transcript import as_json, part_of
@@ -45,31 +45,29 @@ TEMPLATES = [
 ]
 
 
-class ListPage(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class ListPage(McpParams):
     cursor: str | None = None
 
 
-class Uri(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Uri(McpParams):
     uri: str
 
 
-class Argument(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Argument(McpParams):
     name: str
     value: str
 
 
-class Complete(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Complete(McpParams):
     ref: JsonObject
     argument: Argument
 
 
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     """List all; from now on the client is told when the list has changed."""
-    call.state.list_changes.follow()
+    if not call.state.follows_list:  # before it is read, so that no change is missed
+        call.state.follows_list = True
+        call.state.scripts.run(tell_list_change(call.state, None))
     listing = yield from look_up(ListConversations())
     try:
         heads, cursor = page_of(listing.heads, wanted.cursor, PAGE)
@@ -79,14 +77,14 @@ def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     return {"resources": [_resource(head) for head in heads], **more}
 
 
-def one_page(wanted: ListPage, result: JsonObject) -> Script[JsonObject]:
+def one_page(wanted: ListPage, result: JsonObject) -> JsonObject:
     """The only page; no cursor can be one of ours."""
     if wanted.cursor is not None:
         raise _invalid_params("this list has one page, so it has no cursors")
-    return answer(result)
+    return result
 
 
-def templates(_: McpCall, wanted: ListPage) -> Script[JsonObject]:
+def templates(_: McpCall, wanted: ListPage) -> JsonObject:
     return one_page(wanted, {"resourceTemplates": TEMPLATES})
 
 
@@ -149,7 +147,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
     return {}
 
 
-def unsubscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
+def unsubscribe(call: McpCall, wanted: Uri) -> JsonObject:
     """Unsubscribe; the answer is the same if there was no subscription."""
     meant = named_by(wanted.uri)
     sink = watched(call.state, meant[0]) if meant is not None else None
@@ -157,7 +155,7 @@ def unsubscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
         sink.uris.discard(wanted.uri)
         if not sink.uris:
             call.state.readers.leave(call.state.watched.pop(sink.conversation))
-    return answer({})
+    return {}
 
 
 def watched(state: McpState, conversation: ConversationId) -> UpdateSink | None:

@@ -4,10 +4,11 @@ The name is the one that Codex clients look for; the title, which people read, i
 """
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from transports.codex_events import SERVER
-from transports.jsonrpc import JsonObject, Params
+from transports.jsonrpc import JsonObject
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
@@ -19,17 +20,21 @@ SHOWN = 40  # characters of a revision that nobody knows
 TITLE = "Greenroom"
 
 
-class ClientInfo(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class McpParams(BaseModel):
+    """The params of a method of MCP: members that are not known are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
+
+
+class ClientInfo(McpParams):
     name: str
     version: str
 
 
-class Initialize(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-    protocol_version: str = Field(alias="protocolVersion")
+class Initialize(McpParams):
+    protocol_version: str
     capabilities: JsonObject
-    client_info: ClientInfo = Field(alias="clientInfo")
+    client_info: ClientInfo
 
 
 class Introduction(Struct, frozen=True):
@@ -40,18 +45,9 @@ class Introduction(Struct, frozen=True):
     revision: str = NEWEST
     elicits: bool = False
 
-    @property
-    def may_wait_for_twins(self) -> bool:
-        return self.revision <= LAST_WITH_TWINS
 
-    @property
-    def wants_more_text(self) -> bool:
-        return self.revision >= TELLS_MORE
-
-
-def unsupported(params: Params) -> str | None:
+def unsupported(meta: object) -> str | None:
     """The revision that a request names for itself alone, if it is none that we speak."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
     named = meta.get(META_REVISION) if isinstance(meta, dict) else None
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 

@@ -13,8 +13,9 @@ from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED, described, waiting_text
 from transports.dialects.kit.readers import SinkReader
-from transports.dialects.mcp.elicitation import Origin, elicitation
+from transports.dialects.mcp.elicitation import elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
+from transports.dialects.mcp.revisions import TELLS_MORE
 from transports.dialects.mcp.state import McpState
 from transports.dialects.mcp.turn_requests import TurnRequest
 
@@ -26,11 +27,8 @@ UPDATED = "updated"
 UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------
-
-
-class CallSink(Struct, eq=False):
-    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
+class AskingSink(Struct, eq=False):
+    """A sink through which a person can be asked, if the client can show forms; else the client is told."""
 
     state: McpState
     conversation: ConversationId
@@ -38,6 +36,29 @@ class CallSink(Struct, eq=False):
     @property
     def answers(self) -> bool:
         return self.state.peer.elicits
+
+    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str) -> None:
+        questions, peer = self.state.questions, self.state.peer
+
+        def write(number: int) -> bytes:
+            more = peer.revision >= TELLS_MORE
+            params = elicitation(request, self.conversation, str(tool_call), event, more_text=more)
+            return jsonrpc.request(number, "elicitation/create", params)
+
+        if peer.elicits:
+            questions.ask(request, self.conversation, write)
+        else:
+            questions.cannot_ask(request, self.conversation, self.say)
+
+    def say(self, request: ApprovalRequest) -> None:
+        self.state.log.say("warning", waiting_text(request))
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+class CallSink(AskingSink, eq=False):
+    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
 
     def take(self, slice_: Slice) -> None:
         calls, questions = self.state.calls, self.state.questions
@@ -68,12 +89,10 @@ class CallSink(Struct, eq=False):
 
     def _ask(self, request: ApprovalRequest, of: TurnId | None) -> None:
         call = self.state.calls.owner(self.conversation, of)
-        if call is not None and self.answers:
-            _elicit(self.state, request, self.conversation, str(call.request), call.event_id(of))
-        elif call is not None:
-            self.state.questions.cannot_ask(request, self.conversation, self._say)
+        if call is not None:
+            self.put(request, call.request, call.event_id(of))
 
-    def _say(self, request: ApprovalRequest) -> None:
+    def say(self, request: ApprovalRequest) -> None:
         """Tell every call that waits for it, at once and on each beat."""
         text = waiting_text(request)
         calls = self.state.calls.of(self.conversation)
@@ -81,7 +100,7 @@ class CallSink(Struct, eq=False):
             call.activity = text
             tell_progress(self.state, call, text)
         if all(call.progress is None for call in calls):
-            self.state.log.say("warning", text)
+            AskingSink.say(self, request)  # slots make a new class, which a bare super() does not know
 
 
 def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
@@ -91,20 +110,14 @@ def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | N
 # --- streams --------------------------------------------------------------------------------------------------------
 
 
-class StreamSink(Struct, eq=False):
+class StreamSink(AskingSink, eq=False):
     """`conversationStream`: the whole history as `initial_state`, then live events, with no gap and no duplicate.
 
     The history is bounded: of a very long one the newest events are given, and a first event says so.
     """
 
-    state: McpState
-    conversation: ConversationId
     request: RequestId  # whose cancellation ends it
     history: RecentMessages | None = field(default_factory=RecentMessages)  # None once it is live
-
-    @property
-    def answers(self) -> bool:
-        return self.state.peer.elicits
 
     def take(self, slice_: Slice) -> None:
         do, questions = self.state.do, self.state.questions
@@ -117,7 +130,8 @@ class StreamSink(Struct, eq=False):
             questions.heed(slice_, one.record, partial(self._ask, turn=one.turn))
         if slice_.live and self.history is not None:
             history, self.history = self.history, None
-            do(Write(initial_state(self._state_meta(), history_of(history.messages, history.left_out))))
+            meta = {"conversationId": self.conversation, **self._meta().get("_meta", {})}
+            do(Write(initial_state(meta, history_of(history.messages, history.left_out))))
         questions.heed_pending(slice_, partial(self._ask, turn=slice_.turn))
 
     def lost(self, reason: str) -> None:
@@ -127,23 +141,13 @@ class StreamSink(Struct, eq=False):
         self.state.do(disconnected(self.conversation, reason))
 
     def _ask(self, request: ApprovalRequest, turn: TurnId | None) -> None:
-        if self.answers:
-            created = self.state.created.get(self.conversation)
-            tool_call = str(created if created is not None else self.request)
-            _elicit(self.state, request, self.conversation, tool_call, turn or "")
-        else:
-            self.state.questions.cannot_ask(request, self.conversation, self._say)
-
-    def _say(self, request: ApprovalRequest) -> None:
-        self.state.log.say("warning", waiting_text(request))
+        created = self.state.created.get(self.conversation)
+        self.put(request, created if created is not None else self.request, turn or "")
 
     def _meta(self) -> jsonrpc.JsonObject:
         if not self.state.options.stream_meta:
             return {}
         return {"_meta": {"conversationId": self.conversation, "requestId": self.request}}
-
-    def _state_meta(self) -> jsonrpc.JsonObject:
-        return {"conversationId": self.conversation, **self._meta().get("_meta", {})}
 
 
 def disconnected(conversation: ConversationId, reason: str) -> Write:
@@ -184,17 +188,6 @@ class UpdateSink(Struct, eq=False):
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
-
-
-def _elicit(
-    state: McpState, request: ApprovalRequest, conversation: ConversationId, tool_call: str, event: str
-) -> None:
-    origin = Origin(tool_call, event, state.peer.wants_more_text, conversation)
-
-    def write(number: int) -> bytes:
-        return jsonrpc.request(number, "elicitation/create", elicitation(request, origin))
-
-    state.questions.ask(request, conversation, write)
 
 
 def _denied(request: ApprovalRequest) -> str:

@@ -11,9 +11,9 @@ from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
-from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
+from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 
 
@@ -33,7 +33,7 @@ class McpState(ReadingState):
         self.peer = Introduction()
         self.initialized = False
         self.calls = TurnRequests()
-        self.list_changes = ListChanges(self)
+        self.follows_list = False  # it has read the list of resources
         self.streams: dict[ConversationId, SinkReader] = {}
         self.watched: dict[ConversationId, SinkReader] = {}  # resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
@@ -51,7 +51,9 @@ class McpState(ReadingState):
     def has_twin(self, kind: str) -> bool:
         """True if an event of this kind is told under its own name, too."""
         twins = self.options.twin_notifications
-        return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
+        if twins != "auto":
+            return twins
+        return self.peer.revision <= LAST_WITH_TWINS and not kind.endswith("_delta")
 
 
 class McpCall(Call[McpState], eq=False):

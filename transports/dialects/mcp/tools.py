@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
+from pydantic import AliasChoices, BaseModel
+
+from transports.dialects.mcp import arguments as a
 from transports.jsonrpc import JsonObject as Schema
 
 TEXT: Schema = {"type": "string"}
-ID: Schema = {"type": "string", "description": "The conversation's id (threadId)."}
-REFERENCE: Schema = {"type": "string", "description": "The conversation's id, a unique prefix of it, or its name."}
-APPROVALS = ["untrusted", "on-failure", "on-request", "never"]
-SANDBOXES = ["read-only", "workspace-write", "danger-full-access"]
-BUSY = ["steer", "enqueue", "reject", "interrupt"]
-DECISIONS = ["approved", "approved_for_session", "denied", "abort"]
+ID: Schema = {"type": "string", "description": a.ID}
+TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # of an argument
 
 
 def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: object) -> Schema:
@@ -25,12 +24,33 @@ def _hints(*, reads: bool = False, destroys: bool = False, again: bool = False, 
     return {"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": again, "openWorldHint": world}
 
 
-def _tool(name: str, title: str, description: str, takes: Schema, gives: Schema, hints: Schema) -> Schema:
+def _takes(model: type[BaseModel]) -> Schema:
+    """The schema of arguments, without what tells a caller nothing: titles, defaults, null for what is left out."""
+    whole = model.model_json_schema()
+    aliases = (field.validation_alias for field in model.model_fields.values())
+    others = {str(one.choices[0]): one.choices[1:] for one in aliases if isinstance(one, AliasChoices)}
+    properties: dict[str, Schema] = {}
+    for name, one in whole["properties"].items():
+        properties[name] = _argument(one, whole.get("$defs", {}))
+        properties |= {str(other): _said(TEXT, "The same; either will do.") for other in others.get(name, ())}
+    required = [name for name in whole.get("required", ()) if name not in others]
+    more = {"additionalProperties": False} if model.model_config.get("extra") == "forbid" else {}
+    return _object(properties, required, **more)
+
+
+def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
+    (type_,) = (one for one in schema.get("anyOf", [schema]) if one.get("type") != "null")
+    known = shared.get(type_.get("$ref", "").removeprefix("#/$defs/"), type_)
+    told = {**known, "description": schema.get("description")}
+    return {name: value for name, value in told.items() if name in TOLD and value is not None}
+
+
+def _tool(name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema) -> Schema:
     return {
         "name": name,
         "title": title,
         "description": description,
-        "inputSchema": takes,
+        "inputSchema": _takes(takes),
         "outputSchema": gives,
         "annotations": {"title": title, **hints},
     }
@@ -69,26 +89,7 @@ ALL = (
         "codex",
         "Codex",
         "Run a Codex session. Accepts configuration parameters matching the Codex Config struct.",
-        _object(
-            {
-                "prompt": _said(TEXT, "The task for the agent."),
-                "model": _said(TEXT, "The model. Default: from the config."),
-                "profile": _said(TEXT, "A profile of config.toml."),
-                "cwd": _said(TEXT, "Working directory; a relative one is relative to the server's."),
-                "approval-policy": {"type": "string", "enum": APPROVALS, "description": "When to ask for approval."},
-                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may read and write."},
-                "config": {
-                    "type": "object",
-                    "additionalProperties": True,
-                    "description": "Overrides of config.toml, by dotted key.",
-                },
-                "base-instructions": _said(TEXT, "Replaces the built-in instructions."),
-                "developer-instructions": _said(TEXT, "Told to the model as the developer's, before all else."),
-                "compact-prompt": _said(TEXT, "Accepted; has no effect yet."),
-                "include-plan-tool": {"type": "boolean", "description": "Offer the plan tool to the model."},
-            },
-            ("prompt",),
-        ),
+        a.Codex,
         TURN,
         _hints(destroys=True, world=True),
     ),
@@ -96,20 +97,7 @@ ALL = (
         "codex-reply",
         "Codex Reply",
         "Continue a Codex session by providing the session id and prompt.",
-        _object(
-            {
-                "prompt": _said(TEXT, "The next message."),
-                "sessionId": ID,
-                "threadId": _said(TEXT, "The same; either will do."),
-                "conversationId": _said(TEXT, "The same; either will do."),
-                "if-busy": {
-                    "type": "string",
-                    "enum": BUSY,
-                    "description": "How to handle it while a turn runs; steer joins that turn (default).",
-                },
-            },
-            ("prompt",),
-        ),
+        a.CodexReply,
         TURN,
         _hints(destroys=True, world=True),
     ),
@@ -117,19 +105,7 @@ ALL = (
         "conversationCreate",
         "Create a conversation",
         "Make a conversation without saying anything in it.",
-        _object(
-            {
-                "prompt": _said(TEXT, "Not used; sends nothing."),
-                "model": _said(TEXT, "The model."),
-                "cwd": _said(TEXT, "Working directory."),
-                "approval_policy": {"type": "string", "enum": APPROVALS, "description": "When to ask for approval."},
-                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may read and write."},
-                "config": {"type": "object", "additionalProperties": True, "description": "Overrides of the config."},
-                "profile": _said(TEXT, "A profile of config.toml."),
-                "base_instructions": _said(TEXT, "Replaces the built-in instructions."),
-            },
-            ("prompt", "model", "cwd"),
-        ),
+        a.ConversationCreate,
         _object({"conversation_id": ID, "model": TEXT, "message": TEXT}),
         _hints(),
     ),
@@ -137,13 +113,7 @@ ALL = (
         "conversationSendMessage",
         "Send a message",
         "Say something in a conversation; answered when it is accepted.",
-        _object(
-            {
-                "conversation_id": ID,
-                "content": {"type": "array", "items": {"type": "object"}, "description": "Words and pictures."},
-            },
-            ("conversation_id", "content"),
-        ),
+        a.ConversationSendMessage,
         _object({"status": TEXT, "message": TEXT}, ("status",)),
         _hints(destroys=True, world=True),
     ),
@@ -151,7 +121,7 @@ ALL = (
         "conversationStream",
         "Stream a conversation",
         "Its history as notifications/initial_state, then its events as they happen, until this call is cancelled.",
-        _object({"conversation_id": ID}, ("conversation_id",)),
+        a.ConversationStream,
         _object({}),
         _hints(reads=True, again=True),
     ),
@@ -159,7 +129,7 @@ ALL = (
         "conversationsList",
         "List conversations",
         "List conversations, newest first.",
-        _object({"limit": {"type": "integer", "minimum": 0}, "cursor": TEXT}),
+        a.ConversationsList,
         _object(
             {
                 "conversations": {
@@ -176,20 +146,7 @@ ALL = (
         "list_conversations",
         "List conversations",
         "The conversations of every client, most recently used first.",
-        _object(
-            {
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 200,
-                    "description": "Greatest number of conversations. Default: 20.",
-                },
-                "cursor": _said(TEXT, "nextCursor of the page before."),
-                "cwd": _said(TEXT, "Only those in this directory."),
-                "archived": {"type": "boolean", "description": "Include archived conversations."},
-            },
-            additionalProperties=False,
-        ),
+        a.ListConversations,
         _object(
             {"conversations": {"type": "array", "items": ROW}, "nextCursor": TEXT},
             ("conversations",),
@@ -200,11 +157,7 @@ ALL = (
         "interrupt_conversation",
         "Interrupt a conversation",
         "Stop the running turn with everything it started. Answered when all of it is gone; at once if nothing runs.",
-        _object(
-            {"threadId": REFERENCE, "reason": _said(TEXT, "Why; kept in the history.")},
-            ("threadId",),
-            additionalProperties=False,
-        ),
+        a.InterruptConversation,
         _object(
             {
                 "threadId": ID,
@@ -219,20 +172,7 @@ ALL = (
         "read_conversation",
         "Read a conversation",
         "A page of the transcript: what was said, which commands ran and how they ended.",
-        _object(
-            {
-                "threadId": REFERENCE,
-                "after": {"type": "integer", "minimum": 0, "description": "Events after this one; 0 for the start."},
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 256,
-                    "description": "Greatest number of events. Default: 100.",
-                },
-            },
-            ("threadId",),
-            additionalProperties=False,
-        ),
+        a.ReadConversation,
         _object(
             {
                 "threadId": ID,
@@ -248,22 +188,10 @@ ALL = (
         "answer_approval",
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
-        _object(
-            {
-                "approvalId": _said(TEXT, "The approval's id."),
-                "decision": {"type": "string", "enum": DECISIONS, "description": "abort also ends the turn."},
-                "reason": _said(TEXT, "Why; the model reads it when it is a denial."),
-            },
-            ("approvalId", "decision"),
-            additionalProperties=False,
-        ),
+        a.AnswerApproval,
         _object({"approvalId": TEXT, "decision": TEXT}, ("approvalId", "decision")),
         _hints(destroys=True, world=True),
     ),
 )
 
 BY_NAME: Mapping[str, Schema] = {tool["name"]: tool for tool in ALL}
-
-
-def listed(names: Iterable[str]) -> list[Schema]:
-    return [BY_NAME[name] for name in names if name in BY_NAME]

@@ -26,21 +26,9 @@ def as_json(record: Record) -> JsonObject:
     return {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
 
 
-def _began(event: JsonObject) -> str:
-    return f"# {event.get('name') or event['session_id']}"
-
-
 def _user(event: JsonObject) -> str:
     who = "**User**" if event.get("kind", "plain") == "plain" else "**Context**"
     return f"{who}\n\n{event['message']}"
-
-
-def _agent(event: JsonObject) -> str:
-    return f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else "")
-
-
-def _command(event: JsonObject) -> str:
-    return _fenced(f"$ {command_line(event['command'])}", "sh")
 
 
 def _ended(event: JsonObject) -> str:
@@ -58,10 +46,6 @@ def _asked(event: JsonObject) -> str:
     return f"*Asked for approval, {where(event)}:*\n\n{_fenced(summary(event))}"
 
 
-def _answered(event: JsonObject) -> str:
-    return f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*"
-
-
 def _plan(event: JsonObject) -> str:
     marks = {"completed": "x", "in_progress": "~", "pending": " "}
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
@@ -76,14 +60,14 @@ def _fenced(text: str, kind: str = "") -> str:
 
 
 PARTS: Mapping[str, Callable[[JsonObject], str]] = {
-    "session_configured": _began,
+    "session_configured": lambda event: f"# {event.get('name') or event['session_id']}",
     "user_message": _user,
-    "agent_message": _agent,
-    "exec_command_begin": _command,
+    "agent_message": lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),
+    "exec_command_begin": lambda event: _fenced(f"$ {command_line(event['command'])}", "sh"),
     "exec_command_end": _ended,
     "patch_apply_begin": _patch,
     **dict.fromkeys(APPROVAL_REQUESTS, _asked),
-    "approval_resolved": _answered,
+    "approval_resolved": lambda event: f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*",
     "plan_update": _plan,
     "error": lambda event: f"*Error: {event['message']}*",
     "turn_aborted": lambda event: f"*Turn {event['reason']}*",

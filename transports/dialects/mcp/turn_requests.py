@@ -1,17 +1,15 @@
 """The `codex` and `codex-reply` calls that are open, and which of them a turn belongs to.
 
-A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. What it sent
-carries its name in `by`; so when a turn takes that input, the turn's events are the call's. Calls that share a turn
-share its events: the one whose input came first owns them.
+A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. It chooses the
+id of its input; when a turn takes that input, the turn's events are the call's. Calls that share a turn share its
+events: the one whose input came first owns them.
 """
-
-from collections.abc import Iterator
 
 from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
-from actors.vocabulary.ids import ConversationId, RequestId, TurnId
+from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 
 ProgressToken = int | str
 
@@ -19,7 +17,7 @@ ProgressToken = int | str
 class TurnRequest(Struct, eq=False):
     request: RequestId
     number: int
-    by: str
+    input: InputId
     first: bool  # it began the conversation, so its turn goes by the request's id
     progress: ProgressToken | None = None
     conversation: ConversationId | None = None
@@ -41,12 +39,6 @@ class TurnRequests:
         self._calls: dict[RequestId, TurnRequest] = {}
         self._owners: dict[TurnId, TurnRequest] = {}
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def __iter__(self) -> Iterator[TurnRequest]:
-        return iter(tuple(self._calls.values()))
-
     def add(self, call: TurnRequest) -> None:
         self._calls[call.request] = call
 
@@ -66,12 +58,12 @@ class TurnRequests:
 
     def claim_turns(self, slice_: Slice) -> None:
         """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
-        by = {one.by: one for one in self.of(slice_.conversation)}
+        waiting = {one.input: one for one in self.of(slice_.conversation)}
         for record in slice_.records:
             if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
                 message = durable_adapter.validate_json(record.body)
-                if isinstance(message, UserMessage) and message.by in by:
-                    self._owners[record.turn] = by[message.by]
+                if isinstance(message, UserMessage) and message.input_id in waiting:
+                    self._owners[record.turn] = waiting[message.input_id]
 
     def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnRequest | None:
         """The call of this turn; failing that, the call that has waited longest."""

@@ -8,11 +8,11 @@ from actors.conversation.messages import CancelRequest, Rename, ToConversation
 from actors.routing.messages import Resolve, ToRegistry
 from actors.vocabulary.answers import Done, Resolved
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, Overloaded, UnknownConversation
-from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
 from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.requests import Requests
-from transports.dialects.kit.script import Script, Scripts, answer, ask, command, look_up, look_up_each
+from transports.dialects.kit.script import Script, Scripts, ask, command, look_up, look_up_each
 from transports.requests import AskStatus, Plain
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
@@ -27,9 +27,12 @@ class Others:
         self.requests = Requests(self.scripts, limit=2)
         self.outcomes: list[object] = []
 
-    def begin(self, script: Script[object], request: int = 1) -> None:
+    def begin(self, work: Script[object] | object, request: int = 1) -> None:
         assert self.requests.refusal(request, urgent=False) is None
-        self.requests.run(request, script, self.outcomes.append)
+        self.requests.run(request, work, self._finish)
+
+    def _finish(self, _: RequestId, outcome: object) -> None:
+        self.outcomes.append(outcome)
 
     def caller(self, at: int = -1) -> Caller:
         match self.told[at]:
@@ -68,9 +71,9 @@ def test_a_refusal_is_raised_where_it_was_asked_for_and_ends_what_does_not_catch
     assert len(others.told) == 1
 
 
-def test_a_script_that_needs_nobody_is_over_at_once() -> None:
+def test_a_request_that_needs_nobody_is_over_at_once() -> None:
     others = Others()
-    others.begin(answer("pong"))
+    others.begin("pong")
     assert others.outcomes == ["pong"]
     assert len(others.requests) == 0
 

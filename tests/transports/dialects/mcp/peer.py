@@ -142,6 +142,21 @@ class McpClient:
             if "method" not in one and one["id"] == request and type(one["id"]) is type(request)
         ]
 
+    def statistics(self) -> dict[str, int]:
+        """The sizes of everything that could grow."""
+        state = self.dialect._state
+        return {
+            "requests": len(state.requests),
+            "expected": len(state.scripts),
+            "readers": len(state.readers._readers),
+            "running": len(state.calls._calls),
+            "questions": len(state.questions._open),
+            "unasked": len(state.questions._unasked),
+            "streams": len(state.streams),
+            "listeners": len(state.listeners),
+            "watched": len(state.watched),
+        }
+
     def answer(self, request: RequestId) -> Json:
         found = self.answers(request)
         assert len(found) == 1, f"request {request!r} has {len(found)} answers"

@@ -82,4 +82,4 @@ def text_of(result: Json) -> str:
 
 
 def nothing_open(client: McpClient) -> bool:
-    return not any(client.dialect.statistics().values())
+    return not any(client.statistics().values())

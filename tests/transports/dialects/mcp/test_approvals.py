@@ -388,7 +388,7 @@ def test_an_answer_meanwhile_ends_the_waiting() -> None:
     client = McpClient(daemon, elicits=False)
     conversation = began(daemon, client)
     answer_elsewhere(daemon, conversation, wants_to_run(daemon, conversation))
-    assert client.dialect.statistics()["unasked"] == 0
+    assert client.statistics()["unasked"] == 0
     daemon.advance(1000)
     assert decisions(daemon) == [Decision.APPROVED]
 
@@ -474,7 +474,7 @@ def test_a_question_that_was_settled_between_two_readers_is_closed_by_the_second
     asked = [one["id"] for one in client.lines if one.get("method") == "elicitation/create"]
     assert [one["requestId"] for one in client.told("notifications/cancelled")] == asked
     assert len(asked) == elicits
-    left = client.dialect.statistics()
+    left = client.statistics()
     assert (left["questions"], left["unasked"]) == (0, 0)
 
 

@@ -406,7 +406,7 @@ def test_events_have_the_members_of_their_time_and_no_others() -> None:
 def test_an_unknown_conversation_leaves_no_reader_behind() -> None:
     client = McpClient(Daemon())
     client.result("codex-reply", {"threadId": str(uuid4()), "prompt": "x"})
-    assert client.dialect.statistics()["readers"] == 0
+    assert client.statistics()["readers"] == 0
 
 
 def test_notices_are_logged_once_and_only_as_loud_as_was_chosen() -> None:

@@ -193,7 +193,7 @@ def check_questions(world: World) -> None:
         closed = {one["requestId"] for one in client.told("notifications/cancelled")}
         replied = {number for client_number, number in world.replied if client_number == which}
         assert asked <= closed | replied
-        left = client.dialect.statistics()
+        left = client.statistics()
         assert {key: left[key] for key in ("requests", "running", "questions", "unasked", "expected")} == {
             "requests": 0,
             "running": 0,

@@ -122,7 +122,7 @@ def test_a_page_goes_on_where_the_last_one_ended_though_the_list_has_moved() -> 
 def test_a_bounded_dictionary_forgets_the_oldest() -> None:
     kept: Bounded[int, str] = Bounded(2)
     for number in (1, 2, 1, 3):
-        kept.keep(number, "x")
+        kept[number] = "x"
     assert (1 in kept, 2 in kept, 3 in kept, len(kept)) == (True, False, True, 2)
 
 

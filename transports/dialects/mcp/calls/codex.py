@@ -6,12 +6,12 @@ from uuid import uuid4
 from actors.conversation.messages import Archive, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.identifiers import conversation_id, fresh_conversation
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command
 from transports.dialects.mcp.arguments import Codex, CodexReply
@@ -30,10 +30,9 @@ DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
 STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
 Wanted = TypeVar("Wanted", Codex, CodexReply)
-Result = JsonObject | None  # None: its client took it back, and such calls are not answered
 
 
-def codex(call: McpCall, given: object) -> Script[Result]:
+def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
     if given is None:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
     wanted = _read(Codex, given)
@@ -41,7 +40,7 @@ def codex(call: McpCall, given: object) -> Script[Result]:
     return (yield from _until_its_end(call.state, one, _first_turn(call.state, one, wanted)))
 
 
-def codex_reply(call: McpCall, given: object) -> Script[Result]:
+def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
     if given is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
@@ -69,8 +68,8 @@ def _read(model: type[Wanted], given: object) -> Wanted:
 
 
 def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
-    state, number = call.state, call.state.scripts.number()
-    one = TurnRequest(call.request, number, f"{call.client.label}#{number}", first, call.progress, notices=ignored)
+    state, input_ = call.state, InputId(str(uuid4()))
+    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -78,8 +77,11 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequ
     return one
 
 
-def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[Result]:
-    """Keep the call open as long as its turn; the last call of a conversation removes their reader."""
+def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+    """Keep the call open as long as its turn; the last call of a conversation removes their reader.
+
+    None if its client took it back, and such calls are not answered.
+    """
     try:
         result = yield from turn
     except GreenroomError as why:
@@ -93,7 +95,7 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
 
 
 def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, wanted)
     one.notices += tuple(warning for warning in made.warnings if warning not in one.notices)
@@ -121,7 +123,7 @@ def _turn(
         state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
     words = (TextItem(text=prompt),)
-    said = Send(words, policy, await_end=True, by=one.by, gone_s=state.options.gone_s)
+    said = Send(words, policy, await_end=True, by=state.client.label, gone_s=state.options.gone_s, input=one.input)
     return _ended(one, (yield from command(conversation, said)))
 
 

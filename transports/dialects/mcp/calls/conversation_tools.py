@@ -1,14 +1,14 @@
 """The tools of August 2025: `conversationCreate`, `…SendMessage`, `…Stream`, `conversationsList`."""
 
 from functools import partial
-from uuid import uuid4
 
 from actors.conversation.messages import Send
 from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
-from actors.vocabulary.ids import ConversationId, RequestId
+from actors.vocabulary.ids import RequestId
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
+from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import worded
@@ -25,7 +25,7 @@ TAKEN_OVER = "New stream() took over"
 
 
 def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
-    conversation = ConversationId(str(uuid4()))
+    conversation = fresh_conversation()
     try:
         with worded(ToolError, "Failed to load config"):
             made = yield from make_settings(call.state, wanted)
@@ -33,7 +33,7 @@ def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
             begun = yield from begin(call.state, conversation, made.settings)
     except ToolError as error:
         return payload({"message": error.message}, error=True)
-    call.state.created.keep(conversation, call.request)
+    call.state.created[conversation] = call.request
     return payload({"conversation_id": conversation, "model": begun.settings.model})
 
 
@@ -45,9 +45,9 @@ def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[Jso
     call.do(Ask(RememberEnvironment(conversation)))
     said = Send(wanted.content, by=call.client.label)
     try:
-        yield from command(conversation, said, noted=partial(state.sent.keep, call.request))
+        yield from command(conversation, said, noted=partial(state.sent.__setitem__, call.request))
     except GreenroomError as why:
-        state.sent.pop(call.request)
+        state.sent.pop(call.request, None)
         if isinstance(why, UnknownConversation):
             return _unsent("Session does not exist")
         return _unsent(f"Failed to submit user input: {why.message}")

@@ -10,10 +10,12 @@ from transports.dialects.kit.script import Script, ask, command, conversation_na
 from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.results import payload, text
 from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.tools import ROW
 from transports.dialects.mcp.transcript import as_markdown
-from transports.heads import described
 from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory
+
+DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
 def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
@@ -59,7 +61,4 @@ def _meant(reference: str) -> Script[ConversationId]:
 
 
 def row(head: Head) -> JsonObject:
-    return {
-        "threadId": head.conversation,
-        **described(head),
-    }
+    return {"threadId": head.conversation, **{name: getattr(head, name) for name in DESCRIBED}}

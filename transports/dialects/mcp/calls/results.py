@@ -1,9 +1,9 @@
 """The results of tools: contents for models, the same in a structure for programs, and what went wrong. Pure."""
 
-import json
 from collections.abc import Mapping
 
 from actors.vocabulary.errors import GreenroomError
+from transports import jsonrpc
 from transports.jsonrpc import JsonObject
 
 
@@ -22,5 +22,4 @@ def tool_error(*texts: str) -> JsonObject:
 
 def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
     """The same object twice: as JSON text for models, as structure for programs."""
-    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return {"content": text(written), "isError": error, "structuredContent": value}
+    return {"content": text(jsonrpc.written(value)), "isError": error, "structuredContent": value}
