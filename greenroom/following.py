@@ -6,12 +6,15 @@ another reader as `after`, it goes on with the very next event. Pure.
 
 from base64 import b64decode, b64encode
 from collections.abc import Generator, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from greenroom.errors import ConnectionLost, UnknownConversation
+from greenroom.record import Event
 from greenroom.scripts import ANSWER_S, QUESTIONS, ApiCall, NextNotification, Request, Script, asked, page, rows
 from greenroom.wire import Json
 
+E = TypeVar("E", bound=Event)
+C = TypeVar("C")
 PAGE = 256
 POLL_S = 20.0  # for one answer while nothing happens; then it is asked for again
 AT_REST = frozenset({"idle", "parked", "archived", "failed"})  # states in which the list has the last seq
@@ -24,7 +27,16 @@ class Happened(NamedTuple):
 Happenings = Generator[Request | Happened, Json, None]
 
 
-class HistoryReader:
+class Reader(Generic[E, C]):
+    """A reader of events of the class E; `cursor` is its place."""
+
+    cursor: C
+
+    def events(self) -> Happenings:
+        raise NotImplementedError
+
+
+class HistoryReader(Reader[Event, int]):
     """The stored events of one conversation after a seq, to its end as it is when the reader gets there."""
 
     def __init__(self, conversation: str, after: int = 0) -> None:
@@ -41,7 +53,7 @@ class HistoryReader:
                 return
 
 
-class ConversationReader:
+class ConversationReader(Reader[Event, int | None]):
     """One conversation: the stored events after a seq (None: none), then all that happens, deltas included."""
 
     def __init__(self, conversation: str, after: int | None = 0, *, read_only: bool = False) -> None:
@@ -108,7 +120,7 @@ class ConversationReader:
                     del counts[key]
 
 
-class EverythingReader:
+class EverythingReader(Reader[Event, Mapping[str, int]]):
     """All conversations: the stored events after the seq of each (None: none), then each new one, without deltas.
 
     Those that `after` does not name are new. Events come in order within each conversation.
@@ -174,10 +186,11 @@ class EverythingReader:
             self.cursor.pop(conversation, None)  # deleted meanwhile
 
 
-class QuestionReader:
+class QuestionReader(Reader[Any, None]):
     """The questions that wait for an answer, then each new one, of all conversations."""
 
     def __init__(self) -> None:
+        self.cursor = None
         self._told: set[str] = set()
 
     def events(self) -> Happenings:
