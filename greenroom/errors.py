@@ -40,6 +40,7 @@ from actors.vocabulary.errors import (
     UnknownConversation,
     WrongState,
 )
+from supervisor.daemon.launch import StartFailed
 
 __all__ = (
     "AlreadyAnswered",
@@ -87,10 +88,6 @@ class ConnectionLost(DaemonDown):
 
 class Unreachable(GreenroomError):
     code = "unreachable"
-
-
-class StartFailed(GreenroomError):
-    code = "start_failed"
 
 
 class OtherVersion(GreenroomError):

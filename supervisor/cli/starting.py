@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import NoReturn
 
 from actors.vocabulary.visible import visible
-from greenroom.daemon import ANSWERS_S, daemon_answers, start_daemon
+from greenroom.daemon import daemon_answers, start_daemon
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
+from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
 
 GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
@@ -93,7 +94,7 @@ def _brought_down(drain_s: float | None) -> bool:
 
 def _whoever_runs() -> Control | None:
     """Also one that still comes up, or was told to go by somebody else: it is there as long as it has the lock."""
-    deadline = time.monotonic() + ANSWERS_S
+    deadline = time.monotonic() + START_S
     while True:
         try:
             return Control("down")
