@@ -5,7 +5,7 @@ another reader as `after`, it goes on with the very next event. Pure.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from greenroom.errors import ConnectionLost, UnknownConversation
@@ -131,24 +131,7 @@ class EverythingReader(Reader[Event, Mapping[str, int]]):
         self._from_now_on = after is None
 
     def events(self) -> Happenings:
-        again = False
-        while True:
-            try:
-                place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
-                if self._from_now_on:
-                    yield from self._go_to_the_end()
-                else:
-                    yield from self._catch_up()
-                while True:
-                    params = {"after": place, "wait_s": POLL_S}
-                    news = yield ApiCall("events/read", params, POLL_S + ANSWER_S)
-                    if news["lagged"]:
-                        yield from self._catch_up()
-                    for envelope in news["events"]:
-                        yield from self._next(envelope)
-                    place = news["cursor"]
-            except ConnectionLost:
-                again = True
+        return _news(self._catch_up, self._next)
 
     def _go_to_the_end(self) -> Script[None]:
         """Start at the end of the history, as the list may lag behind a conversation that has a turn."""
@@ -159,6 +142,8 @@ class EverythingReader(Reader[Event, Mapping[str, int]]):
         self._from_now_on = False
 
     def _catch_up(self) -> Happenings:
+        if self._from_now_on:
+            return (yield from self._go_to_the_end())
         for row in (yield from rows(archived=True)):
             if row["state"] not in AT_REST or row["seq"] > self.cursor.get(row["conversation"], 0):
                 yield from self._stored(row["conversation"])
@@ -194,20 +179,7 @@ class QuestionReader(Reader[Any, None]):
         self._told: set[str] = set()
 
     def events(self) -> Happenings:
-        again = False
-        while True:
-            try:
-                place = (yield ApiCall("events/read", {}, again=again))["cursor"]
-                yield from self._open()
-                while True:
-                    news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
-                    if news["lagged"]:
-                        yield from self._open()
-                    for envelope in news["events"]:
-                        yield from self._once(envelope)
-                    place = news["cursor"]
-            except ConnectionLost:
-                again = True
+        return _news(self._open, self._once)
 
     def _open(self) -> Happenings:
         found = yield ApiCall("approvals/list", {})
@@ -219,6 +191,24 @@ class QuestionReader(Reader[Any, None]):
         if body["type"] in QUESTIONS and body["approval_id"] not in self._told:
             self._told.add(body["approval_id"])
             yield Happened(envelope)
+
+
+def _news(catch_up: Callable[[], Happenings], each: Callable[[Json], Happenings]) -> Happenings:
+    """What is stored in any conversation, by long polling; `catch_up` at the beginning and after each gap."""
+    again = False
+    while True:
+        try:
+            place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
+            yield from catch_up()
+            while True:
+                news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
+                if news["lagged"]:
+                    yield from catch_up()
+                for envelope in news["events"]:
+                    yield from each(envelope)
+                place = news["cursor"]
+        except ConnectionLost:
+            again = True
 
 
 def _told(found: Json, conversation: str, after: int) -> Iterator[tuple[int, Json]]:

@@ -82,7 +82,7 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 def _unknown(word: str) -> Problem:
     import difflib
 
-    names = [name for verb in VERBS if not verb.hidden for name in (verb.name, *verb.aliases)]
+    names = [name for verb in VERBS for name in (verb.name, *verb.aliases)]
     near = difflib.get_close_matches(word, names, n=3)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     return Problem(f"unknown verb {word!r}", f"{meant}`greenroom help` lists all verbs", "usage")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from supervisor.cli.client import Control
 from supervisor.cli.problems import Problem
 from supervisor.cli.shapes import Arg, Opt, Verb
-from supervisor.cli.verbs import VERBS, find, shown
+from supervisor.cli.verbs import VERBS, find
 from supervisor.cli.words import cut, one_line
 
 WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
@@ -85,7 +85,7 @@ def answer(chosen: Namespace) -> int:
 
 def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
     if not before:
-        yield from ((verb.name, verb.summary) for verb in shown())
+        yield from ((verb.name, verb.summary) for verb in VERBS)
         return
     verb = find(before[0])
     if verb is None:
@@ -139,7 +139,7 @@ def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidat
         from supervisor.cli.topics import TOPICS
 
         yield from ((name, summary) for name, (summary, _) in TOPICS.items())
-        yield from ((verb.name, verb.summary) for verb in VERBS if not verb.hidden)
+        yield from ((verb.name, verb.summary) for verb in VERBS)
     elif kind.startswith("fields"):
         yield from _fields(kind.removeprefix("fields").strip(), last)
 

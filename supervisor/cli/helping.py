@@ -5,9 +5,8 @@ from argparse import Namespace
 
 from supervisor.cli.arguments import parser
 from supervisor.cli.problems import Problem
-from supervisor.cli.shapes import Verb
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import GROUPS, VERBS, find, shown
+from supervisor.cli.verbs import GROUPS, VERBS, find
 
 
 def run(chosen: Namespace) -> int:
@@ -25,16 +24,10 @@ def run(chosen: Namespace) -> int:
 
 def overview() -> str:
     lines = ["usage: greenroom VERB [ARGUMENT…]", "", "A supervisor for coding-agent conversations.", ""]
-    for group, title in GROUPS.items():
-        lines.append(f"{title}:")
-        lines += [_row(verb) for verb in shown() if verb.group == group]
-        lines.append("")
+    for title, verbs in GROUPS.items():
+        lines += [f"{title}:", *(f"  {verb.name:11} {verb.summary}" for verb in verbs), ""]
     lines.append(f"`greenroom VERB --help` shows its options. Topics of `greenroom help`: {', '.join(TOPICS)}.")
     return "\n".join(_wrapped(lines))
-
-
-def _row(verb: Verb) -> str:
-    return f"  {verb.name:11} {verb.summary}"
 
 
 def _wrapped(lines: list[str]) -> list[str]:
@@ -48,7 +41,7 @@ def _wrapped(lines: list[str]) -> list[str]:
 
 
 def _unknown(word: str) -> Problem:
-    known = [*TOPICS, *(verb.name for verb in VERBS if not verb.hidden)]
+    known = [*TOPICS, *(verb.name for verb in VERBS)]
     near = difflib.get_close_matches(word, known, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom help` lists verbs and topics"
     return Problem(f"no verb or topic {word!r}", advice, "usage")
