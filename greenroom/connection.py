@@ -3,7 +3,6 @@
 Everything that waits has a limit. Finds a daemon, never starts one.
 """
 
-import os
 import select
 import socket
 import time
@@ -88,19 +87,12 @@ def connected(
 
     Raises DaemonDown if there is none. `env` and `umask` are for the commands of this client's conversations.
     """
+    from supervisor.paths import working_directory
     from supervisor.version import VERSION
 
     return DaemonConnection(
         _dialled(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s
     )
-
-
-def working_directory() -> str:
-    """The working directory, also if it has been removed meanwhile."""
-    try:
-        return os.getcwd()  # noqa: PTH109  # pathlib costs a third of this program's start
-    except OSError:
-        return "/"
 
 
 def _dialled(timeout_s: float) -> socket.socket:

@@ -4,7 +4,7 @@ Standard library only, and little of it: the bridge and the everyday verbs impor
 Owns names and permissions, not the files' contents. Safe from any thread.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
+# ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH109, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
 
 from __future__ import annotations
 
@@ -198,6 +198,14 @@ def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
     """The state directory and the files of configuration of a program that is started with HOME alone."""
     home = os.path.realpath(_home(environ))
     return _usual_state(home), [os.path.join(_usual_config(home), CONFIG_FILE), codex_config_file({"HOME": home})]
+
+
+def working_directory() -> str:
+    """The working directory, also if it has been removed meanwhile."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def private_directory(path: str, *, create: bool = True) -> str:

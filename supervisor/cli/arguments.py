@@ -118,7 +118,8 @@ def number(text: str, what: str) -> int:
 
 
 def pairs(words: Sequence[str]) -> dict[str, object]:
-    """Read `key=value` words. A value is TOML; anything else is a string without its quotes."""
+    """Read `key=value` words. A value is TOML that JSON can say; anything else is a string without its quotes."""
+    import json
     import tomllib
 
     found: dict[str, object] = {}
@@ -127,7 +128,9 @@ def pairs(words: Sequence[str]) -> dict[str, object]:
         if not equals or not key.strip():
             raise Problem(f"{word!r} is not a setting", "write KEY=VALUE", "usage")
         try:
-            found[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
-            found[key.strip()] = raw.strip()
+            value = tomllib.loads(f"value = {raw}")["value"]
+            json.dumps(value)
+        except (tomllib.TOMLDecodeError, KeyError, TypeError):
+            value = raw.strip()
+        found[key.strip()] = value
     return found
