@@ -15,7 +15,7 @@ from typing import Generic, Self, TypeVar, assert_never, cast
 from greenroom.connection import LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
-from greenroom.exchange import Exchange, ScriptEnded, ScriptRun, advance, result_of
+from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
 from greenroom.following import Happened, Reader
 from greenroom.methods import Api, event_of
 from greenroom.record import Event
@@ -43,7 +43,7 @@ class AsyncClient(Api):
         env: Mapping[str, str] | None = None,
         reconnect_s: float = RECONNECT_S,
     ) -> None:
-        self._dialler = dialler(start, name, env)
+        self._dial = dialler(start, name, env)
         self._reconnect_s = reconnect_s
         self._dialling = asyncio.Lock()  # one dials for all
         self._closed = False
@@ -69,7 +69,7 @@ class AsyncClient(Api):
     # --- carrying out -----------------------------------------------------------------------------------------------
 
     async def _carry_out(self, script: Script[T]) -> T:
-        running = ScriptRun[_Link]()
+        running = _ScriptRun()
         try:
             request = advance(script)
             while True:
@@ -83,7 +83,7 @@ class AsyncClient(Api):
     def _read(self, reader: Reader[E, C]) -> "AsyncEvents[E, C]":
         return AsyncEvents(self, reader)
 
-    async def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
+    async def _proceed(self, running: "_ScriptRun", script: Generator[S, Json, object], request: Request) -> S:
         """Carry out a request; the script's next step."""
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
@@ -91,7 +91,7 @@ class AsyncClient(Api):
             answer = error
         return advance(script, answer)
 
-    async def _perform(self, running: "ScriptRun[_Link]", request: Request) -> Json:
+    async def _perform(self, running: "_ScriptRun", request: Request) -> Json:
         match request:
             case TimeLimit(limit_s):
                 return running.limit(limit_s)
@@ -116,7 +116,7 @@ class AsyncClient(Api):
         loop = asyncio.get_running_loop()
         while True:
             link = _Link()
-            dialling = loop.run_in_executor(None, self._dialler.dial, link)  # it may have to start a daemon
+            dialling = loop.run_in_executor(None, self._dial, link)  # it may have to start a daemon
             try:
                 connection = await asyncio.shield(dialling)
             except DaemonDown as error:
@@ -218,6 +218,39 @@ class _Link(Exchange, asyncio.Protocol):
             future.set_result(message)
 
 
+class _ScriptRun:
+    """A script that is carried out: its time limit, and the subscriptions it has begun."""
+
+    def __init__(self) -> None:
+        self.deadline: float | None = None
+        self._begun: list[tuple[_Link, str]] = []
+
+    @property
+    def exchange(self) -> _Link:
+        """The connection of the last subscription."""
+        return self._begun[-1][0]
+
+    def limit(self, limit_s: float | None) -> Json:
+        self.deadline = None if limit_s is None else time.monotonic() + limit_s
+        return {}
+
+    def until(self, wait_s: float | None) -> float | None:
+        """The deadline of a request that may take so long."""
+        limits = [self.deadline] if self.deadline is not None else []
+        limits += [time.monotonic() + wait_s] if wait_s is not None else []
+        return min(limits, default=None)
+
+    def began(self, exchange: _Link, answer: Json) -> Json:
+        if "subscription" in answer:
+            self._begun.append((exchange, answer["subscription"]))
+        return answer
+
+    def end(self) -> None:
+        while self._begun:
+            exchange, subscription = self._begun.pop()
+            exchange.leave(subscription)
+
+
 class AsyncEvents(AsyncIterator[E], Generic[E, C]):
     """Typed events, one after the other. A lost connection is dialled again: nothing is missing, nothing comes twice.
 
@@ -228,7 +261,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         self._client = client
         self._reader = reader
         self._events = reader.events()
-        self._running = ScriptRun[_Link]()
+        self._running = _ScriptRun()
         self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
 
     @property

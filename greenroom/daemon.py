@@ -4,8 +4,8 @@ Blocking. Standard library only: the command line starts it by the same code.
 """
 
 import os
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from greenroom import errors
 from greenroom.connection import DaemonConnection, connected
@@ -15,29 +15,20 @@ RECONNECT_S = 30.0  # for a lost daemon to come back: a restart takes seconds, t
 AGAIN_S = 0.1  # between two looks for a daemon that is to come back
 
 
-def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> "Dialler":
+def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> Callable[[ControlWire], DaemonConnection]:
+    """A function that makes a greeted connection, as this process is now."""
     from supervisor.daemon.umask import own_umask
 
-    return Dialler(start, name, os.environ if env is None else env, own_umask())
+    dial = partial(connected, name, env=os.environ if env is None else env, umask=own_umask())
 
-
-class Dialler(NamedTuple):
-    """Parameters with which a client connects, and reconnects."""
-
-    start: bool
-    name: str
-    env: Mapping[str, str]
-    umask: int
-
-    def dial(self, wire: ControlWire) -> DaemonConnection:
-        """A greeted connection."""
+    def started(wire: ControlWire) -> DaemonConnection:
         try:
-            return connected(self.name, wire, env=self.env, umask=self.umask)
+            return dial(wire)
         except errors.DaemonDown:
-            if not self.start:
-                raise
-        start_daemon()
-        return connected(self.name, wire, env=self.env, umask=self.umask)
+            start_daemon()
+        return dial(wire)
+
+    return started if start else dial
 
 
 def daemon_answers() -> bool:

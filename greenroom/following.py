@@ -5,7 +5,8 @@ another reader as `after`, it goes on with the very next event. Pure.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from greenroom.errors import ConnectionLost, UnknownConversation
@@ -44,13 +45,7 @@ class HistoryReader(Reader[Event, int]):
         self._conversation = conversation
 
     def events(self) -> Happenings:
-        while True:
-            found = yield from page(self._conversation, self.cursor, PAGE)
-            for cursor, envelope in _told(found, self._conversation, self.cursor):
-                self.cursor = cursor
-                yield Happened(envelope)
-            if found["complete"] or not found["events"]:
-                return
+        return _stored(self._conversation, self.cursor, partial(setattr, self, "cursor"))
 
 
 class ConversationReader(Reader[Event, int | None]):
@@ -158,15 +153,9 @@ class EverythingReader(Reader[Event, Mapping[str, int]]):
             yield Happened(envelope)
 
     def _stored(self, conversation: str) -> Happenings:
+        last = self.cursor.get(conversation, 0)
         try:
-            while True:
-                last = self.cursor.get(conversation, 0)
-                found = yield from page(conversation, last, PAGE)
-                for cursor, envelope in _told(found, conversation, last):
-                    self.cursor[conversation] = cursor
-                    yield Happened(envelope)
-                if found["complete"] or not found["events"]:
-                    return
+            yield from _stored(conversation, last, partial(self.cursor.__setitem__, conversation))
         except UnknownConversation:
             self.cursor.pop(conversation, None)  # deleted meanwhile
 
@@ -194,7 +183,7 @@ class QuestionReader(Reader[Any, None]):
 
 
 def _news(catch_up: Callable[[], Happenings], each: Callable[[Json], Happenings]) -> Happenings:
-    """What is stored in any conversation, by long polling; `catch_up` at the beginning and after each gap."""
+    """Events as they are stored in any conversation, by long polling; `catch_up` first, and after each gap."""
     again = False
     while True:
         try:
@@ -211,13 +200,19 @@ def _news(catch_up: Callable[[], Happenings], each: Callable[[Json], Happenings]
             again = True
 
 
-def _told(found: Json, conversation: str, after: int) -> Iterator[tuple[int, Json]]:
-    """The events of a page of history, and before them what is missing; each with the cursor behind it."""
-    events = found["events"]
-    if events and events[0]["seq"] > after + 1:
-        yield events[0]["seq"] - 1, _gap(conversation, after + 1, events[0]["seq"] - 1)
-    for envelope in events:
-        yield envelope["seq"], envelope
+def _stored(conversation: str, after: int, moved: Callable[[int], object]) -> Happenings:
+    """The stored events after a seq, and a gap where some are missing; `moved` is told the place behind each."""
+    while True:
+        found = yield from page(conversation, after, PAGE)
+        for envelope in found["events"]:
+            if envelope["seq"] > after + 1:
+                moved(envelope["seq"] - 1)
+                yield Happened(_gap(conversation, after + 1, envelope["seq"] - 1))
+            after = envelope["seq"]
+            moved(after)
+            yield Happened(envelope)
+        if found["complete"] or not found["events"]:
+            return
 
 
 def _gap(conversation: str, first: int, last: int) -> Json:

@@ -6,7 +6,6 @@ result of a script, the asyncio client an awaitable; a reader becomes an iterato
 
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from os import PathLike, fspath
 from types import MethodType
@@ -16,7 +15,6 @@ from uuid import uuid4
 from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken, TurnOver
 from greenroom.errors import ConnectionLost, Refusal
 from greenroom.events import (
-    KINDS,
     ApplyPatchApprovalRequest,
     ApprovalPolicy,
     BusyPolicy,
@@ -28,7 +26,7 @@ from greenroom.events import (
     TextItem,
 )
 from greenroom.following import ConversationReader, EverythingReader, HistoryReader, QuestionReader, Reader
-from greenroom.record import Event, Gap, UnknownEvent
+from greenroom.record import KINDS, Event, UnknownEvent
 from greenroom.scripts import (
     ANSWER_S,
     QUESTIONS,
@@ -91,7 +89,6 @@ def reader(
     return Method(made, "_read")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn(TurnOver):
     """A turn that has ended."""
 
@@ -307,8 +304,8 @@ def _send(conversation: str, prompt: Prompt, if_busy: BusyPolicy, key: str | Non
 
 def event_of(envelope: Json) -> Event:
     body = envelope["event"]
-    kind = Gap if body["type"] == Gap.type else KINDS.get(body["type"])
-    if kind is None:
+    kind = KINDS.get(body["type"], UnknownEvent)
+    if kind is UnknownEvent:
         return UnknownEvent.of({**envelope, "body": body})
     chunk = {"chunk": b64decode(body["chunk"])} if "chunk" in body else {}
     return kind.of({**envelope, **body, **chunk})

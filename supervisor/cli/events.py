@@ -11,24 +11,22 @@ from greenroom.exchange import advance
 from greenroom.following import AT_REST, EverythingReader, Happened
 from greenroom.scripts import ANSWER_S, ApiCall
 from supervisor.cli import histories, ids
-from supervisor.cli.arguments import number, seconds
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
-from supervisor.cli.show.lines import write
 from supervisor.cli.words import when
+from supervisor.cli.written import write_event
 
 
 def run(chosen: Namespace) -> int:
     types = _types(chosen.filter)
-    count = number(chosen.count, "number of events") if chosen.count is not None else None
-    limit_s = seconds(chosen.timeout) if chosen.timeout is not None else None
+    count: int | None = chosen.count
     with Control("events") as control:
         only = {ids.resolved(control, one) for one in chosen.conversation}
         since = when(chosen.since) if chosen.since is not None else None
-        for envelope in _all(control, since, only, limit_s):
+        for envelope in _all(control, since, only, chosen.timeout):
             if types and envelope["event"]["type"] not in types:
                 continue
-            write(envelope)
+            write_event(envelope)
             count = None if count is None else count - 1
             if count == 0:
                 return 0

@@ -1,12 +1,12 @@
 """`greenroom help`: list all verbs in a screenful, or explain a verb or a topic."""
 
-import difflib
 from argparse import Namespace
 
 from supervisor.cli.arguments import parser
 from supervisor.cli.problems import Problem
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import GROUPS, VERBS, find
+from supervisor.cli.words import nearest
 
 
 def run(chosen: Namespace) -> int:
@@ -18,7 +18,8 @@ def run(chosen: Namespace) -> int:
     elif (verb := find(word)) is not None:
         parser(verb).print_help()
     else:
-        raise _unknown(word)
+        advice = nearest(word, (*TOPICS, *(verb.name for verb in VERBS)), "`greenroom help` lists verbs and topics")
+        raise Problem(f"no verb or topic {word!r}", advice, "usage")
     return 0
 
 
@@ -38,10 +39,3 @@ def _wrapped(lines: list[str]) -> list[str]:
         for line in lines
         for part in (textwrap.wrap(line, 80, subsequent_indent=" " * 14, break_on_hyphens=False) or [""])
     ]
-
-
-def _unknown(word: str) -> Problem:
-    known = [*TOPICS, *(verb.name for verb in VERBS)]
-    near = difflib.get_close_matches(word, known, n=3)
-    advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom help` lists verbs and topics"
-    return Problem(f"no verb or topic {word!r}", advice, "usage")

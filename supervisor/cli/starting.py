@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from actors.vocabulary.visible import visible
 from greenroom.daemon import daemon_answers, start_daemon
-from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
@@ -67,7 +66,7 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 
 def down(chosen: Namespace) -> int:
-    drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
+    drain_s = 0.0 if chosen.now else chosen.drain
     try:
         running = _brought_down(drain_s)
     except Problem as problem:
