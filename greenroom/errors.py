@@ -14,7 +14,7 @@ Standard library only.
 """
 
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import actors.vocabulary.errors
 from actors.vocabulary.errors import (
@@ -77,8 +77,10 @@ def of(error: dict[str, Any]) -> GreenroomError:
     code = str(data.pop("code", ""))
     data.pop("retryable", None)
     kind = _kinds().get(code)
-    if kind is None:
-        kind = _unknown(code) if code else InvalidInput if error.get("code") == INVALID_PARAMS else Refusal
+    if kind is None and code:  # a daemon of a later version may refuse for reasons that this one does not know
+        kind = type("Refusal", (Refusal,), {"code": code})
+    elif kind is None:
+        kind = InvalidInput if error.get("code") == INVALID_PARAMS else Refusal
     return kind(str(error.get("message", "refused")), **data)
 
 
@@ -87,8 +89,3 @@ def _kinds() -> dict[str, type[GreenroomError]]:
     """The class of each code. Other packages of this process may have errors with the same."""
     ours = {**vars(actors.vocabulary.errors), **globals()}.values()
     return {kind.code: kind for kind in ours if isinstance(kind, type) and issubclass(kind, GreenroomError)}
-
-
-def _unknown(code: str) -> type[GreenroomError]:
-    """A daemon of a later version may refuse for reasons that this one does not know."""
-    return cast("type[GreenroomError]", type("Refusal", (Refusal,), {"code": code}))
