@@ -1,6 +1,7 @@
 """The commands of one test: built, awaited, and looked for in all of /proc when they should be gone."""
 
 import asyncio
+import dataclasses
 import os
 import sys
 import uuid
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
@@ -53,7 +53,7 @@ def command(
 
 
 def confined(plain: Command, inside: Confined) -> Command:
-    return replace(
+    return dataclasses.replace(
         plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
     )
 
