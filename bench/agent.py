@@ -38,7 +38,7 @@ from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  #
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
-from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
+from supervisor.agent.model.endpoint import Endpoint  # noqa: E402
 from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
 from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agent.processes.processes import Processes  # noqa: E402
@@ -47,6 +47,7 @@ from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
+from supervisor.config.shared import WireApi  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
 from tests.support.engine_harness import EngineHarness, provider  # noqa: E402
 

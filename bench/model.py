@@ -17,10 +17,11 @@ import httpx
 
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import Endpoint, WireApi, headers_of, url_of
+from supervisor.agent.model.endpoint import Endpoint, headers_of, url_of
 from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
 from supervisor.agent.model.stream_events import StreamEvent
+from supervisor.config.shared import WireApi
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET_US = 15.0

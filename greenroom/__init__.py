@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
+    from greenroom.methods import Question, Turn
     from greenroom.record import Event, Gap, UnknownEvent
-    from greenroom.scripts import Question, Turn
 
 __all__ = [
     "AsyncClient",
@@ -42,15 +42,7 @@ __all__ = [
     "events",
 ]
 
-_WHERE = {
-    "aio": ("AsyncClient", "AsyncEvents"),
-    "answers": ("Conversation", "Created", "Row", "Status", "Stopped", "Taken"),
-    "client": ("Client", "Events"),
-    "errors": ("ConnectionLost", "DaemonDown", "GreenroomError", "Refusal", "TimedOut"),
-    "record": ("Event", "Gap", "UnknownEvent"),
-    "scripts": ("Question", "Turn"),
-    "events": (),
-}
+_MODULES = ("errors", "record", "events", "answers", "methods", "aio", "client")
 
 
 if not TYPE_CHECKING:  # a checker is to know the names above, and no other
@@ -58,10 +50,12 @@ if not TYPE_CHECKING:  # a checker is to know the names above, and no other
     def __getattr__(name: str) -> object:
         from importlib import import_module
 
-        for module, names in _WHERE.items():
-            if name == module or name in names:
-                loaded = import_module(f"greenroom.{module}")
-                return loaded if name == module else getattr(loaded, name)
+        if name in _MODULES:
+            return import_module(f"greenroom.{name}")
+        if name in __all__:
+            for module in _MODULES:
+                if hasattr(loaded := import_module(f"greenroom.{module}"), name):
+                    return getattr(loaded, name)
         raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

@@ -6,29 +6,22 @@ asks.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial, wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, assert_never, cast
+from copy import copy
+from functools import partial
+from typing import Generic, Self, TypeVar, assert_never, cast
 
-from greenroom import scripts
 from greenroom.connection import LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
-from greenroom.exchange import Exchange, ScriptEnded, ScriptRun, advance, result_of
-from greenroom.following import (
-    ConversationReader,
-    EverythingReader,
-    Happened,
-    Happenings,
-    HistoryReader,
-    QuestionReader,
-)
+from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
+from greenroom.following import Happened, Reader
+from greenroom.methods import Api, event_of
 from greenroom.record import Event
-from greenroom.scripts import ApiCall, NextNotification, Question, Request, Script, TimeLimit, event_of
+from greenroom.scripts import ApiCall, NextNotification, Request, Script, TimeLimit
 from greenroom.wire import Json
 
-P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
 E = TypeVar("E", bound=Event)
@@ -36,15 +29,7 @@ C = TypeVar("C")
 HELD = 64  # slices not taken yet; with so many no more is read until a call waits
 
 
-def _awaited(script: Callable[P, Script[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
-    @wraps(script)
-    async def method(self: "AsyncClient", *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._carry_out(script(*args, **kwargs))
-
-    return cast("Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]", method)
-
-
-class AsyncClient:
+class AsyncClient(Api):
     """A connection to the daemon of this home. `async with` opens and closes it; conversations go on.
 
     The options are those of `Client`.
@@ -58,7 +43,7 @@ class AsyncClient:
         env: Mapping[str, str] | None = None,
         reconnect_s: float = RECONNECT_S,
     ) -> None:
-        self._dialler = dialler(start, name, env)
+        self._dial = dialler(start, name, env)
         self._reconnect_s = reconnect_s
         self._dialling = asyncio.Lock()  # one dials for all
         self._closed = False
@@ -81,49 +66,10 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    create = _awaited(scripts.create)
-    get = _awaited(scripts.get)
-    conversations = _awaited(scripts.conversations)
-    rename = _awaited(scripts.rename)
-    archive = _awaited(scripts.archive)
-    delete = _awaited(scripts.delete)
-    fork = _awaited(scripts.fork)
-    restart = _awaited(scripts.restart)
-    send = _awaited(scripts.send)
-    send_and_wait = _awaited(scripts.send_and_wait)
-    run = _awaited(scripts.run)
-    wait = _awaited(scripts.wait)
-    interrupt = _awaited(scripts.interrupt)
-    approvals = _awaited(scripts.approvals)
-    answer = _awaited(scripts.answer)
-    status = _awaited(scripts.status)
-    call = _awaited(scripts.call)
-
-    def attach(
-        self, conversation: str, *, after: int | None = 0, read_only: bool = False
-    ) -> "AsyncEvents[Event, int | None]":
-        """The events after a seq (None: after the last one), then each as it happens, for ever."""
-        reader = ConversationReader(conversation, after, read_only=read_only)
-        return AsyncEvents(self, reader.events(), lambda: reader.cursor)
-
-    def follow(self, *, after: Mapping[str, int] | None = None) -> "AsyncEvents[Event, Mapping[str, int]]":
-        """All that is stored in any conversation, for ever; with `after`, from there on. In order within each."""
-        reader = EverythingReader(after)
-        return AsyncEvents(self, reader.events(), lambda: dict(reader.cursor))
-
-    def questions(self) -> "AsyncEvents[Question, None]":
-        """Each question that waits for an answer, for ever: those that are open, then new ones."""
-        return AsyncEvents(self, QuestionReader().events(), lambda: None)
-
-    def history(self, conversation: str, *, after: int = 0) -> "AsyncEvents[Event, int]":
-        """The stored events of a conversation, to its end."""
-        reader = HistoryReader(conversation, after)
-        return AsyncEvents(self, reader.events(), lambda: reader.cursor)
-
     # --- carrying out -----------------------------------------------------------------------------------------------
 
     async def _carry_out(self, script: Script[T]) -> T:
-        running = ScriptRun[_Link]()
+        running = _ScriptRun()
         try:
             request = advance(script)
             while True:
@@ -134,7 +80,10 @@ class AsyncClient:
             running.end()
             self._say_goodbye()
 
-    async def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
+    def _read(self, reader: Reader[E, C]) -> "AsyncEvents[E, C]":
+        return AsyncEvents(self, reader)
+
+    async def _proceed(self, running: "_ScriptRun", script: Generator[S, Json, object], request: Request) -> S:
         """Carry out a request; the script's next step."""
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
@@ -142,7 +91,7 @@ class AsyncClient:
             answer = error
         return advance(script, answer)
 
-    async def _perform(self, running: "ScriptRun[_Link]", request: Request) -> Json:
+    async def _perform(self, running: "_ScriptRun", request: Request) -> Json:
         match request:
             case TimeLimit(limit_s):
                 return running.limit(limit_s)
@@ -167,7 +116,7 @@ class AsyncClient:
         loop = asyncio.get_running_loop()
         while True:
             link = _Link()
-            dialling = loop.run_in_executor(None, self._dialler.dial, link)  # it may have to start a daemon
+            dialling = loop.run_in_executor(None, self._dial, link)  # it may have to start a daemon
             try:
                 connection = await asyncio.shield(dialling)
             except DaemonDown as error:
@@ -269,31 +218,79 @@ class _Link(Exchange, asyncio.Protocol):
             future.set_result(message)
 
 
-class AsyncEvents(AsyncIterator[E], Generic[E, C]):
-    """The same as `Events`, for `async for`."""
+class _ScriptRun:
+    """A script that is carried out: its time limit, and the subscriptions it has begun."""
 
-    def __init__(self, client: AsyncClient, events: Happenings, cursor: Callable[[], C]) -> None:
+    def __init__(self) -> None:
+        self.deadline: float | None = None
+        self._begun: list[tuple[_Link, str]] = []
+
+    @property
+    def exchange(self) -> _Link:
+        """The connection of the last subscription."""
+        return self._begun[-1][0]
+
+    def limit(self, limit_s: float | None) -> Json:
+        self.deadline = None if limit_s is None else time.monotonic() + limit_s
+        return {}
+
+    def until(self, wait_s: float | None) -> float | None:
+        """The deadline of a request that may take so long."""
+        limits = [self.deadline] if self.deadline is not None else []
+        limits += [time.monotonic() + wait_s] if wait_s is not None else []
+        return min(limits, default=None)
+
+    def began(self, exchange: _Link, answer: Json) -> Json:
+        if "subscription" in answer:
+            self._begun.append((exchange, answer["subscription"]))
+        return answer
+
+    def end(self) -> None:
+        while self._begun:
+            exchange, subscription = self._begun.pop()
+            exchange.leave(subscription)
+
+
+class AsyncEvents(AsyncIterator[E], Generic[E, C]):
+    """Typed events, one after the other. A lost connection is dialled again: nothing is missing, nothing comes twice.
+
+    `cursor` is where the reader is: another reader that starts there, in any program, gets the very next event.
+    """
+
+    def __init__(self, client: AsyncClient, reader: Reader[E, C]) -> None:
         self._client = client
-        self._events = events
-        self._cursor = cursor
-        self._running = ScriptRun[_Link]()
+        self._reader = reader
+        self._events = reader.events()
+        self._running = _ScriptRun()
         self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
 
     @property
     def cursor(self) -> C:
-        return self._cursor()
+        return copy(self._reader.cursor)
 
     async def __anext__(self) -> E:
-        try:
-            while True:
-                step = self._step or advance(self._events)
-                if isinstance(step, Happened):
-                    self._step = None
-                    return cast("E", event_of(step.envelope))
-                self._step = step  # if we are cancelled, it is asked again
+        while not isinstance(step := self._next_step(), Happened):  # if we are cancelled, it is asked again
+            try:
                 self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
+            except ScriptEnded:
+                raise StopAsyncIteration from None
+        return self._taken(step)
+
+    def here(self) -> E | None:
+        """The next event if nothing has to be asked for it. StopAsyncIteration if there is none any more."""
+        step = self._next_step()
+        return self._taken(step) if isinstance(step, Happened) else None
+
+    def _next_step(self) -> Request | Happened:
+        try:
+            self._step = self._step or advance(self._events)
         except ScriptEnded:
             raise StopAsyncIteration from None
+        return self._step
+
+    def _taken(self, step: Happened) -> E:
+        self._step = None
+        return cast("E", event_of(step.envelope))
 
     async def close(self) -> None:
         self._step = None

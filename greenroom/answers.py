@@ -1,6 +1,5 @@
 """The daemon's answers, as typed objects. Written from the code by `make reference`."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from greenroom.events import ApplyPatchApprovalRequest, ExecApprovalRequest, Settings
@@ -19,7 +18,6 @@ class Reader(TypedDict):
     read_only: bool  # It only watches.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Created(FromJson):
     conversation: str  # Its id.
     settings: Settings  # How it is run.
@@ -27,7 +25,6 @@ class Created(FromJson):
     warnings: list[str]  # Keys of the config that are ignored.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Row(FromJson):
     conversation: str  # Its id.
     name: str | None  # Its name.
@@ -42,7 +39,6 @@ class Row(FromJson):
     archived: bool  # Left out of lists unless asked for.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation(FromJson):
     conversation: str  # Its id.
     state: Condition  # Its state.
@@ -61,7 +57,6 @@ class Conversation(FromJson):
     failed: str | None  # Why it failed; null after a restart.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Taken(FromJson):
     """Without `wait`: the input is stored."""
 
@@ -72,7 +67,6 @@ class Taken(FromJson):
     duplicate: bool  # The key was known: this is the input of the first request.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnOver(FromJson):
     """With `wait`: the turn that took the input has ended."""
 
@@ -82,14 +76,12 @@ class TurnOver(FromJson):
     seq: int  # The number of its terminal event.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped(FromJson):
     turn: str | None  # The turn that was stopped; null if nothing ran.
     ending: Ending | None  # How it ended.
     queued: int  # How many inputs wait, paused until the next message.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Status(FromJson):
     """Further members tell of the daemon's inside; they may change."""
 

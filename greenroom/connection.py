@@ -3,12 +3,10 @@
 Everything that waits has a limit. Finds a daemon, never starts one.
 """
 
-import os
 import select
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import greenroom  # its errors are loaded when one is raised: the everyday verbs import this
@@ -46,9 +44,6 @@ class DaemonConnection:
                 raise greenroom.errors.TimedOut("the daemon did not answer in time")
 
     def close(self) -> None:
-        """Close, which also wakes a thread that reads."""
-        with suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
     def send(self, method: str, params: Mapping[str, Any], answered: Answered) -> int:
@@ -65,32 +60,19 @@ class DaemonConnection:
         except OSError as error:
             raise greenroom.errors.ConnectionLost(LOST) from error
 
-    def write_some(self, data: memoryview) -> int:
-        """Send some of the data without waiting; the number of bytes taken, 0 if the daemon waits for us to read."""
-        try:
-            return self.socket.send(data) if select.select([], [self.socket], [], 0.0)[1] else 0
-        except (OSError, ValueError) as error:
-            raise greenroom.errors.ConnectionLost(LOST) from error
-
     def receive(self, deadline: float | None) -> bool:
         """Read what is there, and wait for it until the deadline (None: for ever). False if nothing came."""
-        data = self.read(deadline)
-        if data:
-            self._wire.feed(data)
-        return bool(data)
-
-    def read(self, deadline: float | None) -> bytes:
-        """Read like `receive`, but return the bytes instead of feeding them to the wire."""
         wait = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             if not select.select([self.socket], [], [], wait)[0]:
-                return b""
+                return False
             data = self.socket.recv(CHUNK)
-        except (OSError, ValueError) as error:  # ValueError: another thread has closed it
+        except OSError as error:
             raise greenroom.errors.ConnectionLost(LOST) from error
         if not data:
             raise greenroom.errors.ConnectionLost(LOST)
-        return data
+        self._wire.feed(data)
+        return True
 
 
 def connected(
@@ -105,19 +87,12 @@ def connected(
 
     Raises DaemonDown if there is none. `env` and `umask` are for the commands of this client's conversations.
     """
+    from supervisor.paths import working_directory
     from supervisor.version import VERSION
 
     return DaemonConnection(
         _dialled(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s
     )
-
-
-def working_directory() -> str:
-    """The working directory, also if it has been removed meanwhile."""
-    try:
-        return os.getcwd()  # noqa: PTH109  # pathlib costs a third of this program's start
-    except OSError:
-        return "/"
 
 
 def _dialled(timeout_s: float) -> socket.socket:

@@ -14,63 +14,33 @@ Standard library only.
 """
 
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import actors.vocabulary.errors
 from actors.vocabulary.errors import (
-    AlreadyAnswered,
-    AmbiguousConversation,
-    Busy,
-    Cancelled,
-    ConfigError,
-    GreenroomError,
-    InvalidInput,
-    JournalError,
-    NameTaken,
-    NotAllowed,
-    Overloaded,
-    QueueFull,
-    Refusal,
-    StorageFailed,
-    StorageFull,
-    StorageLost,
-    StorageReadOnly,
-    TurnFailed,
-    UnknownApproval,
-    UnknownConversation,
-    WrongState,
+    AlreadyAnswered as AlreadyAnswered,
+    AmbiguousConversation as AmbiguousConversation,
+    Busy as Busy,
+    Cancelled as Cancelled,
+    ConfigError as ConfigError,
+    GreenroomError as GreenroomError,
+    InvalidInput as InvalidInput,
+    JournalError as JournalError,
+    NameTaken as NameTaken,
+    NotAllowed as NotAllowed,
+    Overloaded as Overloaded,
+    QueueFull as QueueFull,
+    Refusal as Refusal,
+    StorageFailed as StorageFailed,
+    StorageFull as StorageFull,
+    StorageLost as StorageLost,
+    StorageReadOnly as StorageReadOnly,
+    TurnFailed as TurnFailed,
+    UnknownApproval as UnknownApproval,
+    UnknownConversation as UnknownConversation,
+    WrongState as WrongState,
 )
-
-__all__ = (
-    "AlreadyAnswered",
-    "AmbiguousConversation",
-    "Busy",
-    "Cancelled",
-    "ClientClosed",
-    "ConfigError",
-    "ConnectionLost",
-    "DaemonDown",
-    "GreenroomError",
-    "InvalidInput",
-    "JournalError",
-    "NameTaken",
-    "NotAllowed",
-    "OtherVersion",
-    "Overloaded",
-    "QueueFull",
-    "Refusal",
-    "StartFailed",
-    "StorageFailed",
-    "StorageFull",
-    "StorageLost",
-    "StorageReadOnly",
-    "TimedOut",
-    "TurnFailed",
-    "UnknownApproval",
-    "UnknownConversation",
-    "Unreachable",
-    "WrongState",
-)
+from supervisor.daemon.launch import StartFailed as StartFailed
 
 INVALID_PARAMS = -32602  # JSON-RPC's own number; its errors carry no code of ours
 
@@ -87,10 +57,6 @@ class ConnectionLost(DaemonDown):
 
 class Unreachable(GreenroomError):
     code = "unreachable"
-
-
-class StartFailed(GreenroomError):
-    code = "start_failed"
 
 
 class OtherVersion(GreenroomError):
@@ -111,8 +77,10 @@ def of(error: dict[str, Any]) -> GreenroomError:
     code = str(data.pop("code", ""))
     data.pop("retryable", None)
     kind = _kinds().get(code)
-    if kind is None:
-        kind = _unknown(code) if code else InvalidInput if error.get("code") == INVALID_PARAMS else Refusal
+    if kind is None and code:  # a daemon of a later version may refuse for reasons that this one does not know
+        kind = type("Refusal", (Refusal,), {"code": code})
+    elif kind is None:
+        kind = InvalidInput if error.get("code") == INVALID_PARAMS else Refusal
     return kind(str(error.get("message", "refused")), **data)
 
 
@@ -121,8 +89,3 @@ def _kinds() -> dict[str, type[GreenroomError]]:
     """The class of each code. Other packages of this process may have errors with the same."""
     ours = {**vars(actors.vocabulary.errors), **globals()}.values()
     return {kind.code: kind for kind in ours if isinstance(kind, type) and issubclass(kind, GreenroomError)}
-
-
-def _unknown(code: str) -> type[GreenroomError]:
-    """A daemon of a later version may refuse for reasons that this one does not know."""
-    return cast("type[GreenroomError]", type("Refusal", (Refusal,), {"code": code}))

@@ -2,7 +2,7 @@
 
 # ruff: noqa: E501  # a line is as long as the description of its member
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypedDict
 
 from greenroom.record import Event
@@ -137,7 +137,6 @@ class PlanStep(TypedDict):
     status: Literal["pending", "in_progress", "completed"]  # How far it is.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessage(Event):
     type: ClassVar[str] = "agent_message"
     message: str  # What the model said.
@@ -145,14 +144,12 @@ class AgentMessage(Event):
     partial: bool = False  # True where an interrupt cut it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessageDelta(Event):
     type: ClassVar[str] = "agent_message_delta"
     delta: str  # The next words.
     item_id: str = ""  # The message they belong to.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReasoning(Event):
     type: ClassVar[str] = "agent_reasoning"
     text: str  # One part of the summary.
@@ -160,14 +157,12 @@ class AgentReasoning(Event):
     partial: bool = False  # True where an interrupt cut it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReasoningDelta(Event):
     type: ClassVar[str] = "agent_reasoning_delta"
     delta: str  # The next words.
     item_id: str = ""  # The reasoning they belong to.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReasoningRawContent(Event):
     type: ClassVar[str] = "agent_reasoning_raw_content"
     text: str  # Reasoning as the model wrote it.
@@ -175,20 +170,17 @@ class AgentReasoningRawContent(Event):
     partial: bool = False  # True where an interrupt cut it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReasoningRawContentDelta(Event):
     type: ClassVar[str] = "agent_reasoning_raw_content_delta"
     delta: str  # The next words.
     item_id: str = ""  # The reasoning they belong to.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReasoningSectionBreak(Event):
     type: ClassVar[str] = "agent_reasoning_section_break"
     item_id: str = ""  # The reasoning that goes on in a new section.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyPatchApprovalRequest(Event):
     type: ClassVar[str] = "apply_patch_approval_request"
     call_id: str  # The call that waits.
@@ -202,7 +194,6 @@ class ApplyPatchApprovalRequest(Event):
     default: Literal["denied", "abort"] = "denied"  # That answer.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved(Event):
     type: ClassVar[str] = "approval_resolved"
     approval_id: str  # The question.
@@ -211,19 +202,16 @@ class ApprovalResolved(Event):
     reason: str = ""  # Why, if they said.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEvent(Event):
     type: ClassVar[str] = "background_event"
     message: str  # A notice that does not belong to the answer.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationArchived(Event):
     type: ClassVar[str] = "conversation_archived"
     archived: bool = True  # False unarchives it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationFailed(Event):
     """The conversation was given up until somebody restarts it."""
 
@@ -232,26 +220,22 @@ class ConversationFailed(Event):
     traceback: str = ""  # Where in our code.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationRenamed(Event):
     type: ClassVar[str] = "conversation_renamed"
     name: str | None  # The new name; null removes it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationRestarted(Event):
     type: ClassVar[str] = "conversation_restarted"
     by: str = ""  # The client that restarted it.
     without_pictures: bool = False  # The model no longer gets the pictures of earlier messages.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEvent(Event):
     type: ClassVar[str] = "error"
     message: str  # What went wrong.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecApprovalRequest(Event):
     type: ClassVar[str] = "exec_approval_request"
     call_id: str  # The call that waits.
@@ -266,7 +250,6 @@ class ExecApprovalRequest(Event):
     default: Literal["denied", "abort"] = "denied"  # That answer.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecCommandBegin(Event):
     type: ClassVar[str] = "exec_command_begin"
     call_id: str  # The call that runs.
@@ -276,7 +259,6 @@ class ExecCommandBegin(Event):
     item_id: str = ""  # The command's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecCommandEnd(Event):
     type: ClassVar[str] = "exec_command_end"
     call_id: str  # The call that ran.
@@ -287,7 +269,6 @@ class ExecCommandEnd(Event):
     item_id: str = ""  # The command's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecCommandOutputDelta(Event):
     type: ClassVar[str] = "exec_command_output_delta"
     call_id: str  # The call that runs.
@@ -296,7 +277,6 @@ class ExecCommandOutputDelta(Event):
     item_id: str = ""  # The command's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GetHistoryEntryResponse(Event):
     type: ClassVar[str] = "get_history_entry_response"
     offset: int  # Which entry.
@@ -304,7 +284,6 @@ class GetHistoryEntryResponse(Event):
     entry: HistoryEntry | None = None  # The entry, if there is one.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InputQueued(Event):
     """Input was accepted while a turn was running; a `user_message` with its id follows when it is taken."""
 
@@ -317,14 +296,12 @@ class InputQueued(Event):
     by: str = ""  # Which client sent it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InputWithdrawn(Event):
     type: ClassVar[str] = "input_withdrawn"
     input_id: str  # The input that no turn will run.
     reason: str = ""  # Why.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class McpToolCallBegin(Event):
     type: ClassVar[str] = "mcp_tool_call_begin"
     call_id: str  # The call.
@@ -332,7 +309,6 @@ class McpToolCallBegin(Event):
     item_id: str = ""  # The call's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class McpToolCallEnd(Event):
     type: ClassVar[str] = "mcp_tool_call_end"
     call_id: str  # The call.
@@ -342,7 +318,6 @@ class McpToolCallEnd(Event):
     item_id: str = ""  # The call's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReasoning(Event):
     """A reasoning item as the model wants it back with the next request."""
 
@@ -353,7 +328,6 @@ class ModelReasoning(Event):
     encrypted_content: str | None = None  # Data that only the model can read.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchApplyBegin(Event):
     type: ClassVar[str] = "patch_apply_begin"
     call_id: str  # The call that is applied.
@@ -362,7 +336,6 @@ class PatchApplyBegin(Event):
     item_id: str = ""  # The patch's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchApplyEnd(Event):
     type: ClassVar[str] = "patch_apply_end"
     call_id: str  # The call that was applied.
@@ -372,7 +345,6 @@ class PatchApplyEnd(Event):
     item_id: str = ""  # The patch's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanUpdate(Event):
     type: ClassVar[str] = "plan_update"
     explanation: str | None = None  # Why the plan is what it is.
@@ -380,19 +352,16 @@ class PlanUpdate(Event):
     item_id: str = ""  # The plan's item id.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePaused(Event):
     type: ClassVar[str] = "queue_paused"
     queued: int  # How many inputs wait.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueResumed(Event):
     type: ClassVar[str] = "queue_resumed"
     queued: int  # How many inputs wait.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionConfigured(Event):
     """The first event of every conversation."""
 
@@ -406,18 +375,15 @@ class SessionConfigured(Event):
     forked_from: str | None = None  # `ID@SEQ` of the conversation this one was forked from.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsChanged(Event):
     type: ClassVar[str] = "settings_changed"
     settings: Settings  # The settings of later turns.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShutdownComplete(Event):
     type: ClassVar[str] = "shutdown_complete"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamError(Event):
     """The model's answer broke and will be asked for again."""
 
@@ -427,20 +393,17 @@ class StreamError(Event):
     delay_ms: int = 0  # How long until then.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskComplete(Event):
     type: ClassVar[str] = "task_complete"
     last_agent_message: str | None = None  # The last thing the model said.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStarted(Event):
     type: ClassVar[str] = "task_started"
     model_context_window: int | None = None  # Tokens that fit, where known.
     settings: Settings | None = None  # Settings of this turn, if they differ from the conversation's.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCount(Event):
     type: ClassVar[str] = "token_count"
     input_tokens: int  # Tokens read by the model in this response.
@@ -450,7 +413,6 @@ class TokenCount(Event):
     total_tokens: int  # Both together.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall(Event):
     """The model asked for a tool. Exactly one `tool_output` with the same call id follows before the turn ends."""
 
@@ -461,7 +423,6 @@ class ToolCall(Event):
     arguments: str  # The arguments as the model wrote them.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput(Event):
     type: ClassVar[str] = "tool_output"
     call_id: str  # The call that this answers.
@@ -469,7 +430,6 @@ class ToolOutput(Event):
     output: str  # The text that the model gets.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAborted(Event):
     type: ClassVar[str] = "turn_aborted"
     reason: AbortReason  # interrupted, replaced by new input, failed in us, lost with the daemon.
@@ -477,13 +437,11 @@ class TurnAborted(Event):
     by: list[str] = field(default_factory=list)  # The clients that asked for it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDiff(Event):
     type: ClassVar[str] = "turn_diff"
     unified_diff: str  # All that patches changed in this turn, git style.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage(Event):
     """Input that a turn has taken: from here on it is part of what the model reads."""
 
@@ -495,52 +453,3 @@ class UserMessage(Event):
     input_id: str | None = None  # The accepted input this is.
     key: str | None = None  # Idempotency key of the request.
     by: str = ""  # Which client sent it.
-
-
-KINDS: dict[str, type[Event]] = {
-    kind.type: kind
-    for kind in (
-        AgentMessage,
-        AgentMessageDelta,
-        AgentReasoning,
-        AgentReasoningDelta,
-        AgentReasoningRawContent,
-        AgentReasoningRawContentDelta,
-        AgentReasoningSectionBreak,
-        ApplyPatchApprovalRequest,
-        ApprovalResolved,
-        BackgroundEvent,
-        ConversationArchived,
-        ConversationFailed,
-        ConversationRenamed,
-        ConversationRestarted,
-        ErrorEvent,
-        ExecApprovalRequest,
-        ExecCommandBegin,
-        ExecCommandEnd,
-        ExecCommandOutputDelta,
-        GetHistoryEntryResponse,
-        InputQueued,
-        InputWithdrawn,
-        McpToolCallBegin,
-        McpToolCallEnd,
-        ModelReasoning,
-        PatchApplyBegin,
-        PatchApplyEnd,
-        PlanUpdate,
-        QueuePaused,
-        QueueResumed,
-        SessionConfigured,
-        SettingsChanged,
-        ShutdownComplete,
-        StreamError,
-        TaskComplete,
-        TaskStarted,
-        TokenCount,
-        ToolCall,
-        ToolOutput,
-        TurnAborted,
-        TurnDiff,
-        UserMessage,
-    )
-}

@@ -3,10 +3,9 @@
 Knows no socket, and no thread: its owner calls it from one at a time.
 """
 
-import time
 from collections import deque
 from collections.abc import Generator, Iterable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from greenroom import errors
 from greenroom.wire import Answered, ControlWire, Json
@@ -73,42 +72,6 @@ class Exchange(ControlWire):
             import logging  # announcements are rare, and it is slow to import
 
             logging.getLogger("greenroom").warning(params["message"])
-
-
-E = TypeVar("E", bound=Exchange)
-
-
-class ScriptRun(Generic[E]):
-    """A script that is carried out: its time limit, and the subscriptions it has begun."""
-
-    def __init__(self) -> None:
-        self.deadline: float | None = None
-        self._begun: list[tuple[E, str]] = []
-
-    @property
-    def exchange(self) -> E:
-        """The connection of the last subscription."""
-        return self._begun[-1][0]
-
-    def limit(self, limit_s: float | None) -> Json:
-        self.deadline = None if limit_s is None else time.monotonic() + limit_s
-        return {}
-
-    def until(self, wait_s: float | None) -> float | None:
-        """The deadline of a request that may take so long."""
-        limits = [self.deadline] if self.deadline is not None else []
-        limits += [time.monotonic() + wait_s] if wait_s is not None else []
-        return min(limits, default=None)
-
-    def began(self, exchange: E, answer: Json) -> Json:
-        if "subscription" in answer:
-            self._begun.append((exchange, answer["subscription"]))
-        return answer
-
-    def end(self) -> None:
-        while self._begun:
-            exchange, subscription = self._begun.pop()
-            exchange.leave(subscription)
 
 
 def result_of(message: Json) -> Json:

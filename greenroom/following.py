@@ -5,13 +5,17 @@ another reader as `after`, it goes on with the very next event. Pure.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Generator, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Mapping
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from greenroom.errors import ConnectionLost, UnknownConversation
+from greenroom.record import Event
 from greenroom.scripts import ANSWER_S, QUESTIONS, ApiCall, NextNotification, Request, Script, asked, page, rows
 from greenroom.wire import Json
 
+E = TypeVar("E", bound=Event)
+C = TypeVar("C")
 PAGE = 256
 POLL_S = 20.0  # for one answer while nothing happens; then it is asked for again
 AT_REST = frozenset({"idle", "parked", "archived", "failed"})  # states in which the list has the last seq
@@ -24,7 +28,16 @@ class Happened(NamedTuple):
 Happenings = Generator[Request | Happened, Json, None]
 
 
-class HistoryReader:
+class Reader(Generic[E, C]):
+    """A reader of events of the class E; `cursor` is its place."""
+
+    cursor: C
+
+    def events(self) -> Happenings:
+        raise NotImplementedError
+
+
+class HistoryReader(Reader[Event, int]):
     """The stored events of one conversation after a seq, to its end as it is when the reader gets there."""
 
     def __init__(self, conversation: str, after: int = 0) -> None:
@@ -32,16 +45,10 @@ class HistoryReader:
         self._conversation = conversation
 
     def events(self) -> Happenings:
-        while True:
-            found = yield from page(self._conversation, self.cursor, PAGE)
-            for cursor, envelope in _told(found, self._conversation, self.cursor):
-                self.cursor = cursor
-                yield Happened(envelope)
-            if found["complete"] or not found["events"]:
-                return
+        return _stored(self._conversation, self.cursor, partial(setattr, self, "cursor"))
 
 
-class ConversationReader:
+class ConversationReader(Reader[Event, int | None]):
     """One conversation: the stored events after a seq (None: none), then all that happens, deltas included."""
 
     def __init__(self, conversation: str, after: int | None = 0, *, read_only: bool = False) -> None:
@@ -108,7 +115,7 @@ class ConversationReader:
                     del counts[key]
 
 
-class EverythingReader:
+class EverythingReader(Reader[Event, Mapping[str, int]]):
     """All conversations: the stored events after the seq of each (None: none), then each new one, without deltas.
 
     Those that `after` does not name are new. Events come in order within each conversation.
@@ -119,24 +126,7 @@ class EverythingReader:
         self._from_now_on = after is None
 
     def events(self) -> Happenings:
-        again = False
-        while True:
-            try:
-                place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
-                if self._from_now_on:
-                    yield from self._go_to_the_end()
-                else:
-                    yield from self._catch_up()
-                while True:
-                    params = {"after": place, "wait_s": POLL_S}
-                    news = yield ApiCall("events/read", params, POLL_S + ANSWER_S)
-                    if news["lagged"]:
-                        yield from self._catch_up()
-                    for envelope in news["events"]:
-                        yield from self._next(envelope)
-                    place = news["cursor"]
-            except ConnectionLost:
-                again = True
+        return _news(self._catch_up, self._next)
 
     def _go_to_the_end(self) -> Script[None]:
         """Start at the end of the history, as the list may lag behind a conversation that has a turn."""
@@ -147,6 +137,8 @@ class EverythingReader:
         self._from_now_on = False
 
     def _catch_up(self) -> Happenings:
+        if self._from_now_on:
+            return (yield from self._go_to_the_end())
         for row in (yield from rows(archived=True)):
             if row["state"] not in AT_REST or row["seq"] > self.cursor.get(row["conversation"], 0):
                 yield from self._stored(row["conversation"])
@@ -161,40 +153,22 @@ class EverythingReader:
             yield Happened(envelope)
 
     def _stored(self, conversation: str) -> Happenings:
+        last = self.cursor.get(conversation, 0)
         try:
-            while True:
-                last = self.cursor.get(conversation, 0)
-                found = yield from page(conversation, last, PAGE)
-                for cursor, envelope in _told(found, conversation, last):
-                    self.cursor[conversation] = cursor
-                    yield Happened(envelope)
-                if found["complete"] or not found["events"]:
-                    return
+            yield from _stored(conversation, last, partial(self.cursor.__setitem__, conversation))
         except UnknownConversation:
             self.cursor.pop(conversation, None)  # deleted meanwhile
 
 
-class QuestionReader:
+class QuestionReader(Reader[Any, None]):
     """The questions that wait for an answer, then each new one, of all conversations."""
 
     def __init__(self) -> None:
+        self.cursor = None
         self._told: set[str] = set()
 
     def events(self) -> Happenings:
-        again = False
-        while True:
-            try:
-                place = (yield ApiCall("events/read", {}, again=again))["cursor"]
-                yield from self._open()
-                while True:
-                    news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
-                    if news["lagged"]:
-                        yield from self._open()
-                    for envelope in news["events"]:
-                        yield from self._once(envelope)
-                    place = news["cursor"]
-            except ConnectionLost:
-                again = True
+        return _news(self._open, self._once)
 
     def _open(self) -> Happenings:
         found = yield ApiCall("approvals/list", {})
@@ -208,13 +182,37 @@ class QuestionReader:
             yield Happened(envelope)
 
 
-def _told(found: Json, conversation: str, after: int) -> Iterator[tuple[int, Json]]:
-    """The events of a page of history, and before them what is missing; each with the cursor behind it."""
-    events = found["events"]
-    if events and events[0]["seq"] > after + 1:
-        yield events[0]["seq"] - 1, _gap(conversation, after + 1, events[0]["seq"] - 1)
-    for envelope in events:
-        yield envelope["seq"], envelope
+def _news(catch_up: Callable[[], Happenings], each: Callable[[Json], Happenings]) -> Happenings:
+    """Events as they are stored in any conversation, by long polling; `catch_up` first, and after each gap."""
+    again = False
+    while True:
+        try:
+            place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
+            yield from catch_up()
+            while True:
+                news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
+                if news["lagged"]:
+                    yield from catch_up()
+                for envelope in news["events"]:
+                    yield from each(envelope)
+                place = news["cursor"]
+        except ConnectionLost:
+            again = True
+
+
+def _stored(conversation: str, after: int, moved: Callable[[int], object]) -> Happenings:
+    """The stored events after a seq, and a gap where some are missing; `moved` is told the place behind each."""
+    while True:
+        found = yield from page(conversation, after, PAGE)
+        for envelope in found["events"]:
+            if envelope["seq"] > after + 1:
+                moved(envelope["seq"] - 1)
+                yield Happened(_gap(conversation, after + 1, envelope["seq"] - 1))
+            after = envelope["seq"]
+            moved(after)
+            yield Happened(envelope)
+        if found["complete"] or not found["events"]:
+            return
 
 
 def _gap(conversation: str, first: int, last: int) -> Json:

@@ -4,18 +4,24 @@ Members that this version does not know are left out, so that a later daemon can
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self, dataclass_transform
+
+KINDS: dict[str, type["Event"]] = {}  # by the type that the daemon says
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class FromJson:
+    """Each class below is a dataclass, frozen, and made with names."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Self:
-        return cls(**{one.name: members[one.name] for one in fields(cls) if one.name in members})
+        return cls(**{one.name: members[one.name] for one in fields(cls) if one.name in members})  # type: ignore[arg-type]  # each class below is one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Event(FromJson):
     """Something that happened in a conversation. The class says what; `greenroom.events` has them all."""
 
@@ -25,8 +31,11 @@ class Event(FromJson):
     ts: float  # When it happened, in seconds since 1970.
     turn: str | None = None  # The turn it belongs to.
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        KINDS[cls.type] = cls
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
 class Gap(Event):
     """Retention has removed the events from `first` to `last`."""
 
@@ -35,7 +44,6 @@ class Gap(Event):
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownEvent(Event):
     """An event of a later version than this package."""
 

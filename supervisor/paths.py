@@ -4,7 +4,7 @@ Standard library only, and little of it: the bridge and the everyday verbs impor
 Owns names and permissions, not the files' contents. Safe from any thread.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
+# ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH109, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class UnsafePath(Exception):
 class Paths:
     """The directories of one home, and its socket. Nothing is created until `private_directory` is asked to."""
 
-    __slots__ = ("config", "home", "run", "socket", "state")
+    __slots__ = (
+        *("config", "home", "run", "socket", "state"),
+        *("config_file", "journal_file", "ledger_file", "lock_file", "log_file", "pid_file", "stacks_file"),
+    )
 
     def __init__(self, config: str, state: str, run: str, home: str = "", socket: str = "") -> None:
         """`home` is HOME; "" where GREENROOM_HOME decides instead."""
@@ -38,6 +41,13 @@ class Paths:
         self.run = run
         self.home = home
         self.socket = socket or os.path.join(run, "greenroom.sock")
+        self.pid_file = os.path.join(run, "daemon.pid")
+        self.config_file = os.path.join(config, CONFIG_FILE)
+        self.journal_file = os.path.join(state, JOURNAL)
+        self.ledger_file = os.path.join(state, "processes.ledger")
+        self.log_file = os.path.join(state, "greenroom.log")
+        self.stacks_file = os.path.join(state, "greenroom.stacks")  # of all threads, which SIGUSR1 asks for
+        self.lock_file = os.path.join(state, LOCK)  # there, as a journal has one owner whatever the run directory is
 
     def __repr__(self) -> str:
         return f"Paths(config={self.config!r}, state={self.state!r}, socket={self.socket!r})"
@@ -57,36 +67,6 @@ class Paths:
         """Directories that no command may write."""
         usual = (_usual_state(self.home),) if self.home else ()
         return tuple(dict.fromkeys((self.state, self.config, *self.hidden, *usual)))
-
-    @property
-    def config_file(self) -> str:
-        return os.path.join(self.config, CONFIG_FILE)
-
-    @property
-    def journal_file(self) -> str:
-        return os.path.join(self.state, JOURNAL)
-
-    @property
-    def ledger_file(self) -> str:
-        return os.path.join(self.state, "processes.ledger")
-
-    @property
-    def log_file(self) -> str:
-        return os.path.join(self.state, "greenroom.log")
-
-    @property
-    def stacks_file(self) -> str:
-        """The file for the stacks of all threads, which SIGUSR1 asks for."""
-        return os.path.join(self.state, "greenroom.stacks")
-
-    @property
-    def lock_file(self) -> str:
-        """The lock, in the state directory: a journal has one owner, whatever the run directory is."""
-        return os.path.join(self.state, LOCK)
-
-    @property
-    def pid_file(self) -> str:
-        return os.path.join(self.run, "daemon.pid")
 
 
 def locate(environ: Mapping[str, str] | None = None) -> Paths:
@@ -218,6 +198,14 @@ def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
     """The state directory and the files of configuration of a program that is started with HOME alone."""
     home = os.path.realpath(_home(environ))
     return _usual_state(home), [os.path.join(_usual_config(home), CONFIG_FILE), codex_config_file({"HOME": home})]
+
+
+def working_directory() -> str:
+    """The working directory, also if it has been removed meanwhile."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def private_directory(path: str, *, create: bool = True) -> str:

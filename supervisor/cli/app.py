@@ -80,12 +80,10 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 
 
 def _unknown(word: str) -> Problem:
-    import difflib
+    from supervisor.cli.words import nearest
 
-    names = [name for verb in VERBS if not verb.hidden for name in (verb.name, *verb.aliases)]
-    near = difflib.get_close_matches(word, names, n=3)
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return Problem(f"unknown verb {word!r}", f"{meant}`greenroom help` lists all verbs", "usage")
+    meant = nearest(word, (name for verb in VERBS for name in (verb.name, *verb.aliases)), "")
+    return Problem(f"unknown verb {word!r}", f"{meant} `greenroom help` lists all verbs".lstrip(), "usage")
 
 
 def _end_like_others() -> NoReturn:

@@ -10,7 +10,7 @@ from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.pager import paged
-from supervisor.cli.problems import Problem, report
+from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age
 from supervisor.cli.written import json_text
@@ -101,15 +101,10 @@ def _answer(chosen: Namespace, decision: str, reason: str) -> int:
                 report(problem, as_json=chosen.json)
                 continue
             told = json_text(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}"
-            shown = (
-                ()
-                if chosen.json or not terminal.is_terminal()
-                else (one for one in open_ if one["approval_id"] == whole)
-            )
-            _write([told, *_bodies(shown)])
-    if not failures:
-        return exits.OK
-    return failures[0].exit if len(chosen.approval) == 1 else exits.SOME_FAILED
+            shown = open_ if terminal.is_terminal() and not chosen.json else ()
+            lines = [told, *_bodies(one for one in shown if one["approval_id"] == whole)]
+            sys.stdout.write("".join(f"{line}\n" for line in lines))  # in one piece: others may write there, too
+    return exit_of(failures, len(chosen.approval))
 
 
 def _bodies(answered: Iterable[Json]) -> Iterator[str]:
@@ -117,11 +112,6 @@ def _bodies(answered: Iterable[Json]) -> Iterator[str]:
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
         yield from body(found, columns, paint, IN_A_LIST)[0]
-
-
-def _write(lines: Iterable[str]) -> None:
-    """Write all lines in one piece, because the same terminal may be showing the conversation."""
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 _WORDS = {

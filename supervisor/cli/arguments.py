@@ -3,7 +3,8 @@
 import argparse
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NoReturn
 
 from supervisor.cli.problems import Problem
@@ -82,22 +83,17 @@ def _add_argument(made: Parser, arg: Arg) -> None:
 
 
 def _add_option(made: Parser, opt: Opt) -> None:
-    text = opt.help.replace("%", "%%")
+    add = partial(made.add_argument, *opt.flags, dest=opt.name, help=opt.help.replace("%", "%%"))
     if not opt.metavar:
-        made.add_argument(*opt.flags, dest=opt.name, help=text, action="store_true")
+        add(action="store_true")
+    elif opt.choices:
+        add(choices=opt.choices, default=opt.default)
     elif opt.many:
-        made.add_argument(*opt.flags, dest=opt.name, help=text, metavar=opt.metavar, action="append", default=[])
+        add(metavar=opt.metavar, action="append", default=[])
     elif opt.bare is not None:
-        made.add_argument(*opt.flags, dest=opt.name, help=text, metavar=opt.metavar, nargs="?", const=opt.bare)
+        add(metavar=opt.metavar, nargs="?", const=opt.bare)
     else:
-        made.add_argument(
-            *opt.flags,
-            dest=opt.name,
-            help=text,
-            metavar=None if opt.choices else opt.metavar,
-            choices=opt.choices or None,
-            default=opt.default,
-        )
+        add(metavar=opt.metavar, default=opt.default, type=_READERS.get(opt.metavar, str))
 
 
 def seconds(text: str) -> float:
@@ -117,8 +113,12 @@ def number(text: str, what: str) -> int:
     return int(text)
 
 
+_READERS: dict[str, Callable[[str], float]] = {"TIME": seconds, "N": partial(number, what="number of events")}
+
+
 def pairs(words: Sequence[str]) -> dict[str, object]:
-    """Read `key=value` words. A value is TOML; anything else is a string without its quotes."""
+    """Read `key=value` words. A value is TOML that JSON can say; anything else is a string without its quotes."""
+    import json
     import tomllib
 
     found: dict[str, object] = {}
@@ -127,7 +127,9 @@ def pairs(words: Sequence[str]) -> dict[str, object]:
         if not equals or not key.strip():
             raise Problem(f"{word!r} is not a setting", "write KEY=VALUE", "usage")
         try:
-            found[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
-            found[key.strip()] = raw.strip()
+            value = tomllib.loads(f"value = {raw}")["value"]
+            json.dumps(value)
+        except (tomllib.TOMLDecodeError, KeyError, TypeError):
+            value = raw.strip()
+        found[key.strip()] = value
     return found

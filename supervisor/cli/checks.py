@@ -1,7 +1,6 @@
 """The doctor's checks. Each yields a line if all is well, else what is wrong, what to do, whether it is a fault."""
 
 import os
-import shutil
 import socket as sockets
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from actors.vocabulary.errors import ConfigError
 from supervisor.agent.processes.command import INSTANCE
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.cli.facts import room_at
 from supervisor.cli.words import many, size
 from supervisor.config.load import load
 from supervisor.config.providers import choose_provider
@@ -186,10 +186,7 @@ def model(installation: "Installation") -> Found:
 
 
 def disk(_: "Installation") -> Found:
-    there = Path(locate().state)
-    while not there.exists():
-        there = there.parent
-    free = shutil.disk_usage(there).free
+    there, free = room_at(locate().state)
     if not os.access(there, os.W_OK):
         yield f"{there} can't be written", "change its owner or set GREENROOM_HOME", True
     elif free < ROOM_BYTES:

@@ -35,6 +35,7 @@ class Refused(Problem):
     """The daemon's own answer. `data` is what it had to tell beyond the text."""
 
     def __init__(self, error: Json) -> None:
+        self.error = error
         self.data: Json = error.get("data") or {}
         code = self.data.get("code") or ("invalid_input" if error.get("code") == -32602 else "failed")
         message = str(error.get("message", "refused"))
@@ -57,23 +58,28 @@ def as_problems() -> Iterator[None]:
     """Turn what a connection raises into a problem."""
     try:
         yield
-    except greenroom.errors.ConnectionLost as error:
-        raise Lost(error.message, "`greenroom up` starts it again") from error
-    except greenroom.errors.DaemonDown as error:
-        raise DaemonDown from error
-    except greenroom.errors.TimedOut as error:
-        raise Problem(error.message, HUNG, "timed_out") from error
-    except greenroom.errors.Unreachable as error:
-        raise Problem(error.message, "`greenroom doctor` finds out why") from error
-    except greenroom.errors.StartFailed as error:
-        raise Problem(error.message, "`greenroom doctor` finds out more") from error
-    except greenroom.errors.OtherVersion as error:
-        raise Problem(*error.message.split("; ")) from error
-    except greenroom.errors.NotAllowed as error:
-        raise Problem(error.message, "`greenroom doctor` checks the rest", error.code) from error
     except greenroom.GreenroomError as error:
-        data = {"code": error.code, "retryable": error.retryable}
-        raise Refused({"message": error.message, "data": data}) from error
+        raise _problem_with(error) from error
+
+
+def _problem_with(error: "greenroom.GreenroomError") -> Problem:
+    match error.code:
+        case "connection_lost":
+            return Lost(error.message, "`greenroom up` starts it again")
+        case "daemon_down":
+            return DaemonDown()
+        case "timed_out":
+            return Problem(error.message, HUNG, error.code)
+        case "unreachable":
+            return Problem(error.message, "`greenroom doctor` finds out why")
+        case "start_failed":
+            return Problem(error.message, "`greenroom doctor` finds out more")
+        case "unknown_protocol":
+            return Problem(*error.message.split("; "))
+        case "not_allowed":
+            return Problem(error.message, "`greenroom doctor` checks the rest", error.code)
+        case code:
+            return Refused({"message": error.message, "data": {"code": code, "retryable": error.retryable}})
 
 
 class Control:

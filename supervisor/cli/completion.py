@@ -6,10 +6,10 @@ So the script never lags behind the program. Ids and names come from the daemon,
 from argparse import Namespace
 from collections.abc import Iterator
 
-from supervisor.cli.client import Control
+from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem
 from supervisor.cli.shapes import Arg, Opt, Verb
-from supervisor.cli.verbs import VERBS, find, shown
+from supervisor.cli.verbs import VERBS, find
 from supervisor.cli.words import cut, one_line
 
 WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
@@ -85,7 +85,7 @@ def answer(chosen: Namespace) -> int:
 
 def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
     if not before:
-        yield from ((verb.name, verb.summary) for verb in shown())
+        yield from ((verb.name, verb.summary) for verb in VERBS)
         return
     verb = find(before[0])
     if verb is None:
@@ -139,18 +139,13 @@ def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidat
         from supervisor.cli.topics import TOPICS
 
         yield from ((name, summary) for name, (summary, _) in TOPICS.items())
-        yield from ((verb.name, verb.summary) for verb in VERBS if not verb.hidden)
+        yield from ((verb.name, verb.summary) for verb in VERBS)
     elif kind.startswith("fields"):
         yield from _fields(kind.removeprefix("fields").strip(), last)
 
 
 def _conversations() -> Iterator[Candidate]:
-    try:
-        with Control("complete", timeout_s=WITHIN_S) as control:
-            found = control.call("conversation/list", WITHIN_S, limit=ROWS)["conversations"]
-    except Problem:
-        return
-    for row in found:
+    for row in _asked("conversation/list", "conversations", limit=ROWS):
         meaning = f"{row['state']} {cut(one_line(row['preview'] or ''), 40)}"
         yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name and name.isprintable())
 
@@ -158,13 +153,18 @@ def _conversations() -> Iterator[Candidate]:
 def _approvals() -> Iterator[Candidate]:
     from supervisor.cli.approval_text import row_of
 
+    for one in map(row_of, _asked("approvals/list", "approvals")):
+        yield one["id"][:8], cut(one["what"], 40)
+
+
+def _asked(method: str, member: str, **params: int) -> list[Json]:
+    """A list of the daemon's; empty if it does not answer at once."""
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
-            found = control.call("approvals/list", WITHIN_S)["approvals"]
+            found: list[Json] = control.call(method, WITHIN_S, **params)[member]
     except Problem:
-        return
-    for one in map(row_of, found):
-        yield one["id"][:8], cut(one["what"], 40)
+        return []
+    return found
 
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:

@@ -3,9 +3,8 @@
 from supervisor.cli import exits
 from supervisor.cli.client import Json
 
-TERMINAL = frozenset(
-    {"task_complete", "turn_aborted"}
-)  # as `actors.vocabulary.events` has it, which takes too long to import
+# as `actors.vocabulary.events` has it, which takes too long to import
+TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
 
 class TurnOutcome:

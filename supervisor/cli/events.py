@@ -1,34 +1,32 @@
-"""`greenroom events`: print the events of all conversations as they are stored, by long polling.
-
-The events of a conversation are numbered without gaps, so a missing event is noticed and read from history.
-"""
+"""`greenroom events`: print the events of all conversations as they are stored."""
 
 import time
 from argparse import Namespace
 from collections.abc import Iterator
+from itertools import chain
 
+from greenroom.errors import GreenroomError
+from greenroom.errors import of as refused
+from greenroom.exchange import advance
+from greenroom.following import AT_REST, EverythingReader, Happened
+from greenroom.scripts import ANSWER_S, ApiCall
 from supervisor.cli import histories, ids
-from supervisor.cli.arguments import number, seconds
-from supervisor.cli.client import Control, Json
+from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
-from supervisor.cli.show.lines import write
 from supervisor.cli.words import when
-
-AT_REST = ("idle", "parked", "archived", "failed")
-WAIT_S = 20.0  # for one answer; then the request is repeated
+from supervisor.cli.written import write_event
 
 
 def run(chosen: Namespace) -> int:
     types = _types(chosen.filter)
-    count = number(chosen.count, "number of events") if chosen.count is not None else None
-    limit_s = seconds(chosen.timeout) if chosen.timeout is not None else None
+    count: int | None = chosen.count
     with Control("events") as control:
         only = {ids.resolved(control, one) for one in chosen.conversation}
         since = when(chosen.since) if chosen.since is not None else None
-        for envelope in _all(control, since, only, limit_s):
+        for envelope in _all(control, since, only, chosen.timeout):
             if types and envelope["event"]["type"] not in types:
                 continue
-            write(envelope)
+            write_event(envelope)
             count = None if count is None else count - 1
             if count == 0:
                 return 0
@@ -48,57 +46,50 @@ def _types(words: list[str]) -> set[str]:
 def _all(control: Control, since: float | None, only: set[str], limit_s: float | None) -> Iterator[Json]:
     """Events from a time on, then live: each once and, within its conversation, in order."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
-    cursor = control.call("events/read")["cursor"]  # first, so that no event is lost between history and present
-    seen = _Seen(control, only)
+    rows = ids.everything(control)
+    ends = {row["conversation"]: _end(control, row) for row in rows}
     if since is not None:
-        yield from sorted(seen.history(since), key=lambda envelope: envelope["ts"])
-    while True:
-        wait_s = WAIT_S if deadline is None else min(WAIT_S, deadline - time.monotonic())
-        if wait_s <= 0:
-            raise Problem("timed out while waiting for events", "give more time with -t", "timed_out")
-        answer = control.call("events/read", wait_s + WAIT_S, after=cursor, wait_s=wait_s)
-        if answer["lagged"]:
-            yield from seen.what_was_missed()
-        for envelope in answer["events"]:
-            yield from seen.next(envelope)
-        cursor = answer["cursor"]
-
-
-class _Seen:
-    """The last seq seen of each conversation. While a turn runs it is read from history: the list may lag behind."""
-
-    def __init__(self, control: Control, only: set[str]) -> None:
-        self._control = control
-        self._only = only
-        self._rows = {row["conversation"]: row for row in ids.everything(control)}
-        self._last = {one: self._end(row) for one, row in self._rows.items()}
-
-    def _end(self, row: Json) -> int:
-        quiet = row["state"] in AT_REST or not self._wanted(row["conversation"])
-        return int(row["seq"]) if quiet else histories.last_seq(self._control, row["conversation"])
-
-    def history(self, since: float) -> Iterator[Json]:
-        for one, row in self._rows.items():
-            if self._wanted(one) and (row["updated"] >= since or row["state"] not in AT_REST):
-                after = histories.seq_before(self._control, one, since)
-                yield from histories.events(self._control, one, after, self._last[one])
-
-    def next(self, envelope: Json) -> Iterator[Json]:
-        one, seq = envelope["conversation"], envelope["seq"]
-        last = self._last.get(one, 0)
-        if seq <= last:
-            return
-        self._last[one] = seq
-        if self._wanted(one):
-            yield from histories.events(self._control, one, last, seq - 1)
+        named = [row for row in rows if row["updated"] >= since or row["state"] not in AT_REST]
+        found = (_history(control, row["conversation"], since, ends) for row in named if _wanted(row, only))
+        yield from sorted(chain.from_iterable(found), key=lambda envelope: envelope["ts"])
+    for envelope in _followed(control, EverythingReader(ends), deadline):
+        if envelope["seq"] is not None and _wanted(envelope, only):
             yield envelope
 
-    def what_was_missed(self) -> Iterator[Json]:
-        for row in ids.everything(self._control):
-            one, last = row["conversation"], self._last.get(row["conversation"], 0)
-            self._last[one] = max(last, self._end(row))
-            if self._wanted(one):
-                yield from histories.events(self._control, one, last, self._last[one])
 
-    def _wanted(self, conversation: str) -> bool:
-        return not self._only or conversation in self._only
+def _wanted(one: Json, only: set[str]) -> bool:
+    return not only or one["conversation"] in only
+
+
+def _end(control: Control, row: Json) -> int:
+    """The last seq of a conversation. While a turn runs it is read from history: the list may lag behind."""
+    return int(row["seq"]) if row["state"] in AT_REST else histories.last_seq(control, row["conversation"])
+
+
+def _history(control: Control, conversation: str, since: float, ends: dict[str, int]) -> Iterator[Json]:
+    after = histories.seq_before(control, conversation, since)
+    return histories.events(control, conversation, after, ends[conversation])
+
+
+def _followed(control: Control, reader: EverythingReader, deadline: float | None) -> Iterator[Json]:
+    happenings = reader.events()
+    step = advance(happenings)
+    while True:
+        if isinstance(step, Happened):
+            yield step.envelope
+            step = advance(happenings)
+        elif isinstance(step, ApiCall):
+            step = advance(happenings, _answer(control, step, deadline))
+
+
+def _answer(control: Control, request: ApiCall, deadline: float | None) -> Json | GreenroomError:
+    wait_s = request.wait_s or ANSWER_S
+    left_s = wait_s if deadline is None else deadline - time.monotonic()
+    try:
+        return control.call(request.method, min(wait_s, left_s), **request.params)
+    except Refused as refusal:
+        return refused(refusal.error)
+    except Problem as problem:
+        if problem.code == "timed_out" and left_s < wait_s:
+            raise Problem("timed out while waiting for events", "give more time with -t", "timed_out") from problem
+        raise

@@ -74,7 +74,7 @@ def _files() -> list[Row]:
         {"what": what, "bytes": _together(files), "path": paths.state} for what, files in kinds.items()
     ]
     rows[0]["path"], rows[1]["path"] = paths.journal_file, paths.log_file
-    return [*rows, {"what": "free", "bytes": _free(paths.state), "path": paths.state}]
+    return [*rows, {"what": "free", "bytes": room_at(paths.state)[1], "path": paths.state}]
 
 
 def _together(files: list[str]) -> int:
@@ -87,9 +87,9 @@ def _together(files: list[str]) -> int:
     return total
 
 
-def _free(directory: str) -> int:
-    """Free bytes on the disk of the directory, or of the nearest directory above it that exists."""
+def room_at(directory: str) -> tuple[str, int]:
+    """The directory, or the nearest above it that exists, and the free bytes on its disk."""
     while not os.path.isdir(directory) and directory != "/":  # noqa: PTH112  # as above
         directory = os.path.dirname(directory)  # noqa: PTH120  # as above
     found = os.statvfs(directory)
-    return found.f_bavail * found.f_frsize
+    return directory, found.f_bavail * found.f_frsize

@@ -95,8 +95,7 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
     # First the handle: what follows is about this process, even if its pid is used again later.
     handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
     hung = Hung(pid, handle)
-    its_own_word = bool(holder.life) and holder.life == life_of(pid)
-    if its_own_word or (not holder.life and (_kernel_says(paths, pid) or _listens(holder.socket, pid))):
+    if holder.life == life_of(pid) if holder.life else _listens(holder.socket, pid):
         return hung
     hung.close()
     raise Problem(
@@ -104,17 +103,6 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
         f"check with `ps -p {pid}`, and end it yourself if it is",
         "not_allowed",
     )
-
-
-def _kernel_says(paths: Paths, pid: int) -> bool:
-    """Whether this process holds the lock, for daemons of older versions, which wrote only their pid."""
-    inode = str(Path(paths.lock_file).stat().st_ino)
-    with suppress(OSError):
-        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
-            words = line.split()
-            if "FLOCK" in words and words[-3].endswith(f":{inode}") and words[-4] == str(pid):
-                return True
-    return False
 
 
 def _listens(address: str, pid: int) -> bool:

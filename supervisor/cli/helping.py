@@ -1,13 +1,12 @@
 """`greenroom help`: list all verbs in a screenful, or explain a verb or a topic."""
 
-import difflib
 from argparse import Namespace
 
 from supervisor.cli.arguments import parser
 from supervisor.cli.problems import Problem
-from supervisor.cli.shapes import Verb
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import GROUPS, VERBS, find, shown
+from supervisor.cli.verbs import GROUPS, VERBS, find
+from supervisor.cli.words import nearest
 
 
 def run(chosen: Namespace) -> int:
@@ -19,22 +18,17 @@ def run(chosen: Namespace) -> int:
     elif (verb := find(word)) is not None:
         parser(verb).print_help()
     else:
-        raise _unknown(word)
+        advice = nearest(word, (*TOPICS, *(verb.name for verb in VERBS)), "`greenroom help` lists verbs and topics")
+        raise Problem(f"no verb or topic {word!r}", advice, "usage")
     return 0
 
 
 def overview() -> str:
     lines = ["usage: greenroom VERB [ARGUMENT…]", "", "A supervisor for coding-agent conversations.", ""]
-    for group, title in GROUPS.items():
-        lines.append(f"{title}:")
-        lines += [_row(verb) for verb in shown() if verb.group == group]
-        lines.append("")
+    for title, verbs in GROUPS.items():
+        lines += [f"{title}:", *(f"  {verb.name:11} {verb.summary}" for verb in verbs), ""]
     lines.append(f"`greenroom VERB --help` shows its options. Topics of `greenroom help`: {', '.join(TOPICS)}.")
     return "\n".join(_wrapped(lines))
-
-
-def _row(verb: Verb) -> str:
-    return f"  {verb.name:11} {verb.summary}"
 
 
 def _wrapped(lines: list[str]) -> list[str]:
@@ -45,10 +39,3 @@ def _wrapped(lines: list[str]) -> list[str]:
         for line in lines
         for part in (textwrap.wrap(line, 80, subsequent_indent=" " * 14, break_on_hyphens=False) or [""])
     ]
-
-
-def _unknown(word: str) -> Problem:
-    known = [*TOPICS, *(verb.name for verb in VERBS if not verb.hidden)]
-    near = difflib.get_close_matches(word, known, n=3)
-    advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom help` lists verbs and topics"
-    return Problem(f"no verb or topic {word!r}", advice, "usage")

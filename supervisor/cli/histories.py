@@ -11,7 +11,7 @@ def events(control: Control, conversation: str, after: int, until: int | None = 
     """The events after a seq, up to another seq, or to the end as it is by then."""
     while until is None or after < until:
         limit = PAGE if until is None else min(PAGE, until - after)
-        page = control.call("conversation/history", conversation=conversation, after=after, limit=limit)
+        page = _page(control, conversation, after, limit)
         yield from page["events"]
         if page["complete"] or not page["events"]:
             return
@@ -19,19 +19,22 @@ def events(control: Control, conversation: str, after: int, until: int | None = 
 
 
 def last_seq(control: Control, conversation: str) -> int:
-    page = control.call("conversation/history", conversation=conversation, after=0, limit=1)
-    return int(page["last_seq"])
+    return int(_page(control, conversation, 0)["last_seq"])
 
 
 def seq_before(control: Control, conversation: str, moment: float) -> int:
     """The seq of the last event before a time, found by bisection, because times only grow."""
-    page = control.call("conversation/history", conversation=conversation, after=0, limit=1)
+    page = _page(control, conversation, 0)
     low, high = int(page["first_seq"]) - 1, int(page["last_seq"])
     while low < high:
         middle = (low + high) // 2
-        found = control.call("conversation/history", conversation=conversation, after=middle, limit=1)["events"]
+        found = _page(control, conversation, middle)["events"]
         if found and found[0]["ts"] < moment:
             low = middle + 1
         else:
             high = middle
     return low
+
+
+def _page(control: Control, conversation: str, after: int, limit: int = 1) -> Json:
+    return control.call("conversation/history", conversation=conversation, after=after, limit=limit)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from greenroom.connection import working_directory
 from supervisor.cli.client import ANSWER_S, Control, Json, Refused
 from supervisor.cli.problems import Problem
+from supervisor.paths import working_directory
 
 SHORT = 8  # characters of an id in tables
 NEAR = 3  # suggestions

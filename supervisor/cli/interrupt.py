@@ -3,10 +3,9 @@
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids
-from supervisor.cli.arguments import seconds
+from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
-from supervisor.cli.problems import Problem, report
+from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
 
@@ -18,17 +17,16 @@ def run(chosen: Namespace) -> int:
         raise Problem("--all and names can't be combined", "leave one of them out", "usage")
     if not (chosen.conversation or chosen.all):
         raise Problem("no conversation is named", "name a conversation, or use --all", "usage")
-    wait_s = seconds(chosen.wait)
     with Control("interrupt") as control:
         wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
         how = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
         asked = [{"conversation": one, **how} for _, one in wanted]
-        results = control.each("conversation/interrupt", asked, wait_s)
+        results = control.each("conversation/interrupt", asked, chosen.wait)
         explained = [
             _explained(control, name, one, result, as_json=chosen.json)
             for (name, one), result in zip(wanted, results, strict=True)
         ]
-    return _told([name for name, _ in wanted], explained, wait_s, chosen)
+    return _told([name for name, _ in wanted], explained, chosen)
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
@@ -43,11 +41,11 @@ def _busy(control: Control) -> list[tuple[str, str]]:
     return [(ids.short(row["conversation"]), row["conversation"]) for row in rows if row["state"] in BUSY]
 
 
-def _told(names: list[str], results: list[Json | Problem], wait_s: float, chosen: Namespace) -> int:
+def _told(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:
     as_json, failures = chosen.json, list[Problem]()
     for name, result in zip(names, results, strict=True):
         if isinstance(result, Problem):
-            failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
+            failures.append(_late(name, chosen.wait) if result.code == "timed_out" else result)
             report(failures[-1], as_json=as_json)
         elif as_json:
             print(json_text(result))
@@ -56,9 +54,7 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, chosen
             print(f"{visible(name)}: {_words(result)}{cleared or _left(name, result)}")
     if not names and not as_json:
         print("nothing is running")
-    if not failures:
-        return exits.OK
-    return failures[0].exit if len(names) == 1 else exits.SOME_FAILED
+    return exit_of(failures, len(names))
 
 
 def _words(result: Json) -> str:
@@ -72,13 +68,8 @@ def _left(name: str, result: Json) -> str:
     if not result["queued"]:
         return ""
     waits = many(result["queued"], "queued message waits", "queued messages wait")
-    return (
-        f"; {waits} for the next `send`, `greenroom interrupt --clear {visible(name)}` drops {_it(result['queued'])}"
-    )
-
-
-def _it(count: int) -> str:
-    return "it" if count == 1 else "them"
+    them = "it" if result["queued"] == 1 else "them"
+    return f"; {waits} for the next `send`, `greenroom interrupt --clear {visible(name)}` drops {them}"
 
 
 def _late(name: str, wait_s: float) -> Problem:

@@ -6,6 +6,7 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
-from supervisor.cli.problems import Problem, report
+from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.words import cut, many, one_line
 from supervisor.cli.written import json_text, seen
 
@@ -62,13 +63,8 @@ def fork(chosen: Namespace) -> int:
 
 def archive(chosen: Namespace) -> int:
     with Control("archive") as control:
-        word = "unarchived" if chosen.undo else "archived"
-
-        def one(reference: str) -> str:
-            ids.call(control, "conversation/archive", reference, archived=not chosen.undo)
-            return word
-
-        return _each(_settled(control, chosen.conversation), one)
+        archive = partial(ids.call, control, "conversation/archive", archived=not chosen.undo)
+        return _each(_settled(control, chosen.conversation), archive, "unarchived" if chosen.undo else "archived")
 
 
 def remove(chosen: Namespace) -> int:
@@ -78,12 +74,7 @@ def remove(chosen: Namespace) -> int:
         targets = _settled(control, chosen.conversation)
         if not chosen.force:
             targets = _confirmed(control, targets)
-
-        def one(reference: str) -> str:
-            ids.call(control, "conversation/delete", reference, LONG_S)
-            return "deleted"
-
-        return _each(targets, one)
+        return _each(targets, partial(ids.call, control, "conversation/delete", timeout_s=LONG_S), "deleted")
 
 
 def export(chosen: Namespace) -> int:
@@ -149,19 +140,18 @@ def _settled(control: Control, references: list[str]) -> dict[str, str]:
     return found
 
 
-def _each(targets: dict[str, str], act: Callable[[str], str]) -> int:
+def _each(targets: dict[str, str], act: Callable[[str], object], done: str) -> int:
     failures: list[Problem] = []
     for reference, called in targets.items():
         try:
-            print(f"{visible(called)}: {act(reference)}")
+            act(reference)
+            print(f"{visible(called)}: {done}")
         except Problem as problem:
             if problem.exit == exits.DOWN:
                 raise
             failures.append(problem)
             report(problem, as_json=False)
-    if not failures:
-        return exits.OK
-    return failures[0].exit if len(targets) == 1 else exits.SOME_FAILED
+    return exit_of(failures, len(targets))
 
 
 def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:

@@ -34,7 +34,7 @@ class ListLayout(NamedTuple):
 def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     """The lines for standard output."""
     if chosen.json is not None:
-        return [_json(listing, rows, chosen.json)]
+        return [written(picked(listing, rows, chosen.json))]
     if chosen.format is not None:
         return [filled(listing.fields, row, chosen.format) for row in rows]
     if chosen.quiet:
@@ -113,6 +113,7 @@ def _names(asked: str) -> list[str]:
     return [name.strip() for name in asked.split(",") if name.strip()]
 
 
-def _json(listing: ListLayout, rows: Sequence[Row], asked: str) -> str:
+def picked(listing: ListLayout, rows: Sequence[Row], asked: str) -> list[Row]:
+    """The rows with the fields that were asked for, or with all."""
     names = _names(asked) or list(listing.fields)
-    return written([{name: row[name] for name in names} for row in rows])
+    return [{name: row[name] for name in names} for row in rows]

@@ -6,30 +6,28 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from supervisor.cli import histories, ids, terminal
-from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.pager import paged
-from supervisor.cli.show import lines
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.words import when
+from supervisor.cli.written import write_event
 
 LINES = 100  # events, unless a number or a time is given
 
 
 def run(chosen: Namespace) -> int:
-    count = None if chosen.lines is None else number(chosen.lines, "number of events")
     with Control("logs") as control:
         conversation = ids.resolved(control, chosen.conversation)
         last = histories.last_seq(control, conversation)
-        after = _after(control, conversation, chosen.since, last, count)
+        after = _after(control, conversation, chosen.since, last, chosen.lines)
         if chosen.follow:
             return _followed(control, conversation, after, chosen)
         found = histories.events(control, conversation, after, last)
         if chosen.json:
             for envelope in found:
-                lines.write(envelope)
+                write_event(envelope)
             return 0
         with paged() as text:
             _written(found, text or sys.stdout, raw=chosen.raw)

@@ -13,13 +13,13 @@ FILTERS = ("state", "cwd", "name")
 
 
 def run(chosen: Namespace) -> int:
-    filters, sort = _filters(chosen.filter), _sorting(chosen.sort)
+    filters, field = _filters(chosen.filter), _field(chosen.sort.removeprefix("-"))
     with Control("ls") as control:
 
         def fetch() -> list[Row]:
             archived = chosen.all or filters.get("state") == "archived"
             rows = [row_of(one) for one in everything(control, **{"archived": archived, **filters})]
-            return sorted(rows, key=sort[0], reverse=sort[1])
+            return sorted(rows, key=lambda row: _order(row[field]), reverse=chosen.sort.startswith("-"))
 
         return present(LISTING, fetch, chosen)
 
@@ -42,20 +42,13 @@ def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # pathlib is slow to import
 
 
-def _sorting(word: str) -> tuple["_Key", bool]:
-    name = word.removeprefix("-")
+def _field(name: str) -> str:
     if name not in FIELDS:
         raise Problem(f"unknown field {name!r}", f"write one of {', '.join(FIELDS)}", "usage")
-    return _Key(name), word.startswith("-")
+    return name
 
 
-class _Key:
+def _order(value: object) -> tuple[bool, float, str]:
     """A sort key that puts missing values first."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __call__(self, row: Row) -> tuple[bool, float, str]:
-        value = row[self._name]
-        as_number = float(value) if isinstance(value, int | float) else 0.0
-        return value is not None, as_number, str(value or "").lower()
+    as_number = float(value) if isinstance(value, int | float) else 0.0
+    return value is not None, as_number, str(value or "").lower()

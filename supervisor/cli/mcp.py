@@ -1,6 +1,6 @@
 """`greenroom mcp`: MCP over stdio, for editors. Standard library only: every window of an editor starts it."""
 
-# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
+# ruff: noqa: PTH105, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 
 from supervisor.daemon.dialling import dial
 from supervisor.daemon.umask import own_umask
-from supervisor.paths import UnsafePath, locate, private_directory
+from supervisor.paths import UnsafePath, locate, private_directory, working_directory
 from supervisor.version import VERSION
 from transports import PROTOCOL
 from transports.bridge import lean
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from types import FrameType
-    from typing import NoReturn
 
     from supervisor.daemon.launch import Launch
     from supervisor.paths import Paths
@@ -32,24 +31,6 @@ if TYPE_CHECKING:
 DIALECT = "mcp"
 ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
-APPROVAL = ("untrusted", "on-failure", "on-request", "never")
-SANDBOX = ("read-only", "workspace-write", "danger-full-access")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--embedded", action="store_true", help="run without a daemon; conversations end with this process"
-    )
-    parser.add_argument("-C", "--cd", dest="cwd", metavar="DIR", help="working directory of new conversations")
-    parser.add_argument("-m", "--model", dest="model", metavar="MODEL", help="model of new conversations")
-    parser.add_argument("-p", "--profile", help="profile of the config to use")
-    parser.add_argument("-s", "--sandbox", choices=SANDBOX, help="what commands may read and write")
-    parser.add_argument(
-        "-a", "--approval", "--ask-for-approval", choices=APPROVAL, help="when to ask for an approval"
-    )
-    parser.add_argument(
-        "-c", "--config", dest="config", metavar="KEY=VALUE", action="append", help="override a key of the config"
-    )
 
 
 class NoOptions:
@@ -60,23 +41,31 @@ class NoOptions:
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run(parsed(arguments) if arguments else NoOptions)
+    if not arguments:
+        return run(NoOptions)
+    from supervisor.cli.problems import Problem
+
+    try:
+        return run(parsed(arguments))
+    except Problem as problem:
+        sys.stderr.write(f"greenroom: {problem}\n")
+        return problem.exit
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    import argparse
+    """The options of the verb, in Codex's spellings too."""
+    from supervisor.cli.arguments import parser
+    from supervisor.cli.verbs import APPROVALS, SANDBOXES, find
 
-    class OneLine(argparse.ArgumentParser):
-        """A parser that answers wrong words in one line, as other verbs do."""
-
-        def error(self, message: str) -> NoReturn:
-            self.exit(2, f"greenroom: {message}; `{self.prog} --help` lists its arguments\n")
-
-    parser = OneLine(prog="greenroom mcp", description="Serve MCP over stdio; editors start this.")
-    add_options(parser)
-    chosen, rest = parser.parse_known_args(arguments)
+    verb = find("mcp")
+    assert verb is not None  # noqa: S101  # it is this one
+    made = parser(verb)
+    made.add_argument("-p", dest="profile")
+    made.add_argument("-s", dest="sandbox", choices=SANDBOXES)
+    made.add_argument("-a", "--ask-for-approval", dest="approval", choices=APPROVALS)
+    chosen, rest = made.parse_known_args(arguments)
     if rest not in ([], ["serve"]):  # Codex had `mcp serve` for a time
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        made.error(f"unrecognized arguments: {' '.join(rest)}")
     return chosen
 
 
@@ -182,7 +171,13 @@ class Log:
 
 def hello(said: dict[str, object]) -> bytes:
     """The first line: this client, and the environment for commands of new conversations, kept only in memory."""
-    client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
+    client = {
+        "name": "mcp",
+        "version": VERSION,
+        "pid": os.getpid(),
+        "cwd": working_directory(),
+        "env": dict(os.environ),
+    }
     client["umask"] = own_umask()
     body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, **said}
     return written({"greenroom": body}).encode() + b"\n"
@@ -229,35 +224,15 @@ def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
     said = {
         "model": chosen.model,
         "profile": chosen.profile,
-        "cwd": None if chosen.cwd is None else os.path.join(_here(), chosen.cwd),
+        "cwd": None if chosen.cwd is None else os.path.join(working_directory(), chosen.cwd),
         "approval_policy": chosen.approval,
         "sandbox": chosen.sandbox,
-        "config": dict(_setting(one) for one in chosen.config or () if not _is_ours(one)),
     }
+    if chosen.config:
+        from supervisor.cli.arguments import pairs
+
+        said["config"] = pairs([one for one in chosen.config if not _is_ours(one)])
     return {name: value for name, value in said.items() if value}
-
-
-def _setting(text: str) -> tuple[str, object]:
-    """The key and its value; a value that is not TOML is a string."""
-    import json
-    import tomllib
-
-    key, equals, value = text.partition("=")
-    if not (equals and key.strip()):
-        raise ValueError(f"{text!r} is not a setting; write -c KEY=VALUE")
-    try:
-        found = tomllib.loads(f"value = {value.strip()}")["value"]
-        json.dumps(found)
-    except (tomllib.TOMLDecodeError, TypeError):
-        found = value.strip()
-    return key.strip(), found
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return "/"  # the directory was deleted
 
 
 def _have_standard_streams() -> bool:

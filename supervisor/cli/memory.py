@@ -20,7 +20,10 @@ def of_conversations() -> dict[str, int]:
     """Resident bytes by conversation; its processes carry its id in the environment they were started with."""
     home = os.fsencode(locate().state)
     found: dict[str, int] = {}
-    for pid in _pids():
+    pids: list[str] = []
+    with suppress(OSError):
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # far faster than Path
+    for pid in map(int, pids):
         with suppress(OSError):
             environ = Path(f"/proc/{pid}/environ").read_bytes()
             marks = [entry for entry in environ.split(b"\0") if entry.startswith(MARKS)]
@@ -29,9 +32,3 @@ def of_conversations() -> dict[str, int]:
                 conversation = os.fsdecode(told[b"GREENROOM_CONVERSATION"])
                 found[conversation] = found.get(conversation, 0) + of_process(pid)
     return found
-
-
-def _pids() -> list[int]:
-    with suppress(OSError):
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # far faster than Path
-    return []

@@ -22,6 +22,13 @@ class Problem(Exception):
         return f"{self.message}; {self.advice}" if self.advice else self.message
 
 
+def exit_of(failures: list[Problem], targets: int) -> int:
+    """The exit code of a verb with several targets: that of a single one, or the code for some that failed."""
+    if not failures:
+        return exits.OK
+    return failures[0].exit if targets == 1 else exits.SOME_FAILED
+
+
 def report(problem: Problem, *, as_json: bool) -> None:
     """Print the problem to standard error, for a person or for a program."""
     if as_json:

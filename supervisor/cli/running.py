@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 
 from supervisor.cli import exits, ids
-from supervisor.cli.arguments import pairs, seconds
+from supervisor.cli.arguments import pairs
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
@@ -45,12 +45,11 @@ def send(chosen: Namespace) -> int:
     prompt = prompt_of(chosen.prompt)
     if chosen.key == "":
         raise Problem("the idempotency key is empty", "write --key KEY, or leave it out", "usage")
-    limit_s = seconds(chosen.timeout) if chosen.timeout is not None else None
     with Control("send", environment=True) as control:
         conversation = ids.resolved(control, chosen.conversation)
         said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key}
         if chosen.wait:
-            return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=limit_s)
+            return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
         accepted = control.call("conversation/send", conversation=conversation, **said)
         told = _accepted(control, conversation, accepted, chosen.if_busy)
     if chosen.json:

@@ -49,5 +49,3 @@ class Verb(NamedTuple):
     opts: tuple[Opt, ...] = ()
     aliases: tuple[str, ...] = ()
     about: str = ""
-    group: str = ""
-    hidden: bool = False

@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import NoReturn
 
 from actors.vocabulary.visible import visible
-from greenroom.daemon import ANSWERS_S, daemon_answers, start_daemon
-from supervisor.cli.arguments import seconds
+from greenroom.daemon import daemon_answers, start_daemon
 from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
+from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
 
 GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
@@ -66,7 +66,7 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 
 def down(chosen: Namespace) -> int:
-    drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
+    drain_s = 0.0 if chosen.now else chosen.drain
     try:
         running = _brought_down(drain_s)
     except Problem as problem:
@@ -93,7 +93,7 @@ def _brought_down(drain_s: float | None) -> bool:
 
 def _whoever_runs() -> Control | None:
     """Also one that still comes up, or was told to go by somebody else: it is there as long as it has the lock."""
-    deadline = time.monotonic() + ANSWERS_S
+    deadline = time.monotonic() + START_S
     while True:
         try:
             return Control("down")

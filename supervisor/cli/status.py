@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import check, filled, present
+from supervisor.cli.listing import check, filled, picked, present
 from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, home, row_of
 from supervisor.cli.table import Row
 from supervisor.cli.words import age, many, moment, one_line, size, span
@@ -22,7 +22,7 @@ def run(chosen: Namespace) -> int:
     with Control("status") as control:
         rows = _rows(control, chosen.conversation)
         if chosen.json is not None:
-            print(written({"daemon": _daemon(control), "conversations": _picked(rows, chosen.json)}))
+            print(written({"daemon": _daemon(control), "conversations": picked(LISTING, rows, chosen.json)}))
         elif chosen.format is not None:
             print("\n".join(filled(FIELDS, row, chosen.format) for row in rows))
         elif chosen.quiet or chosen.watch:
@@ -41,11 +41,6 @@ def _rows(control: Control, references: Sequence[str]) -> list[Row]:
         return rows
     by_id = {row["id"]: row for row in rows}
     return [by_id[ids.resolved(control, reference)] for reference in references]
-
-
-def _picked(rows: list[Row], asked: str) -> list[Row]:
-    names = [name.strip() for name in asked.split(",") if name.strip()] or list(FIELDS)
-    return [{name: row[name] for name in names} for row in rows]
 
 
 def _daemon(control: Control) -> Json:

@@ -40,7 +40,9 @@ def problem(error: OSError) -> Problem:
 
 
 def let_go_if_broken() -> None:
-    if _broken(sys.stdout):
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
         let_go(sys.stdout)
 
 
@@ -54,11 +56,3 @@ def let_go(stream: TextIO) -> None:
     os.dup2(nowhere, descriptor)
     os.close(nowhere)
     stream.flush()
-
-
-def _broken(stream: TextIO) -> bool:
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        return True
-    return False

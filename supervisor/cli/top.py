@@ -187,7 +187,7 @@ class Top:
     def _act(self, key: str, row: Row, keyboard: keys.Keyboard) -> None:
         self._selected = row["id"]
         if key == "i":
-            self._ask(Asking(row["id"], "interrupt", f"interrupt the turn of {ids.short(row['id'])}?"))
+            self._ask(Asking(row["id"], f"interrupt the turn of {ids.short(row['id'])}?"))
         elif key == "a":
             self._ask_about(row)
         elif key == keys.ENTER:
@@ -196,7 +196,7 @@ class Top:
     def _ask_about(self, row: Row) -> None:
         mine = [one for one in self._sample.approvals if one["conversation"] == row["id"]]
         if mine:
-            self._ask(Asking(mine[0]["approval_id"], "answer", title(mine[0]), mine[0]))
+            self._ask(Asking(mine[0]["approval_id"], title(mine[0]), mine[0]))
         else:
             self._note = f"{ids.short(row['id'])} has no open approval"
 
@@ -217,7 +217,7 @@ class Top:
     def _answer(self, asking: "Asking", decision: str) -> None:
         if not decision:
             self._note = "nothing was answered"
-        elif asking.what == "answer":
+        elif asking.found is not None:
             self._note = self._answered(asking.id, decision)
         elif decision == "approved":
             self._control.send("conversation/interrupt", conversation=asking.id)
@@ -252,7 +252,6 @@ class Asking(NamedTuple):
     """The prompt below the table, until the person types a word and Enter."""
 
     id: str
-    what: str
     title: str
     found: Json | None = None
 

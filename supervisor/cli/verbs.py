@@ -1,4 +1,4 @@
-"""All verbs, in the order in which help shows them. Data only: a verb's module is imported when it is asked for."""
+"""All verbs, in groups as help shows them. Data only: a verb's module is imported when it is asked for."""
 
 from supervisor.cli.shapes import Arg, Opt, Verb
 
@@ -37,8 +37,7 @@ SETTINGS = (
     Opt(("-c", "--config"), "Override a key of the config.", "KEY=VALUE", many=True, dest="config"),
 )
 
-VERBS: tuple[Verb, ...] = (
-    # --- the daemon
+DAEMON = (
     Verb(
         "up",
         "starting:up",
@@ -54,7 +53,6 @@ VERBS: tuple[Verb, ...] = (
         ),
         about="Succeeds if the daemon already runs. --force waits first, and says which process it will\n"
         "end and what is lost. It ends only the daemon of this home, and only if that does not answer.",
-        group="daemon",
     ),
     Verb(
         "down",
@@ -67,7 +65,6 @@ VERBS: tuple[Verb, ...] = (
         ),
         aliases=("shutdown",),
         about="Waits until its socket is gone. Succeeds if no daemon runs.",
-        group="daemon",
     ),
     Verb(
         "status",
@@ -76,7 +73,6 @@ VERBS: tuple[Verb, ...] = (
         "greenroom status --check",
         args=(ANY,),
         opts=(Opt(("--check",), "Exit with 3 if one of these conversations has failed."), *LISTING),
-        group="daemon",
     ),
     Verb(
         "doctor",
@@ -84,26 +80,23 @@ VERBS: tuple[Verb, ...] = (
         "check the installation and suggest repairs",
         "greenroom doctor",
         opts=(Opt(("--json",), "Print a JSON array of the findings."),),
-        group="daemon",
     ),
-    Verb("pid", "facts:pid", "print the daemon's process id", "kill -USR1 $(greenroom pid)", group="daemon"),
-    Verb("socket", "facts:socket", "print the path of the daemon's socket", "greenroom socket", group="daemon"),
+    Verb("pid", "facts:pid", "print the daemon's process id", "kill -USR1 $(greenroom pid)"),
+    Verb("socket", "facts:socket", "print the path of the daemon's socket", "greenroom socket"),
     Verb(
         "version",
         "facts:version",
         "print the version of this program and of the daemon",
         "greenroom version",
         opts=(JSON,),
-        group="daemon",
     ),
-    Verb("df", "facts:df", "show the disk space that Greenroom uses", "greenroom df", opts=LISTING, group="daemon"),
+    Verb("df", "facts:df", "show the disk space that Greenroom uses", "greenroom df", opts=LISTING),
     Verb(
         "reload",
         "config:reload",
         "make the daemon read its config again; print what changed",
         "greenroom reload",
         opts=(JSON,),
-        group="daemon",
     ),
     Verb(
         "config",
@@ -120,7 +113,6 @@ VERBS: tuple[Verb, ...] = (
         ),
         opts=(JSON,),
         about="`get` asks the daemon; `path` and `check` read the file and need no daemon.",
-        group="daemon",
     ),
     Verb(
         "service",
@@ -132,9 +124,9 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--print",), "Print the service file instead of installing it."),
             Opt(("--no-start",), "Write the service file, but don't start the service."),
         ),
-        group="daemon",
     ),
-    # --- conversations
+)
+IN_CONVERSATION = (
     Verb(
         "run",
         "running:run",
@@ -148,7 +140,6 @@ VERBS: tuple[Verb, ...] = (
             STREAM,
         ),
         about="Starts the daemon if none runs. The exit code says how the turn ended.",
-        group="conversations",
     ),
     Verb(
         "send",
@@ -172,7 +163,6 @@ VERBS: tuple[Verb, ...] = (
             TIMEOUT,
             STREAM,
         ),
-        group="conversations",
     ),
     Verb(
         "attach",
@@ -192,7 +182,6 @@ VERBS: tuple[Verb, ...] = (
         ),
         aliases=("fg",),
         about="Ctrl-C interrupts the turn, after asking you. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
-        group="conversations",
     ),
     Verb(
         "ls",
@@ -208,7 +197,6 @@ VERBS: tuple[Verb, ...] = (
             *LISTING,
         ),
         aliases=("ps",),
-        group="conversations",
     ),
     Verb(
         "logs",
@@ -224,7 +212,6 @@ VERBS: tuple[Verb, ...] = (
             STREAM,
         ),
         aliases=("tail",),
-        group="conversations",
     ),
     Verb(
         "events",
@@ -238,7 +225,6 @@ VERBS: tuple[Verb, ...] = (
             Opt(("-n", "--count"), "Stop after N events.", "N"),
             TIMEOUT,
         ),
-        group="conversations",
     ),
     Verb(
         "inspect",
@@ -251,7 +237,6 @@ VERBS: tuple[Verb, ...] = (
                 ("--format",), "Print a line with fields filled in, such as {state} or {settings.model}.", "TEMPLATE"
             ),
         ),
-        group="conversations",
     ),
     Verb(
         "top",
@@ -259,9 +244,9 @@ VERBS: tuple[Verb, ...] = (
         "watch all conversations live",
         "greenroom top",
         about="Keys: i interrupt, a answer an approval, enter attach, q quit.",
-        group="conversations",
     ),
-    # --- turns
+)
+TURNS = (
     Verb(
         "interrupt",
         "interrupt:run",
@@ -280,7 +265,6 @@ VERBS: tuple[Verb, ...] = (
         ),
         aliases=("stop",),
         about="Queued messages wait until the next message is sent. A second interrupt kills commands at once.",
-        group="turns",
     ),
     Verb(
         "wait",
@@ -301,7 +285,6 @@ VERBS: tuple[Verb, ...] = (
             TIMEOUT,
             JSON,
         ),
-        group="turns",
     ),
     Verb(
         "approvals",
@@ -317,7 +300,6 @@ VERBS: tuple[Verb, ...] = (
             ),
         ),
         opts=LISTING,
-        group="turns",
     ),
     Verb(
         "approve",
@@ -336,7 +318,6 @@ VERBS: tuple[Verb, ...] = (
             ),
             JSON,
         ),
-        group="turns",
     ),
     Verb(
         "deny",
@@ -349,7 +330,6 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--abort",), "End the turn as well."),
             JSON,
         ),
-        group="turns",
     ),
     Verb(
         "restart",
@@ -358,16 +338,15 @@ VERBS: tuple[Verb, ...] = (
         "greenroom restart @last",
         args=(CONVERSATION,),
         about="After a turn that ended in an error, earlier pictures are no longer sent to the model.",
-        group="turns",
     ),
-    # --- keeping
+)
+KEEPING = (
     Verb(
         "rename",
         "keeping:rename",
         "name a conversation, or remove its name with ''",
         "greenroom rename @last billing",
         args=(CONVERSATION, Arg("name", "The new name; '' removes it.")),
-        group="keeping",
     ),
     Verb(
         "fork",
@@ -380,7 +359,6 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--name",), "Name of the new conversation.", "NAME"),
             JSON,
         ),
-        group="keeping",
     ),
     Verb(
         "archive",
@@ -389,7 +367,6 @@ VERBS: tuple[Verb, ...] = (
         "greenroom archive billing",
         args=(CONVERSATIONS,),
         opts=(Opt(("--undo",), "Unarchive them: show them in lists again."),),
-        group="keeping",
     ),
     Verb(
         "rm",
@@ -399,7 +376,6 @@ VERBS: tuple[Verb, ...] = (
         args=(CONVERSATIONS,),
         opts=(Opt(("-f", "--force"), "Don't ask for confirmation."),),
         about="Asks for confirmation on a terminal; elsewhere it needs --force.",
-        group="keeping",
     ),
     Verb(
         "export",
@@ -407,7 +383,6 @@ VERBS: tuple[Verb, ...] = (
         "write a conversation's history as JSON lines",
         "greenroom export billing billing.jsonl",
         args=(CONVERSATION, Arg("file", "File to write. Default: standard output.", "?", "file")),
-        group="keeping",
     ),
     Verb(
         "import",
@@ -416,16 +391,15 @@ VERBS: tuple[Verb, ...] = (
         "greenroom import billing.jsonl",
         args=(Arg("file", "File to read; - is standard input.", kind="file"),),
         opts=(Opt(("--new-id",), "Use a new id; needed if the conversation still exists."), JSON),
-        group="keeping",
     ),
-    # --- around it
+)
+AROUND = (
     Verb(
         "clients",
         "clients:run",
         "list connected clients and what they read",
         "greenroom clients",
         opts=(Opt(("--kill",), "Disconnect this client.", "ID"), *LISTING),
-        group="around",
     ),
     Verb(
         "mcp",
@@ -436,7 +410,6 @@ VERBS: tuple[Verb, ...] = (
         aliases=("mcp-server",),
         about="Starts the daemon if none runs. As with Codex, options may stand before the verb, "
         "and -p, -s, -a are --profile, --sandbox, --approval.",
-        group="around",
     ),
     Verb(
         "completion",
@@ -444,14 +417,12 @@ VERBS: tuple[Verb, ...] = (
         "print a completion script for your shell",
         'eval "$(greenroom completion bash)"',
         args=(Arg("shell", "The shell.", choices=("bash", "zsh", "fish")),),
-        group="around",
     ),
     Verb(
         "demo",
         "demo:run",
         "take a tour with the built-in model: no key, no network",
         "greenroom demo",
-        group="around",
     ),
     Verb(
         "help",
@@ -459,30 +430,25 @@ VERBS: tuple[Verb, ...] = (
         "explain a verb or a topic",
         "greenroom help exit-codes",
         args=(Arg("topic", "A verb or a topic.", "?", "topic"),),
-        group="around",
     ),
-    Verb(
-        "__complete",
-        "completion:answer",
-        "list possible next words, for the completion scripts",
-        "greenroom __complete attach ''",
-        args=(Arg("words", "The words so far, the last one unfinished.", "*"),),
-        hidden=True,
-    ),
+)
+COMPLETE = Verb(
+    "__complete",
+    "completion:answer",
+    "list possible next words, for the completion scripts",
+    "greenroom __complete attach ''",
+    args=(Arg("words", "The words so far, the last one unfinished.", "*"),),
 )
 
 GROUPS = {
-    "conversations": "Conversations",
-    "turns": "Turns and approvals",
-    "keeping": "Organising",
-    "daemon": "The daemon",
-    "around": "Clients and help",
+    "Conversations": IN_CONVERSATION,
+    "Turns and approvals": TURNS,
+    "Organising": KEEPING,
+    "The daemon": DAEMON,
+    "Clients and help": AROUND,
 }
+VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 
 
 def find(name: str) -> Verb | None:
-    return next((verb for verb in VERBS if name == verb.name or name in verb.aliases), None)
-
-
-def shown() -> list[Verb]:
-    return [verb for verb in VERBS if not verb.hidden]
+    return next((verb for verb in (*VERBS, COMPLETE) if name == verb.name or name in verb.aliases), None)

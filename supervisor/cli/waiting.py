@@ -5,7 +5,6 @@ from argparse import Namespace
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import approval_text, exits, histories, ids
-from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
@@ -16,7 +15,7 @@ WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an 
 
 
 def run(chosen: Namespace) -> int:
-    deadline = time.monotonic() + seconds(chosen.timeout) if chosen.timeout is not None else None
+    deadline = time.monotonic() + chosen.timeout if chosen.timeout is not None else None
     with Control("wait") as control:
         targets = [_Target(control, name, chosen.until) for name in chosen.conversation]
         while not all(target.reached for target in targets):
@@ -86,18 +85,16 @@ class _Target:
 
     @property
     def exit(self) -> int:
-        if self._until == "approval":
-            return exits.OK if self._asks else exits.FAILED
+        if self._until == "approval" and not self._asks:
+            return exits.FAILED
         return self.ending.exit if self._until == "done" else exits.OK
 
     def words(self) -> str:
+        how = self.ending.how or "idle"
         if self._until == "approval":
-            return (
-                "waits for an approval (`greenroom approvals`)"
-                if self._asks
-                else f"{self.ending.how or 'idle'}, without asking for an approval"
-            )
-        return (self.ending.how or "idle") if self._until == "done" else "idle"
+            asks = "waits for an approval (`greenroom approvals`)"
+            return asks if self._asks else f"{how}, without asking for an approval"
+        return how if self._until == "done" else "idle"
 
     def told(self) -> Json:
         asked_nothing = self._until == "approval" and not self._asks

@@ -2,6 +2,7 @@
 
 import time
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime
 
 from actors.vocabulary.visible import escape, unseen
@@ -33,6 +34,14 @@ def took(length_s: float) -> str:
 
 def many(count: int, what: str, whats: str = "") -> str:
     return f"{count:,} {what if count == 1 else whats or what + 's'}"
+
+
+def nearest(word: str, known: Iterable[str], otherwise: str) -> str:
+    """The advice on an unknown word: what else may have been meant."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), n=3)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 def size(count: float) -> str:
@@ -93,12 +102,16 @@ def cut(text: str, cells: int) -> str:
     """Cut the text to this width; `…` stands for what is missing."""
     if width(text) <= cells:
         return text
-    used = 0
-    for at, one in enumerate(text):
-        used += width(one)
-        if used > cells - 1:
-            return f"{text[:at]}…" if cells > 0 else ""
-    return text
+    return f"{text[: fitting(text, 0, cells - 1)]}…" if cells > 0 else ""
+
+
+def fitting(text: str, start: int, cells: int) -> int:
+    """The end of what fits into this width."""
+    end, used = start, 0
+    while end < len(text) and used + width(text[end]) <= cells:
+        used += width(text[end])
+        end += 1
+    return end
 
 
 def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
@@ -118,10 +131,7 @@ def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
 
 def _end(text: str, start: int, cells: int) -> int:
     """The place to break a line: after a blank in its second half, or where it is full."""
-    end, used = start, 0
-    while end < len(text) and used + width(text[end]) <= cells:
-        used += width(text[end])
-        end += 1
+    end = fitting(text, start, cells)
     if end == len(text):
         return end
     blank = text.rfind(" ", (start + end) // 2, end)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from typing import Any
 
 from actors.vocabulary.visible import unseen
 from supervisor.cli import terminal
@@ -16,6 +18,14 @@ def written(value: object) -> str:
 
 def json_text(value: object, indent: int | None = None) -> str:
     return seen(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def write_event(envelope: dict[str, Any]) -> None:
+    """The event as one line: its place first, then its own members, whose names differ from those."""
+    head = {name: envelope[name] for name in ("seq", "ts", "conversation", "turn")}
+    body = envelope["event"]
+    sys.stdout.write(json_text({**head, "type": body["type"], **body}) + "\n")
+    sys.stdout.flush()
 
 
 def seen(text: str) -> str:

@@ -13,6 +13,8 @@ import signal
 import sys
 import time
 
+from actors.vocabulary.errors import GreenroomError
+
 START_S = 20.0  # a repair of the journal is the longest; an ordinary start takes a fraction of a second
 READY = b"ready\n"
 READY_FD = 3
@@ -21,8 +23,10 @@ SAY_LIMIT = 1 << 16  # bytes of a reason
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE)  # nohup ignores some
 
 
-class StartFailed(Exception):
+class StartFailed(GreenroomError):
     """The daemon did not start. The text is the daemon's own reason, for the person who started it."""
+
+    code = "start_failed"
 
 
 class Launch:

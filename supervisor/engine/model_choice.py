@@ -9,7 +9,7 @@ from supervisor.agent.backends.demo import DemoModel
 from supervisor.agent.backends.model import Model
 from supervisor.agent.backends.openai import OpenAiModel
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import Rejected
 from supervisor.config.load import LoadedConfig
 from supervisor.config.providers import Provider, choose_provider, provider_named
@@ -74,7 +74,7 @@ def endpoint_of(provider: Provider, env: Mapping[str, str]) -> Endpoint:
     definition = provider.definition
     return Endpoint(
         base_url=provider.base_url,
-        wire=WireApi(definition.wire_api.value),
+        wire=definition.wire_api,
         key=provider.api_key(env),
         query=definition.query_params,
         headers=provider.headers(env),

@@ -295,8 +295,7 @@ def test_every_public_name_is_there_and_no_other() -> None:
 
 def test_both_clients_have_the_same_methods() -> None:
     blocking, awaited = (
-        {name for name in vars(kind) if not name.startswith("_")}
-        for kind in (greenroom.Client, greenroom.AsyncClient)
+        {name for name in dir(kind) if not name.startswith("_")} for kind in (greenroom.Client, greenroom.AsyncClient)
     )
     assert awaited - blocking == {"connect"}
     assert blocking - awaited == set()

@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.cli.shapes import Verb
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import shown
+from supervisor.cli.verbs import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("actors", "supervisor", "transports")
@@ -87,7 +87,7 @@ def test_what_a_person_is_asked_is_called_an_approval(folder: str) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("verb", shown(), ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_the_help_of_a_verb_says_what_to_do_with_it(verb: Verb) -> None:
     """An imperative in the summary; sentences in the help of its arguments, none of them about a person unnamed."""
     first = verb.summary.split()[0]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from supervisor.cli.arguments import parser
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import GROUPS, shown
+from supervisor.cli.verbs import GROUPS
 
 HEAD = """# The command line
 
@@ -20,11 +20,10 @@ def command_line_page() -> str:
 
 
 def _verbs() -> Iterator[str]:
-    for group, title in GROUPS.items():
+    for title, verbs in GROUPS.items():
         yield from (f"## {title}", "")
-        for verb in shown():
-            if verb.group == group:
-                yield from (f"### greenroom {verb.name}", "", "```", parser(verb).format_help().rstrip(), "```", "")
+        for verb in verbs:
+            yield from (f"### greenroom {verb.name}", "", "```", parser(verb).format_help().rstrip(), "```", "")
 
 
 def _topics() -> Iterator[str]:

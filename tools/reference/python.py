@@ -19,22 +19,13 @@ SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 WIDTH = 118
 HEAD = '"""{what} Written from the code by `make reference`."""\n{long}\n{imports}\n'
 LONG = "\n# ruff: noqa: E501  # a line is as long as the description of its member\n"
-KINDS = """
-
-KINDS: dict[str, type[Event]] = {{
-    kind.type: kind
-    for kind in (
-        {kinds},
-    )
-}}
-"""
 
 
 def events_module() -> str:
     events = _events()
     classes = (*map(_described, _parts(events)), *(_dataclass(name, "Event") for name in events))
-    text = "".join((*classes, KINDS.format(kinds=",\n        ".join(events))))
-    imports = ("from dataclasses import dataclass, field", _typing(text), "", "from greenroom.record import Event")
+    text = "".join(classes)
+    imports = ("from dataclasses import field", _typing(text), "", "from greenroom.record import Event")
     return _module("The events of conversations, as typed objects.", imports, text)
 
 
@@ -44,7 +35,7 @@ def answers_module() -> str:
     text = "".join((*map(_described, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
     used = ", ".join(sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text))))
     imports = (
-        *("from dataclasses import dataclass", _typing(text), ""),
+        *(_typing(text), ""),
         *(f"from greenroom.events import {used}", "from greenroom.record import FromJson"),
     )
     return _module("The daemon's answers, as typed objects.", imports, text)
@@ -114,8 +105,7 @@ def _dataclass(name: str, base: str) -> str:
             lines.append(f'    type: ClassVar[str] = "{one["const"]}"')
         else:
             lines.append(f"    {key}: {_kind(one)}{_default(one)}{_meaning(one)}")
-    head = ("", "", "@dataclass(frozen=True, slots=True, kw_only=True)", f"class {name}({base}):")
-    return "\n".join((*head, *_doc(schema), *lines, ""))
+    return "\n".join(("", "", f"class {name}({base}):", *_doc(schema), *lines, ""))
 
 
 def _doc(schema: Schema) -> list[str]:

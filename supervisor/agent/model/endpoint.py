@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agent.model.blotting import blotted
 from supervisor.agent.model.errors import Rejected
+from supervisor.config.shared import WireApi
 from supervisor.logs.redaction import names_a_secret
 
 SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting them out would garble texts
-
-
-class WireApi(StrEnum):
-    CHAT = "chat"
-    RESPONSES = "responses"
 
 
 PATHS = {WireApi.CHAT: "/chat/completions", WireApi.RESPONSES: "/responses"}

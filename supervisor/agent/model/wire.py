@@ -8,8 +8,9 @@ from pydantic_core import PydanticSerializationError, to_json
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import chat, responses
 from supervisor.agent.model.decoding import Decoder
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.request import ModelRequest
+from supervisor.config.shared import WireApi
 
 
 def encoded(endpoint: Endpoint, request: ModelRequest) -> bytes:

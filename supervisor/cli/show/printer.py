@@ -35,6 +35,23 @@ REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a p
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
+QUEUED = ("queued message waits", "queued messages wait")
+NOTES: dict[str, Callable[[Json], str]] = {  # events that one line tells
+    "stream_error": lambda body: one_line(body["message"]),
+    "background_event": lambda body: one_line(body["message"]),
+    "input_withdrawn": lambda body: f"a waiting message was withdrawn{_because(body['reason'])}",
+    "queue_paused": lambda body: f"{many(body['queued'], *QUEUED)} for the next `send`",
+    "conversation_restarted": lambda body: f"restarted{' by ' + visible(body['by']) if body['by'] else ''}",
+    "conversation_renamed": lambda body: f"renamed to {visible(body['name'])}" if body["name"] else "name removed",
+    "conversation_archived": lambda body: "archived" if body["archived"] else "unarchived",
+}
+YELLOW = {"stream_error", "queue_paused"}
+
+
+def _because(reason: str) -> str:
+    return f": {one_line(reason)}" if reason else ""
+
+
 class EventPrinter:
     def __init__(
         self, said: Screen, told: Screen, paint: Paint, *, raw: bool = False, markdown: bool = False
@@ -65,6 +82,8 @@ class EventPrinter:
         show = self._table.get(body["type"])
         if show is not None:
             show(body, envelope)
+        elif body["type"] in NOTES:
+            self._note(NOTES[body["type"]](body), "yellow" if body["type"] in YELLOW else "dim")
         elif approval_text.asks(body):
             self.ask(body)
         elif self._raw:
@@ -115,7 +134,7 @@ class EventPrinter:
 
     def _on_turn_aborted(self, body: Json, envelope: Json) -> None:
         by = f" by {visible(', '.join(body['by']))}" if body["by"] else ""
-        why = f": {one_line(body['message'])}" if body["message"] else ""
+        why = _because(body["message"])
         self.ended = body["reason"]
         self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
 
@@ -132,12 +151,6 @@ class EventPrinter:
 
     def _on_error(self, body: Json, _: Json) -> None:
         self.ended, self._error = "error", body["message"]
-
-    def _on_stream_error(self, body: Json, _: Json) -> None:
-        self._note(one_line(body["message"]), "yellow")
-
-    def _on_background_event(self, body: Json, _: Json) -> None:
-        self._note(one_line(body["message"]))
 
     # --- what the model says --------------------------------------------------------------------------------------
 
@@ -273,7 +286,7 @@ class EventPrinter:
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         self.approvals.pop(body["approval_id"], None)
         by = f" by {visible(body['by'])}" if body["by"] else ""
-        why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
+        why = _because(body["reason"]) if body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"
         self._note(f"  {ANSWERS.get(body['decision'], body['decision'])}{by}{why}", style)
 
@@ -284,27 +297,10 @@ class EventPrinter:
         how = "joins the turn" if body["policy"] == "steer" else "waits"
         self._note(f"+ {how}: {text}")
 
-    def _on_input_withdrawn(self, body: Json, _: Json) -> None:
-        self._note(f"a waiting message was withdrawn{': ' + one_line(body['reason']) if body['reason'] else ''}")
-
-    def _on_queue_paused(self, body: Json, _: Json) -> None:
-        self._note(
-            f"{many(body['queued'], 'queued message waits', 'queued messages wait')} for the next `send`", "yellow"
-        )
-
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
         self._note(f"failed: {one_line(body['message'])} (`greenroom restart` lets it run again)", "red", "bold")
         if self._raw and body["traceback"]:
             self._note(clean(body["traceback"]))
-
-    def _on_conversation_restarted(self, body: Json, _: Json) -> None:
-        self._note(f"restarted{' by ' + visible(body['by']) if body['by'] else ''}")
-
-    def _on_conversation_renamed(self, body: Json, _: Json) -> None:
-        self._note(f"renamed to {visible(body['name'])}" if body["name"] else "name removed")
-
-    def _on_conversation_archived(self, body: Json, _: Json) -> None:
-        self._note("archived" if body["archived"] else "unarchived")
 
     def _on_session_configured(self, body: Json, envelope: Json) -> None:
         settings: dict[str, Any] = body.get("settings") or {}

@@ -8,20 +8,10 @@ import unicodedata
 from typing import TextIO
 
 from supervisor.cli import terminal
-from supervisor.cli.words import cut, width
+from supervisor.cli.words import cut, fitting, width
 
-ASKS = (
-    "?",
-    "\uff1f",
-    "\ufe56",
-    "\u2047",
-    "\u2048",
-    "\u2049",
-    "\u203d",
-    "\u0294",
-    "\u2753",
-    "\u2754",
-)  # the sign that begins an approval, and signs that look like it
+# the sign that begins an approval, and signs that look like it
+ASKS = tuple("?\uff1f\ufe56\u2047\u2048\u2049\u203d\u0294\u2753\u2754")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 
@@ -122,7 +112,7 @@ class Screen:
         self._indent(piece, 0, out, asks=asks)
         start, left = 0, width(piece)
         while self._at + left > room:  # longer than a line: broken at its end
-            end = _end(piece, start, max(1, room - self._at))
+            end = max(start + 1, fitting(piece, start, room - self._at))
             out.append(piece[start:end])
             left -= width(piece[start:end])
             self._end_line(out)
@@ -147,15 +137,6 @@ def _first_drawn(text: str, start: int) -> str:
     """The first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
     rest = (text[at] for at in range(start, len(text)))
     return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
-
-
-def _end(text: str, start: int, cells: int) -> int:
-    """The end of a piece of this width; it has at least one character."""
-    end, used = start, 0
-    while end < len(text) and (end == start or used + width(text[end]) <= cells):
-        used += width(text[end])
-        end += 1
-    return end
 
 
 def _fitting(text: str, cells: int) -> str:

@@ -17,12 +17,13 @@ from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
 from supervisor.cli.ending import TERMINAL, TurnOutcome
 from supervisor.cli.problems import Problem
-from supervisor.cli.show import keys, lines
+from supervisor.cli.show import keys
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
+from supervisor.cli.written import write_event
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -160,7 +161,7 @@ class Watch:
         for envelope in params["events"]:
             self.seq = envelope["seq"] or self.seq
             if self._options.as_json:
-                lines.write(envelope)
+                write_event(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
             if request["approval_id"] not in self.printer.approvals and not self._options.as_json:

@@ -13,7 +13,7 @@ from actors.vocabulary.events import MessageKind
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.request import (
     Called,
     HistoryItem,
@@ -29,6 +29,7 @@ from supervisor.agent.model.request import (
 from supervisor.agent.model.wire import encoded
 from supervisor.agent.pictures import readable
 from supervisor.agent.transcript import ModelTranscript, OpenCall
+from supervisor.config.shared import WireApi
 from tests.support.any_event import event_of
 
 

@@ -78,7 +78,7 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
 def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     quiet: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
+    monkeypatch.setattr(checks, "room_at", lambda _: (str(quiet.home), 5 << 20))
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     found = findings(quiet, 1)
     assert "only 5.0 MiB are free" in str(found["disk"]["told"])

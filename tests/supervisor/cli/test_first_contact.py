@@ -33,7 +33,7 @@ Spoil = Callable[[Place], None]
 
 def words_of_every_verb() -> Iterator[tuple[str, ...]]:
     for verb in VERBS:
-        if verb.name not in LEFT_OUT and not verb.hidden:
+        if verb.name not in LEFT_OUT:
             yield (verb.name, *NEEDS.get(verb.name, ()))
 
 

@@ -254,7 +254,7 @@ def bystander() -> Iterator["subprocess.Popen[bytes]"]:
 def test_a_process_that_only_has_the_pid_is_never_ended(
     quiet: Place, bystander: "subprocess.Popen[bytes]", life: str
 ) -> None:
-    """The life in the lock is not its own, or, if an older version wrote none, the kernel names another holder."""
+    """The life in the lock is not its own, or there is none and it does not listen."""
     told = life_of(bystander.pid).replace(":", ":9") if life == "here" else life
     lock = locked_by(quiet, bystander.pid, told)
     said = quiet.run("up", "--force", code=4).stderr
@@ -269,12 +269,12 @@ def test_a_holder_of_another_machine_is_named_and_left_alone(quiet: Place) -> No
     lock.release()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's list of locks is Linux's")
-def test_a_daemon_of_an_earlier_version_is_known_by_what_the_kernel_says(quiet: Place) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel names the peer of a socket on Linux")
+def test_a_daemon_on_a_system_that_knows_no_lives_is_known_by_its_socket(quiet: Place) -> None:
     pid = stopped(quiet)
     file = Path(locate(quiet.env).lock_file)
     with file.open("r+b") as text:
-        text.truncate(4096)  # it wrote no more
+        text.truncate(4096)  # as it is there
     assert f"pid {pid}" in quiet.run("up", "--force").stderr
     until(lambda: lives(pid) is False)
     assert quiet.pid() != pid

@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.cli import exits
 from supervisor.cli.shapes import Verb
-from supervisor.cli.verbs import shown
+from supervisor.cli.verbs import VERBS
 from tests.supervisor.cli.place import Place
 
 WRONG = {
@@ -74,7 +74,7 @@ def _judge(words: tuple[str, ...], code: int, told: str) -> None:
         assert "; " in text, f"{words}: it says what is wrong, but not what to do: {text}"
 
 
-@pytest.mark.parametrize("verb", [verb for verb in shown() if verb.name not in ENDLESS], ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb.name not in ENDLESS], ids=lambda verb: verb.name)
 def test_wrong_arguments_are_answered_in_a_line_and_never_by_a_traceback(
     place: Place, quiet: Place, verb: Verb
 ) -> None:

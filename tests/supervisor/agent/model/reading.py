@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
 from supervisor.agent.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
+from supervisor.config.shared import WireApi
 from tests.support.model_server import ModelServer
 
 T = TypeVar("T")

@@ -7,7 +7,6 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.model.chat import body
-from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
 from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
 from supervisor.agent.model.stream_events import (
@@ -20,6 +19,7 @@ from supervisor.agent.model.stream_events import (
     TextDone,
     Usage,
 )
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 

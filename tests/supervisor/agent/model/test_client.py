@@ -16,7 +16,7 @@ from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import client as client_module
 from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import (
     AnswerCut,
     BeyondBound,
@@ -35,6 +35,7 @@ from supervisor.agent.model.stream_events import (
     TextDone,
     Usage,
 )
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned
 from tests.support.model_server import ModelServer

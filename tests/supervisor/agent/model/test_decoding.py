@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.agent.model import wire as wires
-from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.model.sse import SseParser
 from supervisor.agent.model.stream_events import (
@@ -18,6 +17,7 @@ from supervisor.agent.model.stream_events import (
     TextDelta,
     TextDone,
 )
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, decoded
 from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, event
 

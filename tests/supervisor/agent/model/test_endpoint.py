@@ -2,8 +2,9 @@
 
 import pytest
 
-from supervisor.agent.model.endpoint import Endpoint, WireApi, headers_of, host_of, url_of, without_secrets
+from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.agent.model.errors import Rejected
+from supervisor.config.shared import WireApi
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.decoding import a_count, intricate
 from supervisor.agent.model.direct import Unbounded
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import BeyondBound, ModelError, Rejected, RequestFailed
 from supervisor.agent.model.sse import EventTooLarge, SseParser
 from supervisor.agent.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone, Usage
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked
 from tests.support.model_reply import canned

@@ -7,7 +7,6 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
-from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import (
     AnswerCut,
     ContextFull,
@@ -30,6 +29,7 @@ from supervisor.agent.model.stream_events import (
     TextDone,
     Usage,
 )
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 

@@ -8,7 +8,7 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import (
     FatalModelError,
     ModelError,
@@ -22,6 +22,7 @@ from supervisor.agent.model.errors import (
 from supervisor.agent.model.request import Called, HistoryItem, ModelRequest, Returned, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
 from supervisor.agent.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
+from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
 from tests.support.model_server import ModelServer
