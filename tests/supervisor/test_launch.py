@@ -209,7 +209,7 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
 def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
     code = (
         "import gc; from supervisor.daemon import program, server\n"
-        "def serve(*given, foreground):\n"
+        "def serve(*given, **_):\n"
         "    before = gc.isenabled(); given[-1](); print(before, gc.isenabled(), gc.get_freeze_count() > 0)\n"
         "server.serve = serve; program.main([])"
     )
