@@ -12,8 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, Record

@@ -4,9 +4,11 @@ The disk answers at once or when the test says so, and may refuse; readers are r
 """
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from actors.conversation import Stamp, State, restore, step, survivors_of
 from actors.conversation.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
@@ -282,4 +284,4 @@ class Core:
 
 
 def with_limits(**changes: float) -> Limits:
-    return replace(Limits(), **changes)  # type: ignore[arg-type]  # the dataclass knows its fields
+    return replace(Limits(), **changes)

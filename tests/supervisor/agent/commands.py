@@ -1,7 +1,6 @@
 """The commands of one test: built, awaited, and looked for in all of /proc when they should be gone."""
 
 import asyncio
-import dataclasses
 import os
 import sys
 import uuid
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes.command import Command
@@ -53,7 +53,7 @@ def command(
 
 
 def confined(plain: Command, inside: Confined) -> Command:
-    return dataclasses.replace(
+    return replace(
         plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
     )
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import force_setattr
 
 from actors.vocabulary.errors import JournalError, StorageFull, StorageReadOnly
 from supervisor.journal import SqliteJournal
@@ -193,7 +194,7 @@ def test_an_append_that_cannot_be_stored_is_refused_alone(opened: Open) -> None:
     answers: list[JournalError | None] = journal.commit([begin(B), begin(C, 1, "x"), follow(A, 2, 2)])
     assert answers == [None, None, None]
     poison = follow(A, 3, 3)
-    object.__setattr__(poison.records[0], "turn", "\ud800")
+    force_setattr(poison.records[0], "turn", "\ud800")
     answers = journal.commit([follow(B, 2, 2), poison, follow(C, 2, 2)])
     assert kinds(answers) == [None, "journal", None]
     assert answers[1] is not None
