@@ -3,10 +3,8 @@
 OpenSSL alone is 4 MiB; the first model that is asked over TLS loads it.
 """
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -15,7 +13,6 @@ from types import ModuleType
 from typing import Any
 
 LATE = {"ssl": (), "asyncio.sslproto": (), "secrets": (), "importlib.metadata": ("entry_points",)}
-PLUGINS_OFF = "PYDANTIC_DISABLE_PLUGINS"  # looking for plugins reads the metadata of all packages
 
 
 def load_late() -> None:
@@ -56,15 +53,11 @@ def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object
     return getattr(module, function)(*args, **named)
 
 
-@contextmanager
-def without_plugins() -> Iterator[None]:
-    """Build pydantic's models without its plugins; no child is to inherit the variable."""
-    before = os.environ.get(PLUGINS_OFF)
-    os.environ[PLUGINS_OFF] = "__all__"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[PLUGINS_OFF]
-        else:
-            os.environ[PLUGINS_OFF] = before
+def use_no_plugins() -> None:
+    """Keep pydantic from looking for plugins: it would read the metadata of all packages, at a model's first use.
+
+    Its variable for that would be inherited by every command; this is the cache that it would fill.
+    """
+    from pydantic.plugin import _loader
+
+    _loader._plugins = {}  # noqa: SLF001  # tests/supervisor/daemon/test_idle.py says when it means nothing any more

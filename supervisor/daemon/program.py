@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from actors.vocabulary.errors import GreenroomError
-from supervisor.daemon.late_imports import load_late, without_plugins
+from supervisor.daemon.late_imports import load_late, use_no_plugins
 from supervisor.daemon.launch import READY, START_S
 from supervisor.daemon.listening import place_for
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
@@ -73,9 +73,9 @@ def parser() -> argparse.ArgumentParser:
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
     gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
     load_late()
-    with without_plugins():
-        from supervisor.config.load import LoadedConfig, load
-        from supervisor.config.overrides import parse_overrides
+    use_no_plugins()
+    from supervisor.config.load import LoadedConfig, load
+    from supervisor.config.overrides import parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
 
@@ -83,8 +83,7 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
         return load(chosen.config, overrides, chosen.profile)
 
     loaded = read()
-    with without_plugins():
-        from supervisor.daemon.server import serve
+    from supervisor.daemon.server import serve
 
     def settle() -> None:
         ready()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from actors.conversation.messages import Quiesce
+from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
@@ -27,6 +28,7 @@ from actors.runtime.shared import SharedThread, soon
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Outbox
+from supervisor.agent.backends import Backend
 from supervisor.agent.environments import Environments
 from supervisor.agent.processes.last_life import sweep_last_life
 from supervisor.agent.processes.processes import Processes
@@ -272,7 +274,7 @@ class Engine:
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, lambda _: self.agent, self._turn_hook.completed, self.agent.forget
+            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.agent.forget
         )
 
     async def _stop_agents(self) -> None:
@@ -280,6 +282,9 @@ class Engine:
         await self._turn_hook.close()
         await self.processes.__aexit__()
         await self.agent.aclose()
+
+    def _backend_for(self, _: RunAgent) -> Backend:
+        return self.agent
 
     def _own_agent(self) -> "Callable[[], OwnAgent]":
         """In a worker thread: the import takes a tenth of a second."""

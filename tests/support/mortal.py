@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
-from actors.conversation.orders import SuspendAgent, Suspended
+from actors.conversation.orders import AnswerAgent, SuspendAgent, Suspended
 from supervisor.agent.output_batcher import OutputBatcher
 from supervisor.agent.runner import Runner, RunningTurn
 from supervisor.agent.turn import Turn
@@ -52,7 +52,7 @@ def arm(point: CrashPoint, visit: int = 1) -> None:
         case CrashPoint.REPAIR_MOVED:
             _watch_renames(lambda source, _: ".repaired-" in source, reached)
         case CrashPoint.ANSWER_ORDERED:
-            _watch_calls(Turn, "answered", lambda *_: True, reached)
+            _watch_calls(Turn, "take", lambda _, order: isinstance(order, AnswerAgent), reached)
         case CrashPoint.SUSPENDING:
             _watch_calls(Runner, "_tell", _suspends, reached)
         case CrashPoint.SUSPENDED:

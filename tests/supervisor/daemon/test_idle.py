@@ -1,4 +1,4 @@
-"""What an idle daemon has loaded: nothing of what only a conversation or a model needs. Later it is all there."""
+"""An idle daemon has loaded nothing that only a conversation or a model needs. Later it is all there."""
 
 import subprocess
 import sys
@@ -16,10 +16,12 @@ IDLE_MIB = 44  # 40 on the machine of docs/performance.md; libraries differ from
 TALKING_TLS = """
 import supervisor.daemon.late_imports as late
 late.load_late()
-with late.without_plugins():
-    import supervisor.daemon.server
-import asyncio, importlib.metadata, os, sys
-assert "_ssl" not in sys.modules and "email" not in sys.modules and late.PLUGINS_OFF not in os.environ
+late.use_no_plugins()
+import supervisor.daemon.server
+import asyncio, importlib.metadata, sys
+import actors.vocabulary.events as events
+events.Envelope.model_json_schema()
+assert "_ssl" not in sys.modules and "email" not in sys.modules
 assert importlib.metadata.version("pydantic")
 import secrets, ssl
 assert len(secrets.token_hex(4)) == 8
