@@ -49,14 +49,23 @@ def shown(value: float) -> str:
 
 
 def terminal(rows: Iterable[Figure]) -> str:
-    cells = [TITLES, *(row.cells() for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(TITLES))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return aligned([TITLES, *(row.cells() for row in rows)])
 
 
 def markdown(rows: Iterable[Figure]) -> str:
-    lines = [f"| {' | '.join(TITLES)} |", "|---|---:|---:|---:|---:|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row.cells())} |" for row in rows)])
+    return piped([TITLES, *(row.cells() for row in rows)])
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Return a table for a terminal; the first row has the titles."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+
+
+def piped(cells: Sequence[Sequence[str]]) -> str:
+    """Return the same in Markdown, with figures to the right."""
+    titles, *rows = (f"| {' | '.join(row)} |" for row in cells)
+    return "\n".join([titles, f"|---|{'---:|' * (len(cells[0]) - 1)}", *rows])
 
 
 def p50(values: Sequence[float]) -> float:
