@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from actors.conversation.effects import ReadPage
 from actors.conversation.messages import Address, AppendRefused, Committed, PageRead
+from actors.vocabulary.answers import Resolved
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,117 @@ class FetchPage:
     conversation: ConversationId
     read: ReadPage
     reply_to: Address[PageRead]
+
+
+# --- what the directory looks up, and what it finds -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FindRow:
+    """Find the row of a conversation."""
+
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class FindName:
+    """Find the conversation that has this name, for the request that wants it."""
+
+    name: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class FindReference:
+    """Find the conversation with this id or this name, or the only one whose id begins so."""
+
+    reference: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """Read a page of a list without the conversations in `leaving_out`."""
+
+    query: ListQuery
+    caller: Caller
+    leaving_out: frozenset[ConversationId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FindSurplus:
+    """Find conversations at rest that are too many or too old, longest untouched first, none in `leaving_out`."""
+
+    most: int | None
+    untouched_since: float | None
+    limit: int
+    leaving_out: frozenset[ConversationId] = frozenset()
+
+
+Lookup = FindRow | FindName | FindReference | ReadList | FindSurplus
+
+
+@dataclass(frozen=True, slots=True)
+class RowFound:
+    """The row as lists have it; None: there is no such conversation on disk."""
+
+    conversation: ConversationId
+    head: Head | None
+
+
+@dataclass(frozen=True, slots=True)
+class NameFound:
+    """The conversation that has the name; None: it is free."""
+
+    caller: Caller
+    conversation: ConversationId | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFound:
+    caller: Caller
+    answer: Resolved | GreenroomError
+
+
+@dataclass(frozen=True, slots=True)
+class ListRead:
+    """The page. Its total counts what was left out, too."""
+
+    asked: ReadList
+    page: HeadPage
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusFound:
+    conversations: tuple[ConversationId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookupFailed:
+    """The journal could not be read, or not in time."""
+
+    asked: Lookup
+    error: GreenroomError
+
+
+Found = RowFound | NameFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """The answer to the lookup with this number: what was on disk at some moment since it was asked."""
+
+    number: int
+    found: Found
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Look something up on disk. `number` is the asker's own."""
+
+    number: int
+    lookup: Lookup
+    reply_to: Address[LookedUp]
 
 
 LibrarianInput = FetchPage | Load

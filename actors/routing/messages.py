@@ -15,11 +15,12 @@ from actors.conversation.messages import (
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
-from actors.journal.messages import Erased
+from actors.journal.messages import Erased, LookedUp, Lookup
 from actors.vocabulary.answers import Begun, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller, ConversationId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage, ListQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,15 @@ class Create(Query[Begun]):
 
 
 @dataclass(frozen=True, slots=True)
-class ListConversations(Query[Listing]):
-    archived: bool = False
+class ListConversations(Query[HeadPage]):
+    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see."""
+
+    query: ListQuery
+
+
+@dataclass(frozen=True, slots=True)
+class ListAwake(Query[Listing]):
+    """The conversations that are live or have something open; what sleeps is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ class Remove(Query[Done]):
     conversation: ConversationId
 
 
-RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve | Remove
+RegistryQuery = Create | ListConversations | ListAwake | WatchList | ListApprovals | Resolve | Remove
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +95,30 @@ class AllEnded:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
+    """Heads of conversations that nobody serves: at start those not at rest, later what was forked or imported.
 
     `ended`: told once, when none of them has a turn of the last daemon any more.
     """
 
     heads: tuple[Head, ...]
     ended: Address[AllEnded] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameClaimed:
+    """The name is kept for the conversation until the claim is settled; with a refusal, it is not."""
+
+    refusal: GreenroomError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimName:
+    """Keep a name for a conversation that no session stores: a fork, an import. Settle(caller) ends the claim."""
+
+    name: str
+    conversation: ConversationId
+    caller: Caller
+    reply_to: Address[NameClaimed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +183,8 @@ RegistryInput = (
     | Trim
     | Erased
     | Known
+    | LookedUp
+    | ClaimName
     | HeadChanged
     | Settle
     | ParkOffered
@@ -198,6 +225,20 @@ class EraseRows:
 
 
 @dataclass(frozen=True, slots=True)
+class AskDirectory:
+    """Have something looked up on disk. Answered by LookedUp with the same number, perhaps more than once."""
+
+    number: int
+    lookup: Lookup
+
+
+@dataclass(frozen=True, slots=True)
+class SayNameClaimed:
+    to: Address[NameClaimed]
+    news: NameClaimed
+
+
+@dataclass(frozen=True, slots=True)
 class SayAllEnded:
     to: Address[AllEnded]
 
@@ -208,5 +249,14 @@ class SayAllAnswered:
 
 
 RoutingEffect = (
-    StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription | SayAllEnded | SayAllAnswered
+    StartSession
+    | Forward
+    | AbandonAgent
+    | EraseRows
+    | AskDirectory
+    | ReplyTo
+    | EndSubscription
+    | SayNameClaimed
+    | SayAllEnded
+    | SayAllAnswered
 )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage
 from actors.vocabulary.settings import Decision, Settings
 
 
@@ -125,6 +125,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
+    """Conversations; a list that may be long comes in pages."""
+
     heads: tuple[Head, ...]
 
 
@@ -157,6 +159,7 @@ Answer = (
     | Refusal
     | GreenroomError
     | Listing
+    | HeadPage
     | ListChanged
     | PendingApprovals
     | Resolved

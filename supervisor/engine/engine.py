@@ -18,6 +18,7 @@ from actors.conversation.messages import Quiesce
 from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
 from actors.routing.messages import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
@@ -136,9 +137,10 @@ class Engine:
         self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
-        self._registry = Registry(self._session_deps, self.config.greenroom.limits.live_sessions)
+        directory = self._actor(Directory(self.journal))
+        self._registry = Registry(self._session_deps, directory, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry, self.shared.start)
-        self._find_everybody()
+        self._settle_last_life()
         self.loop.call(self._keep_house(), START_S)
 
     async def _keep_house(self) -> None:
@@ -149,11 +151,11 @@ class Engine:
         self.health.begin()
         Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
 
-    def _find_everybody(self) -> None:
+    def _settle_last_life(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
         ended = Awaited[AllEnded](self.loop.loop)
-        # Asked, not told: ready means that every conversation can be found.
-        self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
+        # Asked, not told: ready means that what is open is known. What sleeps is not looked at.
+        self.registry.ask(Known(tuple(self.journal.unsettled()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")
 
