@@ -8,8 +8,8 @@ from pathlib import Path
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Page, Record
-from supervisor.journal import retention
+from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page, Record
+from supervisor.journal import lists, retention
 from supervisor.journal.connections import Connections, Hole, read_page, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
@@ -25,6 +25,7 @@ from supervisor.journal.rows import (
     event_row,
     get_head,
     get_heads,
+    get_row,
     head_row,
 )
 from supervisor.journal.schema import MIGRATIONS, Migration, reader
@@ -227,6 +228,30 @@ class SqliteJournal:
     def heads(self) -> list[Head]:
         with self._watched(), self._connections.snapshot() as db:
             return get_heads(db)
+
+    def row(self, conversation: ConversationId) -> Head | None:
+        with self._watched(), self._connections.snapshot() as db:
+            return get_row(db, conversation)
+
+    def named(self, name: str) -> ConversationId | None:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.named(db, name)
+
+    def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.starting_with(db, prefix, limit)
+
+    def listed(self, query: ListQuery) -> HeadPage:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.listed(db, query)
+
+    def unsettled(self) -> list[Head]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.unsettled(db)
+
+    def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.surplus(db, most, untouched_since, limit)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

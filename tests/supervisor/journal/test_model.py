@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append
+from actors.vocabulary.records import Append, ListQuery
 from supervisor.journal import Retention, SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import contents, conversation, head, kinds, record
@@ -75,6 +75,7 @@ class SameStory(RuleBasedStateMachine):
     def both_tell_the_same(self) -> None:
         assert contents(self.real) == contents(self.fake)
         assert self.real.heads() == self.fake.heads()
+        assert self.real.listed(ListQuery()) == self.fake.listed(ListQuery())
 
 
 TestSameStory = SameStory.TestCase

@@ -31,13 +31,15 @@ from tests.supervisor.journal.sample import (
 BUSY_S = 2.0  # for what takes a tenth of a second where nothing else runs
 
 
-def second_step(db: sqlite3.Connection) -> None:
+def second_step(db: sqlite3.Connection) -> float:
     db.execute("ALTER TABLE conversations ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'")
+    return 1.0
 
 
-def failing_step(db: sqlite3.Connection) -> None:
+def failing_step(db: sqlite3.Connection) -> float:
     second_step(db)
     db.execute("INSERT INTO nowhere VALUES (1)")
+    return 1.0
 
 
 def digests(folder: Path) -> dict[str, str]:
