@@ -10,6 +10,7 @@ from typing import assert_never
 import structlog
 
 from actors.journal.messages import (
+    FindBeginning,
     FindName,
     FindReference,
     FindRow,
@@ -27,7 +28,7 @@ from actors.journal.messages import (
     SurplusFound,
 )
 from actors.runtime.base import Actor
-from actors.vocabulary.answers import Resolved
+from actors.vocabulary.answers import Candidates, Resolved
 from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, StorageFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Journal
@@ -71,6 +72,8 @@ class Directory(Actor[LookUp]):
                 return NameFound(caller, self._journal.named(name))
             case FindReference(reference, caller):
                 return ReferenceFound(caller, self._resolved(reference))
+            case FindBeginning(prefix, limit, caller):
+                return ReferenceFound(caller, Candidates(tuple(self._journal.starting_with(prefix, limit))))
             case ReadList():
                 return ListRead(lookup, self._page(lookup))
             case FindSurplus():

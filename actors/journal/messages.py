@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from actors.conversation.effects import ReadPage
 from actors.conversation.messages import Address, AppendRefused, Committed, PageRead
-from actors.vocabulary.answers import Resolved
+from actors.vocabulary.answers import Candidates, Resolved
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Record
@@ -102,6 +102,15 @@ class FindReference:
 
 
 @dataclass(frozen=True, slots=True)
+class FindBeginning:
+    """Find the first ids that begin with this."""
+
+    prefix: str
+    limit: int
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
 class ReadList:
     """Read a page of a list without the conversations in `leaving_out`."""
 
@@ -120,7 +129,7 @@ class FindSurplus:
     leaving_out: frozenset[ConversationId] = frozenset()
 
 
-Lookup = FindRow | FindName | FindReference | ReadList | FindSurplus
+Lookup = FindRow | FindName | FindReference | FindBeginning | ReadList | FindSurplus
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,7 @@ class NameFound:
 @dataclass(frozen=True, slots=True)
 class ReferenceFound:
     caller: Caller
-    answer: Resolved | GreenroomError
+    answer: Resolved | Candidates | GreenroomError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ to know of that it has looked up on disk (`finding` in entry.py).
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 from typing import assert_never
 
@@ -28,6 +29,7 @@ from actors.conversation.messages import (
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
 from actors.journal.messages import (
     Erased,
+    FindBeginning,
     FindName,
     FindReference,
     FindRow,
@@ -58,6 +60,7 @@ from actors.routing.messages import (
     Left,
     ListApprovals,
     ListAwake,
+    ListBeginning,
     ListConversations,
     NameClaimed,
     ParkOffered,
@@ -97,6 +100,7 @@ FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given u
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
 LOOKUPS_LIMIT = 1024  # that wait for the disk; a client has far fewer in flight
+LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 TRIM_BATCH = 100  # conversations that are looked up at once in order to be deleted
 BEHIND = Overloaded("too much is being looked up on disk already; try again")
 
@@ -200,6 +204,8 @@ class Routing:
                 return [ReplyTo(caller, self._index.approvals(query.conversation))]
             case Resolve():
                 return self._resolve(query.reference, caller)
+            case ListBeginning():
+                return self._answer_from_disk(FindBeginning(query.prefix, query.limit, caller))
             case WatchList():
                 return [*self._watch.watch(query, caller)]
             case Remove():
@@ -349,7 +355,7 @@ class Routing:
                 return self._turned_away(conversation, error)
             case FindName(_, caller):
                 return self._name_refused(caller, error)
-            case FindReference(_, caller) | ReadList(_, caller):
+            case FindReference(_, caller) | FindBeginning(_, _, caller) | ReadList(_, caller):
                 return [ReplyTo(caller, error)]
             case FindSurplus():
                 return self._trimmed()
@@ -386,11 +392,12 @@ class Routing:
         return self._answer_from_disk(FindReference(reference, caller))
 
     def _list(self, query: ListQuery, caller: Caller) -> list[RoutingEffect]:
+        query = replace(query, limit=min(query.limit, LIST_LIMIT))
         if query.state in IN_MEMORY:
             return [ReplyTo(caller, self._index.awake_page(query))]
         return self._answer_from_disk(self._index.lookup_of(query, caller))
 
-    def _answer_from_disk(self, lookup: FindReference | ReadList) -> list[RoutingEffect]:
+    def _answer_from_disk(self, lookup: FindReference | FindBeginning | ReadList) -> list[RoutingEffect]:
         return [ReplyTo(lookup.caller, BEHIND)] if self._is_behind else self._look_up(lookup)
 
     # --- names ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from actors.conversation.messages import (
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
 from actors.journal.messages import Erased, LookedUp, Lookup
-from actors.vocabulary.answers import Begun, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.answers import Begun, Candidates, Done, ListChanged, Listing, PendingApprovals, Resolved
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller, ConversationId
@@ -63,13 +63,21 @@ class Resolve(Query[Resolved]):
 
 
 @dataclass(frozen=True, slots=True)
+class ListBeginning(Query[Candidates]):
+    """The first ids that begin with this, in their order."""
+
+    prefix: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Remove(Query[Done]):
     """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
 
     conversation: ConversationId
 
 
-RegistryQuery = Create | ListConversations | ListAwake | WatchList | ListApprovals | Resolve | Remove
+RegistryQuery = Create | ListConversations | ListAwake | WatchList | ListApprovals | ListBeginning | Resolve | Remove
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,11 @@ class PendingApprovals:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    conversations: tuple[ConversationId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Resolved:
     conversation: ConversationId
 
@@ -162,5 +167,6 @@ Answer = (
     | HeadPage
     | ListChanged
     | PendingApprovals
+    | Candidates
     | Resolved
 )

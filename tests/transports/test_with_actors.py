@@ -21,6 +21,7 @@ from actors.conversation.orders import (
 )
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
 from actors.routing.messages import Create, ToRegistry
@@ -84,11 +85,12 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
             me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.deps.start
         )
 
-    registry = tenants.deps.start(Registry(deps))
+    directory = start(Directory(disk))
+    registry = tenants.deps.start(Registry(deps, directory))
     object.__setattr__(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
-    assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
+    assert all(ref.stop(PATIENCE_S) for ref in (registry, directory, journalist, librarian))
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:
