@@ -224,7 +224,7 @@ class Routing:
 
     def statistics(self) -> dict[str, int]:
         return {
-            "known": len(self._index),
+            "awake": len(self._index),
             "live": self._live,
             "requests": len(self._requests),
             "lookups": len(self._lookups),

@@ -44,7 +44,7 @@ def up(chosen: Namespace) -> int:
     if chosen.json:
         print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": not running}))
         return 0
-    known = daemon["registry"]["conversations"]
+    known = daemon["registry"]["conversations"] or 0
     print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
     return 0
 

@@ -23,7 +23,7 @@ from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
-from actors.vocabulary.records import Record
+from actors.vocabulary.records import ListQuery, Record
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
@@ -402,6 +402,7 @@ class Services:
     async def _status(self) -> ask.Plain:
         engine = self._engine
         journal = engine.paths.journal_file
+        statistics = engine.statistics()
         return ask.Plain(
             {
                 "pid": os.getpid(),
@@ -417,9 +418,17 @@ class Services:
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,
                 "clients": len(self._switchboard.clients()),
-                **engine.statistics(),
+                **statistics,
+                "registry": {**statistics["registry"], "conversations": await asyncio.to_thread(self._count)},
             }
         )
+
+    def _count(self) -> int | None:
+        """How many conversations there are; None while the journal can't be read, of which `trouble` tells."""
+        try:
+            return self._engine.journal.listed(ListQuery(archived=True, limit=1)).total
+        except GreenroomError:
+            return None
 
     async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [

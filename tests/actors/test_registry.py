@@ -228,7 +228,7 @@ def test_a_conversation_whose_first_event_the_disk_refuses_never_was(daemon: Sta
     assert listed(daemon) == {}
     daemon.journal.refusing = None
     assert isinstance(daemon.ask(Create(B, Begin(SETTINGS, "fix"))), Begun)
-    assert daemon.routing.statistics()["known"] == 1
+    assert daemon.routing.statistics()["awake"] == 1
 
 
 def test_a_full_disk_refuses_input_and_neither_reads_nor_interrupts(daemon: StagedDaemon) -> None:
