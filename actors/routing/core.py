@@ -372,10 +372,11 @@ class Routing:
 
     def _serve_waiting(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
         """Serve what waited until it was known that nobody owns the conversation. If nothing has, it may rest."""
-        entry.status = EntryStatus.PARKED
-        waiting = tuple(entry.emptied())
-        woken = self._wake(conversation, entry, waiting) if waiting else []
-        served = [*woken, *self._ask_again(conversation, entry)]
+        entry.status, first, entry.removal = EntryStatus.PARKED, entry.removal, None
+        served = self._remove(conversation, first) if first is not None else []
+        if entry.status is EntryStatus.PARKED and entry.stash:
+            served += self._wake(conversation, entry, entry.emptied())
+        served += self._ask_again(conversation, entry)
         self._index.let_rest(conversation)
         return served
 
@@ -383,7 +384,7 @@ class Routing:
         """Refuse all that waited for a conversation that was not found."""
         entry = self._index[conversation]
         self._index.forget(conversation)
-        asking = [effect for caller in entry.removers for effect in self._refused(caller, error)]
+        asking = [effect for caller in (entry.removal, *entry.removers) for effect in self._refused(caller, error)]
         return [*self._refused_all(entry.emptied(), error), *asking]
 
     def _resolve(self, reference: str, caller: Caller) -> list[RoutingEffect]:
@@ -621,7 +622,7 @@ class Routing:
     def _remove(self, conversation: ConversationId, caller: Caller) -> list[RoutingEffect]:
         entry = self._index.get(conversation)
         if entry is None:
-            return self._find(conversation, Entry(EntryStatus.FINDING, removers=[caller]), caller)
+            return self._find(conversation, Entry(EntryStatus.FINDING, removal=caller), caller)
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
         match entry.status:

@@ -43,7 +43,7 @@ UNOWNED = frozenset({EntryStatus.FINDING, EntryStatus.PARKED, EntryStatus.REMOVI
 class Entry:
     """What is known of one conversation. `failures`: when it failed lately; `pending`: the open questions.
 
-    `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.
+    `removal` is the caller it is being removed for, or found in order to be; `removers` ask for that meanwhile.
     """
 
     status: EntryStatus = EntryStatus.PARKED

@@ -219,7 +219,7 @@ class Engine:
         self.sandbox.protection = protection(loaded, self.paths, self._environ)
         self._backend = self._model_backend()
 
-    def statistics(self) -> dict[str, dict[str, object]]:
+    def statistics(self) -> dict[str, Mapping[str, object]]:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
