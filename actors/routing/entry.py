@@ -41,7 +41,7 @@ UNOWNED = frozenset({EntryStatus.FINDING, EntryStatus.PARKED, EntryStatus.REMOVI
 
 @dataclass(slots=True)
 class Entry:
-    """What is known of one conversation. `failures`: when it failed lately; `pending`: the open questions.
+    """The facts about one conversation. `failures`: when it failed lately; `pending`: the open questions.
 
     `removal` is the caller it is being removed for, or found in order to be; `removers` ask for that meanwhile.
     """

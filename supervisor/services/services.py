@@ -424,7 +424,7 @@ class Services:
         )
 
     def _count(self) -> int | None:
-        """How many conversations there are; None while the journal can't be read, of which `trouble` tells."""
+        """The number of conversations; None while the journal can't be read, of which `trouble` tells."""
         try:
             return self._engine.journal.listed(ListQuery(archived=True, limit=1)).total
         except GreenroomError:

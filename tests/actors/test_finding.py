@@ -1,4 +1,4 @@
-"""What sleeps is looked up on disk: by id, name and prefix, whatever happens between the question and its answer."""
+"""Lookups of what sleeps, by id, name and prefix, whatever happens between the question and its answer."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
