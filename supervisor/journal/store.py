@@ -14,7 +14,7 @@ from supervisor.journal.connections import Connections, Hole, read_page, read_pa
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import LogPosition, Plan, dense
+from supervisor.journal.plan import Plan, dense
 from supervisor.journal.positions import Positions
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
@@ -95,10 +95,11 @@ class SqliteJournal:
     # --- the committing thread ---------------------------------------------------------------------------------
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        plan = Plan(self._position, self._next_key)
+        plan = Plan(self._positions.get, self._next_key)
         answers: list[JournalError | None] = [None] * len(appends)
         try:
-            answers = [plan.add(append) for append in appends]
+            with self._looking_up():
+                answers = [plan.add(append) for append in appends]
             if not plan.tails:
                 return answers
             self._store(plan)
@@ -113,7 +114,8 @@ class SqliteJournal:
 
     def delete(self, conversation: ConversationId) -> None:
         """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
-        tail = self._position(conversation)
+        with self._looking_up():
+            tail = self._positions.get(conversation)
         if tail is None:
             return
         with self._writing(durable=True) as db:
@@ -137,7 +139,9 @@ class SqliteJournal:
 
         Of a long history only the end is told.
         """
-        if self._position(head.conversation) is not None:
+        with self._looking_up():
+            there = self._positions.get(head.conversation)
+        if there is not None:
             raise SequenceConflict(f"{head.conversation}: exists already")
         key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
@@ -182,10 +186,11 @@ class SqliteJournal:
             raise
         return db
 
-    def _position(self, conversation: ConversationId) -> LogPosition | None:
+    @contextmanager
+    def _looking_up(self) -> Iterator[None]:
         self._insist_on_being_open()
         with self._watched():
-            return self._positions.get(conversation)
+            yield
 
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:
