@@ -19,8 +19,8 @@ LAST = "\U0010ffff"  # sorts behind every character of an id
 GET_NAMED = "SELECT id FROM conversations WHERE name = ? ORDER BY updated DESC, key DESC LIMIT 1"
 GET_STARTING_WITH = "SELECT id FROM conversations WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
 GET_ID = "SELECT id FROM conversations WHERE key = ?"
-GET_GROUPS = "SELECT state, archived, count FROM totals"
-GET_GROUPS_IN = "SELECT state, archived, count FROM totals_by_cwd WHERE cwd = ?"
+GET_GROUPS = "SELECT state, archived, count FROM totals WHERE count > 0"
+GET_GROUPS_IN = "SELECT state, archived, count FROM totals_by_cwd WHERE cwd = ? AND count > 0"
 GET_GROUPS_NAMED = """
     SELECT state, archived, count(*) FROM conversations WHERE name = ? AND cwd = coalesce(?, cwd)
     GROUP BY state, archived"""

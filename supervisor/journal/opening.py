@@ -7,11 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.vocabulary.ids import ConversationId
-from supervisor.journal import repair
+from supervisor.journal import lists, repair
 from supervisor.journal.failures import is_damage
-from supervisor.journal.plan import LogPosition
-from supervisor.journal.rows import GET_TAILS
 from supervisor.journal.schema import Migration, connect, migrate, prepare_writer, refuse_newer, version
 
 HEADER = 100  # bytes of the file format: magic, page size, page count, user version
@@ -26,7 +23,6 @@ FIND_HOLE = """
 @dataclass(frozen=True, slots=True)
 class Opened:
     db: sqlite3.Connection
-    known: dict[ConversationId, LogPosition]
     next_key: int
     repaired: str | None
 
@@ -52,12 +48,18 @@ def _prepared(path: Path, steps: Sequence[Migration]) -> Opened:
     try:
         prepare_writer(db)
         migrate(db, steps)
-        known = {id_: LogPosition(key, last) for id_, key, last in db.execute(GET_TAILS)}
+        _look(db)
         used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversations'").fetchone()
-        return Opened(db, known, used[0] + 1 if used else 1, repair.told(db))
+        return Opened(db, used[0] + 1 if used else 1, repair.told(db))
     except BaseException:
         db.close()
         raise
+
+
+def _look(db: sqlite3.Connection) -> None:
+    """Read what a start reads, so that damage there is met here, where it is repaired."""
+    db.execute("SELECT max(key) FROM tails").fetchone()
+    lists.unsettled(db)
 
 
 def _create(path: Path) -> None:

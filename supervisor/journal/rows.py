@@ -36,7 +36,7 @@ _ROW = f"""
     FROM conversations c JOIN tails t ON t.key = c.key"""  # noqa: S608 - joined from constants above
 GET_ROW = f"{_ROW} WHERE c.id = ?"
 GET_ROW_AT = f"{_ROW} WHERE c.key = ?"
-GET_TAILS = "SELECT c.id, c.key, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key"
+GET_POSITION = "SELECT c.key, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"
 GET_RANGE = """
     SELECT c.key, t.first_seq, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"""
 GET_EVENTS = """

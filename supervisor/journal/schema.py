@@ -41,11 +41,9 @@ ONE_MORE = """
         ON CONFLICT DO UPDATE SET count = count + 1;"""
 ONE_LESS = """
     UPDATE totals SET count = count - 1 WHERE state = old.state AND archived = old.archived;
-    DELETE FROM totals WHERE state = old.state AND archived = old.archived AND count = 0;
     UPDATE totals_by_cwd SET count = count - 1
-        WHERE cwd = old.cwd AND state = old.state AND archived = old.archived;
-    DELETE FROM totals_by_cwd
-        WHERE cwd = old.cwd AND state = old.state AND archived = old.archived AND count = 0;"""
+        WHERE cwd = old.cwd AND state = old.state AND archived = old.archived;"""
+NONE_LEFT = "DELETE FROM totals_by_cwd WHERE cwd = old.cwd AND count = 0;"  # a state comes again
 TOTALS = (
     """CREATE TABLE totals (
         state TEXT NOT NULL, archived INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (state, archived)
@@ -58,7 +56,7 @@ TOTALS = (
     """INSERT INTO totals_by_cwd
         SELECT cwd, state, archived, count(*) FROM conversations GROUP BY cwd, state, archived""",
     f"CREATE TRIGGER conversation_came AFTER INSERT ON conversations BEGIN {ONE_MORE} END",
-    f"CREATE TRIGGER conversation_went AFTER DELETE ON conversations BEGIN {ONE_LESS} END",
+    f"CREATE TRIGGER conversation_went AFTER DELETE ON conversations BEGIN {ONE_LESS} {NONE_LEFT} END",
     f"""CREATE TRIGGER conversation_changed AFTER UPDATE OF cwd, state, archived ON conversations
         WHEN old.cwd <> new.cwd OR old.state <> new.state OR old.archived <> new.archived
         BEGIN {ONE_LESS} {ONE_MORE} END""",

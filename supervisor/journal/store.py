@@ -14,7 +14,8 @@ from supervisor.journal.connections import Connections, Hole, read_page, read_pa
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import LogPosition, Plan, dense
+from supervisor.journal.plan import Plan, dense
+from supervisor.journal.positions import Positions
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
     PUT_END,
@@ -80,7 +81,7 @@ class SqliteJournal:
             raise
         self.repaired = opened.repaired
         self._writer = Writer(opened.db)
-        self._known = opened.known
+        self._positions = Positions(self._writer)
         self._next_key = opened.next_key
         self._presence = Presence(path)
         self._rescued: str | None = None  # what was done about the present loss
@@ -89,16 +90,18 @@ class SqliteJournal:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"<SqliteJournal {self._path} conversations={len(self._known)}>"
+        return f"<SqliteJournal {self._path}>"
 
     # --- the committing thread ---------------------------------------------------------------------------------
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        plan = Plan(self._known, self._next_key)
-        answers: list[JournalError | None] = [plan.add(append) for append in appends]
-        if not plan.tails:
-            return answers
+        plan = Plan(self._positions.get, self._next_key)
+        answers: list[JournalError | None] = [None] * len(appends)
         try:
+            with self._looking_up():
+                answers = [plan.add(append) for append in appends]
+            if not plan.tails:
+                return answers
             self._store(plan)
         except UnstorableValue as unstorable:
             if len(appends) == 1:
@@ -111,12 +114,13 @@ class SqliteJournal:
 
     def delete(self, conversation: ConversationId) -> None:
         """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
-        tail = self._known.get(conversation)
+        with self._looking_up():
+            tail = self._positions.get(conversation)
         if tail is None:
             return
         with self._writing(durable=True) as db:
             retention.doom(db, tail.key)
-        del self._known[conversation]
+        self._positions.forget(conversation)
         more = True
         while more:
             with self._writing(durable=False) as db:
@@ -135,7 +139,9 @@ class SqliteJournal:
 
         Of a long history only the end is told.
         """
-        if head.conversation in self._known:
+        with self._looking_up():
+            there = self._positions.get(head.conversation)
+        if there is not None:
             raise SequenceConflict(f"{head.conversation}: exists already")
         key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
@@ -145,7 +151,6 @@ class SqliteJournal:
             arriving = _remembered(dense(records, first_seq, head.last_seq), end)
             db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
-        self._known[head.conversation] = LogPosition(key, head.last_seq)
         self._stored([Append(head.conversation, tuple(end), head, durable=True)])
 
     def close(self) -> None:
@@ -181,6 +186,12 @@ class SqliteJournal:
             raise
         return db
 
+    @contextmanager
+    def _looking_up(self) -> Iterator[None]:
+        self._insist_on_being_open()
+        with self._watched():
+            yield
+
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:
             for statement, rows in (
@@ -191,17 +202,20 @@ class SqliteJournal:
             ):
                 if rows:  # without rows it would cost its preparation all the same
                     db.executemany(statement, rows)
-        self._known.update(plan.tails)
+        self._positions.note(plan.tails)
         self._next_key = plan.next_key
 
     @contextmanager
     def _writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        if self._closed:
-            raise StorageFailed(f"{self._path}: the journal is closed")
+        self._insist_on_being_open()
         with self._watched(), self._writer.transaction(durable=durable) as db:
             yield db
             self._presence.insist_whole()
         self._presence.measure()
+
+    def _insist_on_being_open(self) -> None:
+        if self._closed:
+            raise StorageFailed(f"{self._path}: the journal is closed")
 
     # --- any thread --------------------------------------------------------------------------------------------
 
