@@ -101,6 +101,9 @@ class Directory(Actor[LookUp]):
     def _page(self, lookup: ReadList) -> HeadPage:
         """A full page, if there are enough: what is left out is live, so it is not more than may be live."""
         query = lookup.query
+        if lookup.only is not None:
+            rows = [row for one in lookup.only if (row := self._journal.row(one)) is not None]
+            return HeadPage(tuple(rows), None, len(rows))
         page = self._journal.listed(query)
         heads = [head for head in page.heads if head.conversation not in lookup.leaving_out]
         while page.next is not None and len(heads) < query.limit:

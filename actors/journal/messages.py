@@ -112,11 +112,12 @@ class FindBeginning:
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """Read a page of a list without the conversations in `leaving_out`."""
+    """Read a page of a list without the conversations in `leaving_out`; or `only` these, whatever the query says."""
 
     query: ListQuery
     caller: Caller
     leaving_out: frozenset[ConversationId] = frozenset()
+    only: tuple[ConversationId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

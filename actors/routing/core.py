@@ -93,7 +93,7 @@ from actors.vocabulary.errors import (
 )
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.naming import refused_name
-from actors.vocabulary.records import AT_REST, Head, ListQuery
+from actors.vocabulary.records import AT_REST, Head
 from actors.vocabulary.settings import AbortReason
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
@@ -197,7 +197,7 @@ class Routing:
             case Create():
                 return self._create(query, caller)
             case ListConversations():
-                return self._list(query.query, caller)
+                return self._list(query, caller)
             case ListAwake():
                 return [ReplyTo(caller, self._index.awake())]
             case ListApprovals():
@@ -392,8 +392,10 @@ class Routing:
             return [ReplyTo(caller, Resolved(ConversationId(reference)))]
         return self._answer_from_disk(FindReference(reference, caller))
 
-    def _list(self, query: ListQuery, caller: Caller) -> list[RoutingEffect]:
-        query = replace(query, limit=min(query.limit, LIST_LIMIT))
+    def _list(self, asked: ListConversations, caller: Caller) -> list[RoutingEffect]:
+        query = replace(asked.query, limit=min(asked.query.limit, LIST_LIMIT))
+        if asked.only is not None:
+            return self._answer_from_disk(ReadList(query, caller, only=asked.only[:LIST_LIMIT]))
         if query.state in IN_MEMORY:
             return [ReplyTo(caller, self._index.awake_page(query))]
         return self._answer_from_disk(self._index.lookup_of(query, caller))

@@ -92,7 +92,7 @@ class Index:
             for entry in map(self._entries.get, lookup.leaving_out)
             if entry is not None
         )
-        if query.state == "failed":
+        if query.state == "failed" and lookup.only is None:
             broken = [head for head in self._broken() if _fits(head, query)]
             here = [
                 head

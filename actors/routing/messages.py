@@ -33,9 +33,13 @@ class Create(Query[Begun]):
 
 @dataclass(frozen=True, slots=True)
 class ListConversations(Query[HeadPage]):
-    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see."""
+    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see.
+
+    `only`: these and no others, whatever the query says.
+    """
 
     query: ListQuery
+    only: tuple[ConversationId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

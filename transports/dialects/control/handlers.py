@@ -75,8 +75,9 @@ def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[r.P
         after = place_of(given.cursor)
     except BadCursor:
         raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer") from None
-    query = ListQuery(given.archived, given.state, given.cwd, given.name, after=after, limit=given.limit)
-    page = yield from look_up(rm.ListConversations(query))
+    query = ListQuery(given.archived, given.state, given.cwd, given.name, given.order, after, given.limit)
+    only = None if given.conversations is None else tuple(map(ConversationId, given.conversations))
+    page = yield from look_up(rm.ListConversations(query, only))
     return r.Plain(
         {
             "conversations": [row(head) for head in page.heads],
