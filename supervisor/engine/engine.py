@@ -54,6 +54,7 @@ from supervisor.engine.loop import LoopThread
 from supervisor.engine.model_choice import Models
 from supervisor.engine.protection import protection
 from supervisor.engine.retention_timer import RetentionTimer
+from supervisor.engine.slow_start import SlowStart
 from supervisor.journal import SqliteJournal
 from supervisor.paths import Paths, private_directory
 from supervisor.services.recent_events import RecentEvents
@@ -81,8 +82,12 @@ class Engine:
         outbox: Outbox,
         announce: Callable[[str], None] = lambda _: None,
         looks: Sequence[Look] = (),
+        busy: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal."""
+        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal.
+
+        `busy` is told each second what takes a start so long.
+        """
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
@@ -95,6 +100,7 @@ class Engine:
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
+        self._busy = busy
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
         self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
@@ -125,6 +131,7 @@ class Engine:
             whole_bytes=self.whole_bytes,
             stored=self.recent_events.publish,
             forgotten=self._forget,
+            busy=SlowStart(self._busy).tell,
         )
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from supervisor.journal.failures import is_damage
-from supervisor.journal.schema import Migration, connect, migrate, version
+from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
 CAREFUL = 256  # rows to skip one at a time where nothing can be read: a page holds fewer
@@ -63,8 +63,12 @@ class Salvage:
         )
 
 
-def salvage(damaged: Path, into: Path, steps: Sequence[Migration]) -> Salvage:
-    with closing(connect(into, read_only=False)) as target, closing(_source(damaged)) as source:
+def salvage(damaged: Path, into: Path, steps: Sequence[Migration], busy: Busy) -> Salvage:
+    with (
+        closing(connect(into, read_only=False)) as target,
+        closing(_source(damaged)) as source,
+        heard(target, lambda: busy("the journal is repaired")),
+    ):
         target.execute("PRAGMA auto_vacuum=INCREMENTAL")
         migrate(target, steps[: _version(source, len(steps))])
         target.execute("BEGIN")

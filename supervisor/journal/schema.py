@@ -2,7 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalTooNew
@@ -10,6 +11,7 @@ from actors.vocabulary.errors import JournalTooNew
 # A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
 # piece finds in the tables where to go on, so that a migration may be killed anywhere.
 Migration = Callable[[sqlite3.Connection], float]
+Busy = Callable[[str], None]  # told often what goes on, in a few words
 
 FIRST = (
     """CREATE TABLE conversations (
@@ -62,8 +64,9 @@ TOTALS = (
         BEGIN {ONE_LESS} {ONE_MORE} END""",
 )
 PIECE_ROWS = 5_000
-PIECE_S = 0.1  # a transaction takes pieces until so much time is over: a new file is made in one
+TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
 DATED = "dated"  # the note of the last row that has its time
+HEARD_OPERATIONS = 100_000  # of SQLite, between two signs of life: some milliseconds
 BUSY_TIMEOUT_S = 1.0  # nobody else writes; this is for a person who uses the sqlite3 tool
 WRITER_CACHE_KIB = 8_192  # the index pages of the conversations that are busy
 READER_CACHE_KIB = 1_024  # a reader needs a page only once
@@ -146,26 +149,41 @@ def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
         )
 
 
-def migrate(db: sqlite3.Connection, steps: Sequence[Migration]) -> None:
+@contextmanager
+def heard(db: sqlite3.Connection, alive: Callable[[], None]) -> Iterator[None]:
+    """Call `alive` again and again while statements run in the block, however long one of them takes."""
+    db.set_progress_handler(alive, HEARD_OPERATIONS)
+    try:
+        yield
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def migrate(db: sqlite3.Connection, steps: Sequence[Migration], busy: Busy = lambda _: None) -> None:
     """Bring the schema up to date. A crash undoes the last transaction, and the next opening goes on there."""
-    while version(db) < len(steps):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            _advance(db, steps)
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+    pieces = _pieces(db, steps)
+    done = float(version(db))
+    with heard(db, lambda: busy(f"the journal is brought up to date: {done / len(steps):.0%}")):
+        while done < len(steps):
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                until = time.monotonic() + TRANSACTION_S
+                done = next(pieces)
+                while done < len(steps) and time.monotonic() < until:
+                    done = next(pieces)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
 
 
-def _advance(db: sqlite3.Connection, steps: Sequence[Migration]) -> None:
-    started = time.monotonic()
+def _pieces(db: sqlite3.Connection, steps: Sequence[Migration]) -> Iterator[float]:
+    """Carry out a piece; the steps that are done, with the part of the present one."""
     for done in range(version(db), len(steps)):
         part = 0.0
         while part < 1:
             part = steps[done](db)
             if part == 1:
                 db.execute(f"PRAGMA user_version={done + 1}")
-            if time.monotonic() - started > PIECE_S:
-                return
+            yield done + part

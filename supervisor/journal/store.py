@@ -29,7 +29,7 @@ from supervisor.journal.rows import (
     get_row,
     head_row,
 )
-from supervisor.journal.schema import MIGRATIONS, Migration, reader
+from supervisor.journal.schema import MIGRATIONS, Busy, Migration, reader
 from supervisor.journal.transaction import Writer
 
 # Errors for values that can't be stored at all: a broken constraint, a lone surrogate, a number too large.
@@ -56,7 +56,8 @@ class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
     `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread. `busy`
+    is told often what an opening does that takes long.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class SqliteJournal:
         whole_bytes: int = WHOLE_BYTES,
         stored: Callable[[Sequence[Append]], None] = lambda _: None,
         forgotten: Callable[[ConversationId], None] = lambda _: None,
+        busy: Busy = lambda _: None,
     ) -> None:
         self._path = path
         self._stored = stored
@@ -74,7 +76,7 @@ class SqliteJournal:
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
             with mapped(path):
-                opened = open_file(path, migrations, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
+                opened = open_file(path, migrations, busy, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
                 self._lock.open_and_sound()
         except BaseException:
             self._lock.release()

@@ -233,8 +233,8 @@ def test_no_room_for_the_repair_leaves_everything_as_it_was(
     before = path.read_bytes()
     real = salvaging.salvage
 
-    def cramped(damaged: Path, into: Path, steps: object) -> object:
-        real(damaged, into, steps)  # type: ignore[arg-type] # passed on as it came
+    def cramped(damaged: Path, into: Path, steps: object, busy: object) -> object:
+        real(damaged, into, steps, busy)  # type: ignore[arg-type] # passed on as they came
         with closing(sqlite3.connect(into)) as db, db:
             db.execute("PRAGMA max_page_count=1")
             db.execute("CREATE TABLE more AS SELECT * FROM events")
