@@ -384,7 +384,7 @@ class World:
         asleep = [one for one, entry in routing._index.items() if entry.is_at_rest]
         assert not asleep, "what sleeps is on disk alone"
         assert not any((routing._lookups, len(routing._names), routing._trimming, routing._spared))
-        names = [head.name for head in self.journal.heads() if head.name]
+        names = [head.name for head in self.journal.listed(ListQuery(archived=True)).heads if head.name]
         assert len(set(names)) == len(names), "two conversations of one name"
 
     def _check_history(self, conversation: ConversationId) -> None:

@@ -355,7 +355,7 @@ def test_the_end_of_every_turn_that_a_daemon_left_is_said_once_when_all_are_on_d
         daemon.create(conversation)
         daemon.send(conversation, await_end=False)
     daemon.run()
-    assert {head.state for head in daemon.journal.heads()} == {"starting"}
+    assert {head.state for head in daemon.journal.listed(ListQuery(archived=True)).heads} == {"starting"}
     told = Told()
     successor = StagedDaemon(journal=daemon.journal, ended=told)
     with successor.stage.holding(successor.journalist):

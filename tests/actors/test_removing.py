@@ -248,12 +248,12 @@ def test_the_least_recently_used_go_until_so_many_are_left(three: StagedDaemon) 
     three.registry.tell(Trim(most=1))
     three.run()
     assert known(three) == [C]
-    assert [head.conversation for head in three.journal.heads()] == [C]
+    assert [head.conversation for head in three.journal.listed(ListQuery(archived=True)).heads] == [C]
     assert isinstance(three.say(A, Inspect()), UnknownConversation)
 
 
 def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:
-    untouched_until = three.journal.heads()[-1].updated
+    untouched_until = three.journal.listed(ListQuery(archived=True)).heads[-1].updated
     three.registry.tell(Trim(untouched_since=untouched_until + 0.5))
     three.run()
     assert known(three) == [B, C]
