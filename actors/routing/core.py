@@ -81,6 +81,7 @@ from actors.routing.messages import (
 )
 from actors.routing.names import Claim, Names
 from actors.routing.room import Room
+from actors.routing.trimming import BATCH, Trimming
 from actors.routing.watching import ListWatch
 from actors.vocabulary.answers import Done, Resolved
 from actors.vocabulary.errors import (
@@ -101,11 +102,13 @@ FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
 LOOKUPS_LIMIT = 1024  # that wait for the disk; a client has far fewer in flight
 LIST_LIMIT = 1000  # rows of a page, whatever is asked for
-TRIM_BATCH = 100  # conversations that are looked up at once in order to be deleted
-BEHIND = Overloaded("too much is being looked up on disk already; try again")
 
 CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
 SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
+
+
+def _behind() -> Overloaded:
+    return Overloaded("too much is being looked up on disk already; try again")
 
 
 def _taken(name: str) -> NameTaken:
@@ -130,10 +133,7 @@ class Routing:
         self._requests: dict[Caller, ConversationId] = {}
         self._unsettled: deque[ConversationId] = deque()  # of the last daemon, for which there was no room yet
         self._watch = ListWatch()
-        self._trimming: Trim | None = None  # under way
-        self._surplus: deque[ConversationId] = deque()  # to be removed one after the other
-        self._more_surplus = False  # there may be
-        self._spared: set[ConversationId] = set()  # woken since the surplus was looked for
+        self._trimming = Trimming()
         self._live = 0
         self._room = Room()
         self._max_live = max_live
@@ -313,7 +313,7 @@ class Routing:
     def _find(self, conversation: ConversationId, waiting: Entry, caller: Caller | None) -> list[RoutingEffect]:
         """Have the row looked up, because nothing is known of the conversation; what is said meanwhile waits."""
         if self._is_behind:
-            return self._refused(caller, BEHIND)
+            return self._refused(caller, _behind())
         self._index.add(conversation, waiting)
         return self._look_up(FindRow(conversation))
 
@@ -341,8 +341,7 @@ class Routing:
             case ListRead(asked, page):
                 return [ReplyTo(asked.caller, self._index.completed(asked, page))]
             case SurplusFound(conversations):
-                self._surplus = deque(conversations)
-                self._more_surplus = len(conversations) == TRIM_BATCH
+                self._trimming.found(conversations)
                 return self._trim_next() or self._trimmed()
             case LookupFailed(asked, error):
                 return self._not_looked_up(asked, error)
@@ -401,7 +400,7 @@ class Routing:
         return self._answer_from_disk(self._index.lookup_of(query, caller))
 
     def _answer_from_disk(self, lookup: FindReference | FindBeginning | ReadList) -> list[RoutingEffect]:
-        return [ReplyTo(lookup.caller, BEHIND)] if self._is_behind else self._look_up(lookup)
+        return [ReplyTo(lookup.caller, _behind())] if self._is_behind else self._look_up(lookup)
 
     # --- names ----------------------------------------------------------------------------------------------------
 
@@ -410,7 +409,7 @@ class Routing:
         if (refusal := refused_name(claim.name)) is not None:
             return refusal
         if self._is_behind:
-            return BEHIND
+            return _behind()
         return None if self._names.claim(caller, claim) else _taken(claim.name)
 
     def _rename(self, name: str, message: ToConversation) -> list[RoutingEffect]:
@@ -527,8 +526,7 @@ class Routing:
         entry.status = EntryStatus.LIVE
         self._room.use(conversation)
         entry.generation = self._generation = max(self._generation, entry.generation) + 1
-        if self._trimming is not None:
-            self._spared.add(conversation)
+        self._trimming.note_start(conversation)
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
@@ -685,37 +683,32 @@ class Routing:
         return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
     def _trim(self, message: Trim) -> list[RoutingEffect]:
-        under_way, self._trimming = self._trimming is not None, message
+        under_way, self._trimming.wanted = self._trimming.wanted is not None, message
         return [] if under_way else self._look_for_surplus(message)
 
     def _look_for_surplus(self, wanted: Trim) -> list[RoutingEffect]:
-        self._spared.clear()
+        self._trimming.look()
         awake = frozenset(one for one, entry in self._index.items() if not entry.is_asleep)
-        return self._look_up(FindSurplus(wanted.most, wanted.untouched_since, TRIM_BATCH, awake))
+        return self._look_up(FindSurplus(wanted.most, wanted.untouched_since, BATCH, awake))
 
     def _trim_next(self) -> list[RoutingEffect]:
         """Delete one at a time, as the disk is for conversations first. Those woken meanwhile are left alone."""
-        while self._surplus and not self._quiescing:
-            conversation = self._surplus.popleft()
+        while not self._quiescing and (conversation := self._trimming.next()) is not None:
             entry = self._index.get(conversation)
-            if conversation in self._spared or (entry is not None and not entry.is_asleep):
-                continue
             if entry is None:
                 entry = Entry()
                 self._index.add(conversation, entry)
+            elif not entry.is_asleep:
+                continue
             return self._erase(conversation, entry, None)
         return []
 
     def _trim_more(self) -> list[RoutingEffect]:
-        """Look for more, as a batch was deleted; one of which nothing could be deleted is the last."""
-        if self._trimming is None or self._quiescing or not self._more_surplus:
-            return self._trimmed()
-        return self._look_for_surplus(self._trimming)
+        wanted = self._trimming.another()
+        return self._trimmed() if wanted is None or self._quiescing else self._look_for_surplus(wanted)
 
     def _trimmed(self) -> list[RoutingEffect]:
-        self._trimming = None
-        self._surplus.clear()
-        self._spared.clear()
+        self._trimming.end()
         return []
 
     # --- parking and failing --------------------------------------------------------------------------------------

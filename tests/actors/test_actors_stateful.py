@@ -383,7 +383,7 @@ class World:
         routing = self.daemon.routing._routing
         asleep = [one for one, entry in routing._index.items() if entry.is_at_rest]
         assert not asleep, "what sleeps is on disk alone"
-        assert not any((routing._lookups, len(routing._names), routing._trimming, routing._spared))
+        assert not any((routing._lookups, len(routing._names), routing._trimming.wanted))
         names = [head.name for head in self.journal.listed(ListQuery(archived=True)).heads if head.name]
         assert len(set(names)) == len(names), "two conversations of one name"
 

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from actors.conversation.messages import ConnectionClosed, Inspect, Rename
+from actors.journal.directory import Directory
+from actors.journal.messages import FindSurplus, LookedUp, LookUp, SurplusFound
 from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
+from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, TurnResult
 from actors.vocabulary.errors import StorageFull, UnknownConversation, WrongState
@@ -15,6 +18,7 @@ from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon
+from tests.fakes.journal import FakeJournal
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
@@ -293,3 +297,54 @@ def test_a_disk_that_refuses_ends_the_trimming_until_the_next_time(three: Staged
     three.registry.tell(Trim(most=1))
     three.run()
     assert known(three) == [C]
+
+
+def test_more_than_a_batch_goes_and_a_person_s_own_deletion_meanwhile_counts_for_nothing(three: StagedDaemon) -> None:
+    for number in range(2 * BATCH):
+        three.create(ConversationId(f"{number:04}-0000"))
+        three.run()
+    park(three)
+    three.registry.tell(Trim(most=2))
+    asked = remove(three, B)
+    three.run()
+    assert isinstance(three.answer(asked), Done | UnknownConversation)
+    assert len(known(three)) == 2
+    assert set(three.routing.statistics().values()) == {0}
+
+
+class KeepsSurplus(Directory):
+    """An address for lookups; what it finds that is too much, it keeps until it is let go."""
+
+    def __init__(self, journal: FakeJournal) -> None:
+        super().__init__(journal)
+        self.kept: list[tuple[LookUp, LookedUp]] = []
+
+    def tell(self, asked: LookUp) -> None:
+        found = LookedUp(asked.number, self._found(asked.lookup))
+        if isinstance(asked.lookup, FindSurplus):
+            self.kept.append((asked, found))
+        else:
+            asked.reply_to.tell(found)
+
+    def let_go(self) -> None:
+        for asked, found in self.kept:
+            asked.reply_to.tell(found)
+
+
+def test_one_that_was_used_and_parked_again_since_it_was_looked_for_is_spared() -> None:
+    journal = FakeJournal()
+    directory = KeepsSurplus(journal)
+    daemon = StagedDaemon(journal=journal, directory=directory, max_live=1)
+    daemon.agents.script = lambda _: says("hello")
+    for one in (A, B, C):
+        daemon.create(one)
+        daemon.run()
+        daemon.time.advance(1)
+    daemon.registry.tell(Trim(most=1))
+    daemon.run()
+    assert [found.found for _, found in directory.kept] == [SurplusFound((A, B))]
+    for one in (A, C):
+        daemon.send_and_run(one)
+    directory.let_go()
+    daemon.run()
+    assert known(daemon) == [A, C]
