@@ -21,7 +21,7 @@ PATIENCE = 4_096  # skips; after that nothing more is expected, and each skip is
 LARGEST = 1 << 62  # no row has such a number
 
 WITHOUT_TAIL = """
-    INSERT INTO tails SELECT c.key, min(e.seq), max(e.seq), c.created
+    INSERT INTO tails (key, first_seq, last_seq, updated) SELECT c.key, min(e.seq), max(e.seq), c.created
     FROM conversations c JOIN events e ON e.conversation = c.key
     WHERE c.key NOT IN (SELECT key FROM tails) GROUP BY c.key"""
 BEHIND_A_HOLE = """
@@ -44,7 +44,8 @@ AHEAD = """
 FORGOTTEN = """
     UPDATE snapshots SET checkpoint = x'' WHERE key IN (SELECT key FROM conversations WHERE checkpoint_seq = 0)"""
 NO_TAIL = """
-    INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"""
+    INSERT INTO tails (key, first_seq, last_seq, updated)
+    SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"""
 NO_SNAPSHOT = """
     INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"""
 
@@ -154,13 +155,9 @@ def _settle(db: sqlite3.Connection) -> Salvage:
     db.execute(BEHIND_A_HOLE)
     for table in ("tails", "snapshots"):
         db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
-    db.execute(
-        "INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"
-    )
+    db.execute(NO_TAIL)
     db.execute(LAST_KEPT)
-    db.execute(
-        "INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"
-    )
+    db.execute(NO_SNAPSHOT)
     _drop_checkpoints(db)
     kept = count("count(*) FROM events")
     return Salvage(kept, count("count(*) FROM conversations"), max(0, promised - kept), headless)

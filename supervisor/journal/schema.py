@@ -63,6 +63,8 @@ TOTALS = (
         WHEN old.cwd <> new.cwd OR old.state <> new.state OR old.archived <> new.archived
         BEGIN {ONE_LESS} {ONE_MORE} END""",
 )
+# No event that is kept is older; 0: nobody has looked. With it retention passes by without a look at the events.
+OLDEST = "ALTER TABLE tails ADD COLUMN oldest REAL NOT NULL DEFAULT 0"
 PIECE_ROWS = 5_000
 TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
 DATED = "dated"  # the note of the last row that has its time
@@ -110,6 +112,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(BY_CREATION),
     at_once(BY_NAME),
     at_once(*TOTALS),
+    at_once(OLDEST),
 )
 
 
