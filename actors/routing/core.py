@@ -497,7 +497,11 @@ class Routing:
             entry.status = EntryStatus.PARKED
             full = Overloaded(f"{most}; try again when a turn has ended")
             effects += self._refused_all(entry.emptied(), full)
-            effects += self._ask_again(conversation, entry)
+            if entry.is_asleep:
+                effects += self._ask_again(conversation, entry)
+            else:  # its owner would have to decide, for whom there is no room either
+                removers, entry.removers = entry.removers, []
+                effects += [effect for caller in removers for effect in self._refused(caller, full)]
             self._index.let_rest(conversation)
         return effects
 

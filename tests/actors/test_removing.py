@@ -10,8 +10,8 @@ from actors.journal.messages import FindSurplus, LookedUp, LookUp, SurplusFound
 from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
 from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, TurnResult
-from actors.vocabulary.errors import StorageFull, UnknownConversation, WrongState
+from actors.vocabulary.answers import Done, Summary, TurnResult
+from actors.vocabulary.errors import Overloaded, StorageFull, UnknownConversation, WrongState
 from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
 from actors.vocabulary.records import HeadPage, ListQuery
 from actors.vocabulary.settings import BusyPolicy
@@ -212,6 +212,20 @@ def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: St
     daemon.run()
     assert Done() in {type(daemon.answer(one)): daemon.answer(one) for one in (again, third)}.values()
     assert is_gone(daemon)
+
+
+def test_where_there_is_no_room_for_the_owner_of_an_open_question_its_removal_is_refused() -> None:
+    daemon = StagedDaemon(max_live=1)
+    daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
+    waits_on_paper(daemon)
+    daemon.create(B)
+    daemon.run()
+    daemon.attach(B)
+    daemon.run()
+    asked = [remove(daemon, A), remove(daemon, A)]
+    daemon.run()
+    assert {type(daemon.answer(one)) for one in asked} == {Overloaded}
+    assert isinstance(daemon.say(B, Inspect()), Summary), "nothing goes round in circles"
 
 
 def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: StagedDaemon, poison: Poison) -> None:
