@@ -279,9 +279,13 @@ class Routing:
         return []
 
     def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
-        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped."""
+        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped.
+
+        A removal is asked for again anyway, as `removal` is still set when the failure is reported.
+        """
         entry = self._index.get(conversation)
-        return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
+        kept = isinstance(message, SAID_TO_IT) and not _retires(message)
+        return self._stash(entry, message) if entry and kept else []
 
     def refuse(self, message: SessionInput, reason: str) -> list[RoutingEffect]:
         return self._refused(

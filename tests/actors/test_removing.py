@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import ConnectionClosed, Inspect, Rename
+from actors.conversation.messages import ConnectionClosed, Inspect, Rename, ToConversation
 from actors.journal.directory import Directory
 from actors.journal.messages import FindSurplus, LookedUp, LookUp, SurplusFound
 from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
@@ -239,6 +239,21 @@ def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: 
     assert poison.times == 1
     assert idle.answer(asked) == Done()
     assert is_gone(idle)
+
+
+def test_a_removal_that_meets_a_session_that_has_just_failed_is_answered_once(
+    idle: StagedDaemon, poison: Poison
+) -> None:
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Inspect)
+    session = idle.session(A).address
+    idle.tell(A, Inspect(), idle.caller())
+    idle.stage.deliver(idle.registry)
+    idle.stage.deliver(session)  # it fails, and the registry does not know yet
+    idle.agents.script = lambda _: ()
+    idle.send(A)
+    asked = remove(idle)
+    idle.run()
+    assert isinstance(idle.answer(asked), WrongState)
 
 
 # --- by number and age ----------------------------------------------------------------------------------------------
