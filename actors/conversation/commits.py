@@ -11,8 +11,8 @@ from actors.conversation.orders import AgentStopped, RunAgent
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
-from actors.vocabulary.answers import Begun, Interrupted
-from actors.vocabulary.errors import GreenroomError, SequenceConflict, WrongState
+from actors.vocabulary.answers import Interrupted
+from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.settings import AbortReason
 
@@ -68,8 +68,6 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
     match held.effect:
         case ReplyTo(caller, Interrupted() as answer) if not _waits_on_paper(draft):
             draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
-        case ReplyTo(caller, Begun(conversation)) if isinstance(error, SequenceConflict):
-            draft.answer_now(caller, WrongState(f"conversation {conversation} exists"))
         case ReplyTo(caller, _):
             draft.answer_now(caller, error)
         case Settle() as settle:

@@ -12,6 +12,7 @@ import structlog
 from actors.journal.messages import (
     FindBeginning,
     FindName,
+    FindNew,
     FindReference,
     FindRow,
     FindSurplus,
@@ -22,6 +23,7 @@ from actors.journal.messages import (
     Lookup,
     LookupFailed,
     NameFound,
+    NewFound,
     ReadList,
     ReferenceFound,
     RowFound,
@@ -70,6 +72,9 @@ class Directory(Actor[LookUp]):
                 return RowFound(conversation, self._journal.row(conversation))
             case FindName(name, caller):
                 return NameFound(caller, self._journal.named(name))
+            case FindNew(conversation, name):
+                exists = self._journal.row(conversation) is not None
+                return NewFound(lookup, exists, self._journal.named(name) if name else None)
             case FindReference(reference, caller):
                 return ReferenceFound(caller, self._resolved(reference))
             case FindBeginning(prefix, limit, caller):

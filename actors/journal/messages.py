@@ -94,6 +94,15 @@ class FindName:
 
 
 @dataclass(frozen=True, slots=True)
+class FindNew:
+    """Find whether a new conversation may have this id and this name."""
+
+    conversation: ConversationId
+    name: str | None
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
 class FindReference:
     """Find the conversation with this id or this name, or the only one whose id begins so."""
 
@@ -130,7 +139,7 @@ class FindSurplus:
     leaving_out: frozenset[ConversationId] = frozenset()
 
 
-Lookup = FindRow | FindName | FindReference | FindBeginning | ReadList | FindSurplus
+Lookup = FindRow | FindName | FindNew | FindReference | FindBeginning | ReadList | FindSurplus
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,15 @@ class NameFound:
 
     caller: Caller
     conversation: ConversationId | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewFound:
+    """The answer to FindNew: whether there is such a conversation, and which one has the name."""
+
+    asked: FindNew
+    exists: bool
+    owner: ConversationId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +194,7 @@ class LookupFailed:
     error: GreenroomError
 
 
-Found = RowFound | NameFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
+Found = RowFound | NameFound | NewFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
 
 
 @dataclass(frozen=True, slots=True)

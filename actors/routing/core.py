@@ -31,6 +31,7 @@ from actors.journal.messages import (
     Erased,
     FindBeginning,
     FindName,
+    FindNew,
     FindReference,
     FindRow,
     FindSurplus,
@@ -39,6 +40,7 @@ from actors.journal.messages import (
     Lookup,
     LookupFailed,
     NameFound,
+    NewFound,
     ReadList,
     ReferenceFound,
     RowFound,
@@ -111,6 +113,10 @@ def _behind() -> Overloaded:
     return Overloaded("too much is being looked up on disk already; try again")
 
 
+def _exists(conversation: ConversationId) -> WrongState:
+    return WrongState(f"conversation {conversation} exists")
+
+
 def _taken(name: str) -> NameTaken:
     return NameTaken(f"another conversation is called {name!r}; choose another name")
 
@@ -119,7 +125,7 @@ def _retires(message: SessionInput) -> bool:
     return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
-NameRequest = ToConversation | Create | ClaimName
+NameRequest = ToConversation | ClaimName | None  # None: a Create, which waits in its entry
 
 
 class Routing:
@@ -340,6 +346,8 @@ class Routing:
                 return self._row_found(conversation, head)
             case NameFound(caller, conversation):
                 return self._name_found(caller, conversation)
+            case NewFound():
+                return self._new_found(message.found)
             case ReferenceFound(caller, answer):
                 return [ReplyTo(caller, answer)]
             case ListRead(asked, page):
@@ -358,6 +366,8 @@ class Routing:
                 return self._turned_away(conversation, error)
             case FindName(_, caller):
                 return self._name_refused(caller, error)
+            case FindNew():
+                return self._not_created(lookup, error)
             case FindReference(_, caller) | FindBeginning(_, _, caller) | ReadList(_, caller):
                 return [ReplyTo(caller, error)]
             case FindSurplus():
@@ -439,30 +449,19 @@ class Routing:
         match claim.request:
             case ToConversation() as renaming:
                 return self._hand_over(claim.conversation, renaming)
-            case Create():
-                return self._serve_waiting(claim.conversation, self._index[claim.conversation])
             case ClaimName() as asked:
                 return [SayNameClaimed(asked.reply_to, NameClaimed())]
+            case None:
+                return []
             case _:
                 assert_never(claim.request)
 
     def _name_refused(self, caller: Caller, refusal: GreenroomError) -> list[RoutingEffect]:
         claim = self._names.claimed_by(caller)
-        self._names.settle(caller)
-        return self._unnamed(claim.request, caller, refusal) if claim is not None else []
-
-    def _unnamed(self, request: NameRequest, caller: Caller, refusal: GreenroomError) -> list[RoutingEffect]:
-        match request:
-            case ToConversation():
-                return self._refused(caller, refusal)
-            case Create(conversation):  # what was said to it meanwhile has no owner
-                del self._index[conversation].stash[0]
-                unborn = UnknownConversation(f"no conversation {conversation}")
-                return [*self._refused(caller, refusal), *self._turned_away(conversation, unborn)]
-            case ClaimName():
-                return [SayNameClaimed(request.reply_to, NameClaimed(refusal))]
-            case _:
-                assert_never(request)
+        if claim is not None and isinstance(claim.request, ClaimName):
+            self._names.settle(caller)
+            return [SayNameClaimed(claim.request.reply_to, NameClaimed(refusal))]
+        return self._refused(caller, refusal)
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -538,19 +537,38 @@ class Routing:
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
-        """Create a conversation. Its id is made up for it, so that it exists already is for the journal to say."""
-        conversation, name = query.conversation, query.begin.name
+        """Create it when it is known that its id and its name are free. What is said to it meanwhile waits."""
+        conversation, name = query.conversation, query.begin.name or None
+        refusal: GreenroomError | None = None
         if conversation in self._index:
-            return self._refused(caller, WrongState(f"conversation {conversation} exists"))
-        begin = ToConversation(conversation, query.begin, caller)
-        if not name:
-            entry = Entry()
-            self._index.add(conversation, entry)
-            return self._wake(conversation, entry, [begin])
-        if (refusal := self._claim(caller, Claim(name, conversation, query))) is not None:
+            refusal = _exists(conversation)
+        elif name is not None:
+            refusal = self._claim(caller, Claim(name, conversation, None))
+        elif self._is_behind:
+            refusal = _behind()
+        if refusal is not None:
             return self._refused(caller, refusal)
+        begin = ToConversation(conversation, query.begin, caller)
         self._index.add(conversation, Entry(EntryStatus.FINDING, stash=[begin]))
-        return self._look_up(FindName(name, caller))
+        return self._look_up(FindNew(conversation, name, caller))
+
+    def _new_found(self, found: NewFound) -> list[RoutingEffect]:
+        asked = found.asked
+        if found.exists:
+            return self._not_created(asked, _exists(asked.conversation))
+        if found.owner is not None and asked.name is not None:
+            return self._not_created(asked, _taken(asked.name))
+        return self._serve_waiting(asked.conversation, self._index[asked.conversation])
+
+    def _not_created(self, asked: FindNew, refusal: GreenroomError) -> list[RoutingEffect]:
+        """Refuse to create it. If something was said to it meanwhile, it is looked up: it may be there already."""
+        entry = self._index[asked.conversation]
+        del entry.stash[0]  # its beginning
+        refused = self._refused(asked.caller, refusal)
+        if entry.stash or entry.removers:
+            return [*refused, *self._look_up(FindRow(asked.conversation))]
+        self._index.forget(asked.conversation)
+        return refused
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
