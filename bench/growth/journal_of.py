@@ -17,6 +17,7 @@ from actors.vocabulary.events import SessionConfigured
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
+from supervisor.journal.repair import sync
 from supervisor.journal.rows import PUT_EVENT, PUT_SNAPSHOT, PUT_TAIL, Row, event_row, head_row
 from supervisor.journal.schema import MIGRATIONS, connect, migrate
 
@@ -61,6 +62,8 @@ def write(path: Path, count: int, version: int | None = None) -> None:
                 db.executemany(put, (row[place] for row in rows))
             db.execute("COMMIT")
         migrate(db, MIGRATIONS[:version])
+        db.execute("PRAGMA journal_mode=WAL").fetchall()
+    sync(path)
 
 
 class Pattern:

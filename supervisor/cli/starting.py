@@ -56,7 +56,7 @@ def start(arguments: tuple[str, ...] = ()) -> None:
 
 
 class SlowStart:
-    """What a start does that takes long, on standard error: a line that changes, or the first such line alone."""
+    """Words on standard error about a start that takes long: a line that changes, or without a terminal the first."""
 
     def __init__(self) -> None:
         self._in_place = sys.stderr.isatty()

@@ -3,34 +3,26 @@
 Belongs to the committing thread.
 """
 
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.journal.plan import LogPosition
-from supervisor.journal.rows import GET_POSITION
-from supervisor.journal.transaction import Writer
 
-REMEMBERED = 4_096  # conversations: a megabyte
+REMEMBERED = 4_096  # conversations, in about a megabyte; beyond it all are forgotten, which costs a look-up each
 
 
 class Positions:
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._recent: OrderedDict[ConversationId, LogPosition] = OrderedDict()
+    def __init__(self, look_up: Callable[[ConversationId], LogPosition | None]) -> None:
+        self._look_up = look_up
+        self._recent: dict[ConversationId, LogPosition] = {}
 
     def get(self, conversation: ConversationId) -> LogPosition | None:
-        found = self._recent.get(conversation)
-        if found is not None:
-            self._recent.move_to_end(conversation)
-            return found
-        row = self._writer.look_up(GET_POSITION, (conversation,))
-        return None if row is None else LogPosition(*row)
+        return self._recent.get(conversation) or self._look_up(conversation)
 
     def note(self, ends: Mapping[ConversationId, LogPosition]) -> None:
+        if len(self._recent) > REMEMBERED:
+            self._recent.clear()
         self._recent.update(ends)
-        while len(self._recent) > REMEMBERED:
-            self._recent.popitem(last=False)
 
     def forget(self, conversation: ConversationId) -> None:
         self._recent.pop(conversation, None)

@@ -14,10 +14,11 @@ from supervisor.journal.connections import Connections, Hole, read_page, read_pa
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import Plan, dense
+from supervisor.journal.plan import LogPosition, Plan, dense
 from supervisor.journal.positions import Positions
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
+    GET_POSITION,
     PUT_END,
     PUT_EVENT,
     PUT_HEAD,
@@ -83,7 +84,7 @@ class SqliteJournal:
             raise
         self.repaired = opened.repaired
         self._writer = Writer(opened.db)
-        self._positions = Positions(self._writer)
+        self._positions = Positions(self._look_up)
         self._next_key = opened.next_key
         self._presence = Presence(path)
         self._rescued: str | None = None  # what was done about the present loss
@@ -100,8 +101,7 @@ class SqliteJournal:
         plan = Plan(self._positions.get, self._next_key)
         answers: list[JournalError | None] = [None] * len(appends)
         try:
-            with self._looking_up():
-                answers = [plan.add(append) for append in appends]
+            answers = [plan.add(append) for append in appends]
             if not plan.tails:
                 return answers
             self._store(plan)
@@ -116,8 +116,7 @@ class SqliteJournal:
 
     def delete(self, conversation: ConversationId) -> None:
         """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
-        with self._looking_up():
-            tail = self._positions.get(conversation)
+        tail = self._positions.get(conversation)
         if tail is None:
             return
         with self._writing(durable=True) as db:
@@ -141,9 +140,7 @@ class SqliteJournal:
 
         Of a long history only the end is told.
         """
-        with self._looking_up():
-            there = self._positions.get(head.conversation)
-        if there is not None:
+        if self._positions.get(head.conversation) is not None:
             raise SequenceConflict(f"{head.conversation}: exists already")
         key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
@@ -188,11 +185,11 @@ class SqliteJournal:
             raise
         return db
 
-    @contextmanager
-    def _looking_up(self) -> Iterator[None]:
+    def _look_up(self, conversation: ConversationId) -> LogPosition | None:
         self._insist_on_being_open()
         with self._watched():
-            yield
+            row = self._writer.look_up(GET_POSITION, (conversation,))
+        return None if row is None else LogPosition(*row)
 
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:

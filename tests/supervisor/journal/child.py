@@ -12,7 +12,7 @@ from actors.vocabulary.errors import JournalError
 from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal, schema
 from supervisor.journal.schema import MIGRATIONS
-from tests.supervisor.journal.sample import conversation, head, record
+from tests.supervisor.journal.sample import conversation, head, record, rows
 from tests.supervisor.journal.test_opening import second_step
 from tests.support.mortal import CrashPoint, arm
 
@@ -37,7 +37,7 @@ def text(number: int, seq: int) -> str:
 
 def write(journal: SqliteJournal, rounds: int, seed: int) -> None:
     chance = random.Random(seed)
-    lasts = {h.conversation: h.last_seq for h in journal.heads()}
+    lasts = {h.conversation: h.last_seq for h in rows(journal)}
     for _ in range(rounds):
         group = []
         for number in chance.sample(range(SPOKEN), chance.randint(1, SPOKEN)):

@@ -95,14 +95,13 @@ def test_a_journal_of_the_first_version_has_everything_afterwards(opened: Open, 
 def test_a_migration_that_is_killed_in_every_piece_goes_on_where_it_was(
     opened: Open, path: Path, old: FakeJournal
 ) -> None:
-    lives, seen = 1, [place(path)]
+    seen = [place(path)]
     while migrate_one_piece(path) == -signal.SIGKILL:
-        lives += 1
         seen.append(place(path))
+        assert seen[-1] > seen[-2], "a life has done nothing"
         with pytest.raises(JournalTooNew):  # the version that made the file leaves half of this alone
             SqliteJournal(path, MIGRATIONS[:1])
-    assert seen == sorted(set(seen)), "a life has done nothing"
-    assert lives > COUNT // PIECE_ROWS + len(MIGRATIONS) - 2
+    assert len(seen) > COUNT // PIECE_ROWS + len(MIGRATIONS) - 2
     tell_the_same(opened(), old)
 
 
