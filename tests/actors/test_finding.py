@@ -13,6 +13,8 @@ from actors.conversation.messages import (
     Inspect,
     Quiesce,
     Rename,
+    Revived,
+    ToConversation,
 )
 from actors.conversation.orders import RunAgent
 from actors.journal.directory import CANDIDATES
@@ -47,6 +49,7 @@ from actors.vocabulary.errors import (
 )
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import HeadPage, ListQuery
+from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
 
@@ -442,3 +445,25 @@ def test_every_conversation_is_on_one_page(daemon: StagedDaemon, state: str | No
         query = ListQuery(state=state, limit=4, after=page.next)
     assert sorted(found) == wanted
     assert len(set(found)) == len(found)
+
+
+def test_what_this_daemon_could_not_load_is_listed_with_what_failed(asleep: StagedDaemon, poison: Poison) -> None:
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Inspect)
+    for _ in range(3):
+        asleep.say(A, Inspect())  # is given up for good
+    poison.chokes_on = lambda message: isinstance(message, Revived)
+    asleep.say(B, Inspect())  # can't be loaded
+    asleep.time.advance(700)
+    asleep.run()
+    assert listed(asleep) == {A: "failed", B: "failed"}
+    assert listed(asleep, state="failed") == {A: "failed", B: "failed"}
+    assert listed(asleep, state="parked") == {}
+    found, query = list[ConversationId](), ListQuery(state="failed", limit=1)
+    while True:
+        page = asleep.ask(ListConversations(query))
+        assert isinstance(page, HeadPage)
+        found += [head.conversation for head in page.heads]
+        if page.next is None:
+            break
+        query = ListQuery(state="failed", limit=1, after=page.next)
+    assert sorted(found) == [A, B]
