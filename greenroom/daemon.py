@@ -5,7 +5,7 @@ Blocking. Standard library only: the command line starts it by the same code.
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -53,8 +53,11 @@ def daemon_answers() -> bool:
     return True
 
 
-def start_daemon(arguments: tuple[str, ...] = ()) -> None:
-    """Return when a daemon answers, even if another program has started it. Raises StartFailed."""
+def start_daemon(arguments: tuple[str, ...] = (), busy: Callable[[str], None] = lambda _: None) -> None:
+    """Return when a daemon answers, even if another program has started it. Raises StartFailed.
+
+    `busy` is told what a start does that takes long.
+    """
     from supervisor.daemon.launch import StartFailed, launch
     from supervisor.paths import UnsafePath, locate, private_directory
 
@@ -64,7 +67,7 @@ def start_daemon(arguments: tuple[str, ...] = ()) -> None:
         private_directory(paths.run)
         with _turn_to_start(f"{paths.state}/starting.lock"):
             if not daemon_answers():
-                launch(arguments)
+                launch(arguments, busy=busy)
                 _wait_for_an_answer()
     except (StartFailed, UnsafePath) as error:
         text = str(error).removeprefix("greenroom: the daemon could not start: ")

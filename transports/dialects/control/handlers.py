@@ -20,7 +20,7 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.errors import GreenroomError, InvalidInput
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import ListQuery, Record
 from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
@@ -30,6 +30,7 @@ from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.control.text import Raw
 from transports.dialects.kit.identifiers import approval_place
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.script import (
     Script,
     answer,
@@ -40,8 +41,6 @@ from transports.dialects.kit.script import (
     look_up,
     look_up_each,
 )
-
-ASLEEP = {"parked"}  # a look at one of these would wake it
 
 CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
@@ -72,40 +71,20 @@ def create(call: ControlCall, given: p.Create) -> Script[r.Plain]:
 
 
 def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[r.Plain]:
-    cursor = place_in_list(given.cursor) if given.cursor else None
-    if given.cursor and cursor is None:
-        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
-    listing = yield from look_up(rm.ListConversations(archived=given.archived))
-    wanted = sorted((head for head in listing.heads if _is_wanted(head, given)), key=place_of)
-    page = [head for head in wanted if cursor is None or place_of(head) > cursor][: given.limit]
-    more = bool(page) and page[-1] is not wanted[-1]
+    try:
+        after = place_of(given.cursor)
+    except BadCursor:
+        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer") from None
+    query = ListQuery(given.archived, given.state, given.cwd, given.name, given.order, after, given.limit)
+    only = None if given.conversations is None else tuple(map(ConversationId, given.conversations))
+    page = yield from look_up(rm.ListConversations(query, only))
     return r.Plain(
         {
-            "conversations": [row(head) for head in page],
-            "total": len(wanted),
-            "next_cursor": f"{page[-1].updated!r}/{page[-1].conversation}" if more else None,
+            "conversations": [row(head) for head in page.heads],
+            "total": page.total,
+            "next_cursor": cursor_of(page.next),
         }
     )
-
-
-def _is_wanted(head: Head, given: p.ListConversations) -> bool:
-    return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
-
-
-ListPlace = tuple[float, str]
-
-
-def place_of(head: Head) -> ListPlace:
-    """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
-    return (-head.updated, head.conversation)
-
-
-def place_in_list(cursor: str) -> ListPlace | None:
-    updated, _, conversation = cursor.partition("/")
-    try:
-        return (-float(updated), conversation)
-    except ValueError:
-        return None
 
 
 def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:
@@ -142,8 +121,8 @@ def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
     if given.all:
-        listing = yield from look_up(rm.ListConversations())
-        references: list[str] = [head.conversation for head in listing.heads if head.state in BUSY]
+        awake = (yield from look_up(rm.ListAwake())).heads
+        references = [str(head.conversation) for head in awake if head.state in BUSY and not head.archived]
     else:
         references = list(given.conversations)
     found = yield from look_up_each(rm.Resolve(reference) for reference in references)
@@ -286,14 +265,13 @@ def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
 
 
 def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
-    """List clients, and what each reads. Live conversations are asked one after the other, which is no burst."""
-    listing = yield from look_up(rm.ListConversations(archived=True))
+    """List clients, and what each reads. Conversations are asked one after the other, which is no burst."""
+    awake = (yield from look_up(rm.ListAwake())).heads
     readers: list[tuple[ConversationId, Reader]] = []
-    for head in listing.heads:
-        if head.state not in ASLEEP:
-            (summary,) = yield from command_each([(head.conversation, m.Inspect())])
-            if isinstance(summary, Summary):
-                readers += [(head.conversation, one) for one in summary.readers]
+    for head in awake:
+        (summary,) = yield from command_each([(head.conversation, m.Inspect())])
+        if isinstance(summary, Summary):
+            readers += [(head.conversation, one) for one in summary.readers]
     clients = yield from ask(r.ListClients())
     return r.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]})
 
