@@ -1,5 +1,7 @@
 """A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
@@ -40,6 +42,39 @@ class Head(Struct, frozen=True):
     generation: int
     archived: bool = False
     tokens: int = 0
+
+
+AT_REST = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+
+
+class ListPlace(Struct, frozen=True):
+    """The place of a conversation in a list: the time that the list is sorted by, and the key that breaks ties."""
+
+    at: float
+    key: int
+
+
+class ListQuery(Struct, frozen=True):
+    """A page of a list, newest first: the conversations that all the filters fit. `after` is the last page's `next`.
+
+    `archived` includes the archived. `updated` is here when the head was stored, not when the last event happened.
+    """
+
+    archived: bool = False
+    state: str | None = None
+    cwd: str | None = None
+    name: str | None = None
+    order: Literal["updated", "created"] = "updated"
+    after: ListPlace | None = None
+    limit: int = 100
+
+
+class HeadPage(Struct, frozen=True):
+    """Heads in the order of the list, without settings and checkpoint. `total` counts all that the filters fit."""
+
+    heads: tuple[Head, ...]
+    next: ListPlace | None
+    total: int
 
 
 class Append(Struct, frozen=True):

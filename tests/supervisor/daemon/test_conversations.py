@@ -115,6 +115,18 @@ def test_pages_of_the_list_hold_everything_once(client: ControlPeer) -> None:
     assert made <= set(shown)
 
 
+def test_a_list_is_ordered_by_last_use_or_by_creation_or_as_it_was_asked_for(client: ControlPeer) -> None:
+    first, second = client.create(name="first"), client.create(name="second")
+    client.call("conversation/rename", conversation=first, name="first and last used")
+    by_use = [row["conversation"] for row in listed(client)]
+    by_creation = [row["conversation"] for row in listed(client, order="created")]
+    assert by_use.index(first) < by_use.index(second)
+    assert by_creation.index(second) < by_creation.index(first)
+    named = listed(client, conversations=[second, NOBODY, first])
+    assert [row["conversation"] for row in named] == [second, first]
+    assert listed(client, conversations=[]) == []
+
+
 def test_an_archived_conversation_is_listed_only_when_asked_for(client: ControlPeer) -> None:
     one = client.create(name="old")
     client.call("conversation/archive", conversation=one)

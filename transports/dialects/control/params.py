@@ -1,6 +1,6 @@
 """The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
@@ -49,7 +49,11 @@ class ListConversations(Params):
     state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
     name: str | None = Field(None, description="Only the one with this name.")
-    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
+    conversations: tuple[Identifier, ...] | None = Field(
+        None, max_length=PAGE, description="Only these, by their whole ids and in this order, whatever their state."
+    )
+    order: Literal["updated", "created"] = Field("updated", description="Newest first by last use, or by creation.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many.")
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 

@@ -30,8 +30,10 @@ from actors.conversation.orders import (
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
+from actors.journal.directory import Directory
+from actors.journal.messages import LookUp
 from actors.routing import Routing
-from actors.routing.messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.routing.messages import AskDirectory, Forward, HeadChanged, Known, RegistryInput, StartSession
 from actors.runtime.base import Actor, Ref
 from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId
@@ -141,8 +143,9 @@ class Daemon:
         self._registry = self.mailbox("registry", self._route)
         self._supervisor = self.mailbox("supervisor", self._serve)
         self._writer = self.mailbox("journal", self._commit)
+        self._directory = self.mailbox("directory", Directory(self.journal).on_receive)
         self._agent = self.mailbox("agent", lambda do: do())
-        self._registry.tell(Known(tuple(self.journal.heads())))
+        self._registry.tell(Known(tuple(self.journal.unsettled())))
 
     # --- queues ---------------------------------------------------------------------------------------------------
 
@@ -227,6 +230,8 @@ class Daemon:
                         self._session(conversation).tell(one)
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
+                case AskDirectory(number, lookup):
+                    self._directory.tell(LookUp(number, lookup, self._registry))
                 case ReplyTo():
                     self.switchboard.post(effect.caller.connection, effect)
                 case _:
