@@ -1,4 +1,4 @@
-"""What a look costs, in operations of SQLite: as much where there are ten times as many conversations."""
+"""The cost of a look, in operations of SQLite: as much where there are ten times as many conversations."""
 
 import sqlite3
 from collections.abc import Callable
