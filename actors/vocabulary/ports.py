@@ -35,10 +35,6 @@ class Journal(Protocol):
 
     def head(self, conversation: ConversationId) -> Head | None: ...
 
-    def heads(self) -> list[Head]:
-        """Every conversation, most recently updated first, without settings and checkpoint (empty bytes)."""
-        ...
-
     def row(self, conversation: ConversationId) -> Head | None:
         """The head as lists have it: without settings and checkpoint, `updated` as of when it was stored."""
         ...

@@ -27,10 +27,6 @@ GET_HEAD = f"""
     SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint", updated="t.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
     WHERE c.id = ?"""  # noqa: S608 - joined from constants above
-GET_HEADS = f"""
-    SELECT {HEAD_COLUMNS.format(settings="x''", checkpoint="x''", updated="t.updated")}
-    FROM conversations c JOIN tails t ON t.key = c.key
-    ORDER BY t.updated DESC, c.key DESC"""  # noqa: S608 - joined from constants above
 _ROW = f"""
     SELECT {HEAD_COLUMNS.format(settings="x''", checkpoint="x''", updated="c.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key"""  # noqa: S608 - joined from constants above
@@ -80,10 +76,6 @@ def get_row(db: sqlite3.Connection, conversation: ConversationId) -> Head | None
 
 def get_row_at(db: sqlite3.Connection, key: int) -> Head:
     return _head(db.execute(GET_ROW_AT, (key,)).fetchone())
-
-
-def get_heads(db: sqlite3.Connection) -> list[Head]:
-    return [_head(row) for row in db.execute(GET_HEADS)]
 
 
 def _head(row: tuple[object, ...]) -> Head:

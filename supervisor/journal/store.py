@@ -26,7 +26,6 @@ from supervisor.journal.rows import (
     PUT_TAIL,
     event_row,
     get_head,
-    get_heads,
     get_row,
     head_row,
 )
@@ -237,10 +236,6 @@ class SqliteJournal:
     def head(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._connections.snapshot() as db:
             return get_head(db, conversation)
-
-    def heads(self) -> list[Head]:
-        with self._watched(), self._connections.snapshot() as db:
-            return get_heads(db)
 
     def row(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._connections.snapshot() as db:

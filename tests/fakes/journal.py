@@ -69,12 +69,6 @@ class FakeJournal:
             self._insist_on_being_readable()
             return self._heads.get(conversation)
 
-    def heads(self) -> list[Head]:
-        with self._lock:
-            self._insist_on_being_open()
-            bare = [replace(head, settings=b"", checkpoint=b"") for head in self._heads.values()]
-        return sorted(bare, key=lambda head: head.updated, reverse=True)
-
     def row(self, conversation: ConversationId) -> Head | None:
         return next((row for _, row in self._all_rows() if row.conversation == conversation), None)
 

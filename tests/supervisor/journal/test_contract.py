@@ -184,13 +184,6 @@ def test_a_limit_below_one_still_gives_one_record(journal: Journal) -> None:
         assert page.records == records(1, 1)
 
 
-def test_heads_come_most_recently_updated_first_without_what_is_large(journal: Journal) -> None:
-    stored(journal, [begin(A, 1, checkpoint_seq=1), begin(B, 2), begin(C, 3)])
-    stored(journal, [Append(A, (record(2, ts=9000.0),))])
-    assert [h.conversation for h in journal.heads()] == [A, C, B]
-    assert {(h.settings, h.checkpoint) for h in journal.heads()} == {(b"", b"")}
-
-
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
@@ -374,7 +367,5 @@ def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
     assert kinds(journal.commit([follow(A, 2, 2)])) == ["storage_failed"]
     with pytest.raises(StorageFailed):
         journal.read(A, 0, 1)
-    with pytest.raises(StorageFailed):
-        journal.heads()
     with pytest.raises(StorageFailed):
         journal.listed(ListQuery())
