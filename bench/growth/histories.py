@@ -1,4 +1,4 @@
-"""What a long history costs: CPU and memory of a turn behind it, its neighbours' delay, reading and exporting it.
+"""The cost of a long history: CPU and memory of a turn behind it, its neighbours' delay, reading and exporting it.
 
     python -m bench.growth.histories                    this checkout
     python -m bench.growth.histories --against DIR      another one beside it, such as an older version
@@ -23,7 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -71,11 +71,11 @@ def turn_events(number: int, output: str) -> Iterator[tuple[str, Json]]:
 
 
 def lines_of(header: Json, first: list[Json], bodies: Iterator[tuple[str, Json, str]]) -> Iterator[str]:
-    seq = len(first)
     rows = list(first)
-    for seq, (kind, body, turn) in enumerate(bodies, seq + 1):
+    for kind, body, turn in bodies:
+        seq = len(rows) + 1
         rows.append({"seq": seq, "ts": 1.7e9 + seq / 100, "turn": turn, "type": kind, "body": {"type": kind, **body}})
-    header["head"]["last_seq"] = seq
+    header["head"]["last_seq"] = len(rows)
     yield json.dumps(header)
     yield from (json.dumps(row) for row in rows)
 
@@ -132,7 +132,7 @@ class Pings:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._ping)
 
-    def __enter__(self) -> "Pings":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -26,8 +26,8 @@ class Bounds:
     refusal_seconds: float = 10.0
     request_bytes: int = 32 * MIB
     picture_bytes: int = 20 * MIB
-    transcripts: int = 64
-    transcripts_bytes: int = 4 * MIB
+    transcripts: int = 2_000
+    transcripts_bytes: int = 256 * MIB
     command_bytes: int = 512 * KIB
     patch_bytes: int = 32 * MIB
     patch_files: int = 500

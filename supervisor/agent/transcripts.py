@@ -9,17 +9,19 @@ from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.items import text_of
 from actors.vocabulary.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.model.pieces import Form
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker
 
 PAGE = 1024  # events read in one go
-ITEM_BYTES = 512  # of an item, beside its text; a model may make many items without any
+OWN_BYTES = 4096  # of a transcript beside its items
 
 
 class TranscriptCache:
-    """The transcripts of recent conversations between turns; others are read again when needed.
+    """The transcripts of live conversations between turns. If they are too large together, those that were used
+    longest ago are dropped, and read again when needed.
 
-    A transcript that may differ from the journal is dropped, never repaired.
+    A transcript that may differ from the journal is dropped, never repaired; one in the form of another wire, too.
     """
 
     def __init__(self, journal: Journal, bounds: Bounds = DEFAULTS) -> None:
@@ -28,11 +30,11 @@ class TranscriptCache:
         self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
         self._size = 0  # of the transcripts that are kept
 
-    async def open(self, order: RunAgent) -> ModelTranscript:
+    async def open(self, order: RunAgent, form: Form) -> ModelTranscript:
         """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
-        kept = ModelTranscript() if order.first else self._take(order.conversation)
-        if kept is None or order.resume:
-            return await in_worker(self._read, order.conversation, order.seq)
+        kept = ModelTranscript(form) if order.first else self._take(order.conversation)
+        if kept is None or order.resume or kept.form is not form:
+            return await in_worker(self._read, order.conversation, order.seq, form)
         kept.take(TaskStarted())
         take_inputs(kept, order.inputs)
         return kept
@@ -57,8 +59,8 @@ class TranscriptCache:
             self._size -= held(kept)
         return kept
 
-    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> ModelTranscript:
-        transcript, after = ModelTranscript(), 0
+    def _read(self, job: WorkerJob, conversation: ConversationId, until: int, form: Form) -> ModelTranscript:
+        transcript, after = ModelTranscript(form), 0
         while after < until:
             job.go_on()
             page = self._journal.read(conversation, after, PAGE)
@@ -72,7 +74,7 @@ class TranscriptCache:
 
 
 def held(transcript: ModelTranscript) -> int:
-    return transcript.size + ITEM_BYTES * transcript.count
+    return transcript.size + OWN_BYTES
 
 
 def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
@@ -69,6 +69,15 @@ class Reasoned:
 HistoryItem = Said | Called | Returned | Reasoned
 
 
+class Piece(NamedTuple):
+    """Consecutive items in the bytes of a wire, see pieces.py. `begins` and `ends`: the wire's names of its ends."""
+
+    begins: str
+    ends: str
+    data: bytes
+    items: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
@@ -80,11 +89,14 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`."""
+    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`.
+
+    Pieces among the items are those of the wire that the request is sent on.
+    """
 
     model: str
     instructions: str
-    items: tuple[HistoryItem, ...]
+    items: tuple[HistoryItem | Piece, ...]
     tools: tuple[ToolSpec, ...] = ()
     effort: ReasoningEffort = ReasoningEffort.NONE
     summary: ReasoningSummary = ReasoningSummary.AUTO
