@@ -40,7 +40,10 @@ class SettingsMade:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRead:
+    """`complete`: nothing comes after the page; of one that was asked for by its end, nothing before it."""
+
     page: Page
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +130,12 @@ class RememberEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ReadHistory(Query[HistoryRead]):
-    """Stored events after a cursor."""
+    """Stored events after a seq, or the last ones before a seq."""
 
     conversation: ConversationId
     after: int = 0
     limit: int = 256
+    before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

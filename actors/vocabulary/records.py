@@ -60,7 +60,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Records after a cursor, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
+    """Adjacent records, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
 
     records: tuple[Record, ...]
     first_seq: int
@@ -68,4 +68,10 @@ class Page:
 
     @property
     def complete(self) -> bool:
+        """True if nothing comes after it."""
         return not self.records or self.records[-1].seq >= self.last_seq
+
+    @property
+    def is_the_beginning(self) -> bool:
+        """True if nothing comes before it."""
+        return not self.records or self.records[0].seq <= self.first_seq

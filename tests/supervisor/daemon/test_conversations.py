@@ -298,6 +298,24 @@ def test_history_comes_in_pages_that_join_without_gap_or_double(client: ControlP
     assert (beyond["events"], beyond["complete"]) == ([], True)
 
 
+def test_history_can_be_paged_back_from_its_end(client: ControlPeer) -> None:
+    one = client.create()
+    for number in range(3):
+        client.send(one, f"say {number}")
+    whole, pages, before = stored(client, one), list[dict[str, Any]](), 1 << 60
+    while True:
+        page = client.call("conversation/history", conversation=one, before=before, limit=4)
+        assert len(page["events"]) <= 4
+        pages = page["events"] + pages
+        if page["complete"]:
+            break
+        before = page["events"][0]["seq"]
+    assert pages == whole
+    assert client.call("conversation/history", conversation=one, before=1)["events"] == []
+    refusal = client.refusal("conversation/history", conversation=one, before=3, after=0)
+    assert "either after or before" in str(refusal)
+
+
 # --- copies -------------------------------------------------------------------------------------------------------
 
 

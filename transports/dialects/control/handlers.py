@@ -177,8 +177,10 @@ def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
 
 
 def history(_: ControlCall, given: p.History) -> Script[Raw]:
+    if given.before is not None and "after" in given.model_fields_set:
+        raise InvalidInput("give either after or before")
     one = yield from conversation_named(given.conversation)
-    read = yield from ask(r.ReadHistory(one, given.after, given.limit))
+    read = yield from ask(r.ReadHistory(one, given.after, given.limit, given.before))
     return Raw(shown(read), {"events": _encoded((one, record) for record in read.page.records)})
 
 
