@@ -50,7 +50,7 @@ def test_a_checkpoint_at_any_moment_with_the_events_after_it_gives_the_same_fact
 
 
 def behind_the_checkpoint(core: Core) -> list[Record]:
-    """What a conversation that wakes now has to replay."""
+    """The events that a conversation has to replay when it wakes now."""
     return core.disk.records[core.disk.head.checkpoint_seq if core.disk.head else 0 :]
 
 
