@@ -35,9 +35,11 @@ from tests.faults.daemon_harness import DaemonHarness, served_by  # noqa: E402
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
 EVENTS = 100_000
+LONG = 16 * MIB
 TURNS = 20
 PING_S = 0.002
 PARKED_S = 3
+HELD_UP_MS = 3.0
 PIECE = 4 * MIB  # of an import in one request
 IDLE = f"[greenroom]\nidle_park_seconds = {PARKED_S}\n"
 
@@ -80,11 +82,11 @@ def lines_of(header: Json, first: list[Json], bodies: Iterator[tuple[str, Json, 
     yield from (json.dumps(row) for row in rows)
 
 
-def long_talk(size: int) -> Iterator[tuple[str, Json, str]]:
+def long_talk(size: int, most_lines: int = 400) -> Iterator[tuple[str, Json, str]]:
     """Yield turns until the model would read so many bytes."""
     made, number = 0, 0
     while made < size:
-        output = f"line {number}\n" * min(400, max(1, size // 40))
+        output = f"line {number}\n" * min(most_lines, max(1, size // 40))
         for kind, body in turn_events(number, output):
             made += len(json.dumps(body))
             yield kind, body, f"t{number}"
@@ -120,6 +122,20 @@ def imported(caller: Caller, bodies: Iterator[tuple[str, Json, str]]) -> str:
 def cpu_s(pid: int) -> float:
     """Return the CPU time of another process, to the nanosecond."""
     return time.clock_gettime((~pid << 3) | 2)
+
+
+class Watched:
+    """Notes of what has held up the loop of a daemon that was started with `wrapper`."""
+
+    def __init__(self, directory: str) -> None:
+        self._file = Path(directory) / "notes"
+        self.wrapper = (sys.executable, str(ROOT / "bench" / "growth" / "watched.py"), str(self._file))
+
+    def longest(self) -> tuple[float, float, str]:
+        """Return the CPU time and the time of the longest callback since the last call, in milliseconds."""
+        notes = [line.split(" ", 2) for line in self._file.read_text(encoding="utf-8").splitlines()]
+        os.truncate(self._file, 0)
+        return max(((float(cpu), float(took), what) for cpu, took, what in notes), default=(0.0, 0.0, ""))
 
 
 class Pings:
@@ -199,10 +215,7 @@ def behind(size: int, base_url: str) -> Json:
         harness = DaemonHarness(Path(home) / "home", served_by(base_url).replace("[greenroom]\n", IDLE))
         with harness:
             conversation = imported(harness.caller(), long_talk(size))
-            harness.leave()
-            harness.signal(signal.SIGTERM)
-            harness.ended()
-            harness.start()
+            restarted(harness)
             caller = harness.caller()
             short = caller.create()
             turns(harness, caller, short, 5)
@@ -223,31 +236,51 @@ def behind(size: int, base_url: str) -> Json:
             caller.close()
             time.sleep(PARKED_S + 3)
             found["memory parked, MiB"] = (harness.rss() - before) / MIB
+            restarted(harness, watched := Watched(home))
+            caller = harness.caller()
+            caller.send(conversation, "say ok", wait=True)
+            found["first turn, loop held up, ms"] = held_up(watched)
+            turns(harness, caller, conversation, 10)
+            found["turn, loop held up, ms"] = held_up(watched)
     found["bare sendall, CPU ms"] = sent_bare_ms(size)
     return found
 
 
-def reading(base_url: str) -> Json:
+def restarted(harness: DaemonHarness, watched: Watched | None = None) -> None:
+    harness.leave()
+    harness.signal(signal.SIGTERM)
+    harness.ended()
+    harness.start(watched.wrapper if watched else ())
+    if watched:
+        watched.longest()  # of the start
+
+
+def held_up(watched: Watched) -> float:
+    cpu_ms, _, what = watched.longest()
+    if cpu_ms > HELD_UP_MS:
+        print(f"held up for {cpu_ms} ms: {what}", file=sys.stderr)
+    return cpu_ms
+
+
+def reading(base_url: str, events: Iterator[tuple[str, Json, str]]) -> Json:
     """Return what it takes to read a long history in every way, and what it does to a neighbour meanwhile."""
     found: Json = {}
     with tempfile.TemporaryDirectory() as home, DaemonHarness(Path(home) / "home", served_by(base_url)) as harness:
-        conversation = imported(harness.caller(), many_events(EVENTS))
-        harness.leave()
-        harness.signal(signal.SIGTERM)
-        harness.ended()
-        harness.start()
+        conversation = imported(harness.caller(), events)
+        restarted(harness, watched := Watched(home))
         caller = harness.caller()
         for name, way in (("attach", _attach), ("page back", _page_back), ("export", _export)):
             before = harness.rss()
             with Pings(harness) as pings:
                 cpu, began = cpu_s(harness.pid), time.perf_counter()
-                events = way(caller, conversation)
+                seen = way(caller, conversation)
                 found[f"{name}, s"] = time.perf_counter() - began
                 found[f"{name}, CPU s"] = cpu_s(harness.pid) - cpu
-            found[f"{name}, events"] = events
+            found[f"{name}, events"] = seen
             found[f"{name}, memory MiB"] = (harness.rss() - before) / MIB
             found[f"{name}, neighbour p99 ms"] = pings.p99()
             found[f"{name}, neighbour worst ms"] = pings.worst
+            found[f"{name}, loop held up, ms"] = held_up(watched)
     return found
 
 
@@ -292,7 +325,8 @@ def _export(caller: Caller, conversation: str) -> int:
 def measured(sizes: Sequence[int]) -> Json:
     with quick_model() as base_url:
         found: Json = {named(size): behind(size, base_url) for size in sizes}
-        found[f"{EVENTS:,} events"] = reading(base_url)
+        found[f"{EVENTS:,} events"] = reading(base_url, many_events(EVENTS))
+        found[f"{named(LONG)} of large events"] = reading(base_url, long_talk(LONG, 2_000))
     return found
 
 
