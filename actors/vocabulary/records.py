@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from actors.vocabulary.ids import ConversationId, TurnId
 
+PAGE_BYTES = 256 << 10  # of a page for a client; to encode and write more would keep everybody else waiting
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

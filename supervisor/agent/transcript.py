@@ -209,7 +209,7 @@ class ModelTranscript:
         calls.open.add(event.item_id)
 
     def _last_calls(self) -> Calls:
-        last = self._entries[-1] if self._entries else None
+        last = self._entries[-1] if len(self._entries) > self._notices_end else None
         if not isinstance(last, Calls):
             last = Calls()
             self._entries.append(last)

@@ -20,7 +20,7 @@ def plain(items: Iterable[HistoryItem | Piece]) -> list[HistoryItem]:
     for item in items:
         if isinstance(item, Piece):
             data = io.BytesIO(item.data)
-            found += (pickle.load(data) for _ in range(item.items))
+            found += (pickle.load(data) for _ in range(item.weight))
         else:
             found.append(item)
     return found

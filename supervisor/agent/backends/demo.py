@@ -12,15 +12,17 @@ from dataclasses import dataclass
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.backends.model import Notify
+from supervisor.agent.model import responses
 from supervisor.agent.model import stream_events as stream
 from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.decoding import Object
+from supervisor.agent.model.pieces import Form
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Piece
-from supervisor.agent.model.responses import FORM
 from supervisor.agent.model.retry import Build
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
+LINE = b"\n"  # between two items
 PHRASES = {
     "run COMMAND": "run a command, where policy allows it without asking",
     "ask COMMAND": "run it outside the sandbox, if somebody approves",
@@ -48,6 +50,14 @@ class DemoStep:
     arguments: str = ""
 
 
+def _encoded(item: HistoryItem) -> Piece:
+    """The item as the responses wire writes it. It weighs as many characters as it has in a log."""
+    return responses.encode(item)._replace(weight=len(str(item)))
+
+
+FORM = Form(_encoded, lambda end, begin: LINE if end and begin else b"")
+
+
 class DemoModel:
     form = FORM
 
@@ -64,7 +74,7 @@ class DemoModel:
             await self._stream(step.words, stream.TextDelta, deliver)
             await deliver((stream.TextDone(step.words),))
         if step.tool:
-            call = CallId(f"demo-{sum(piece.items for piece in _pieces(request.items))}")
+            call = CallId(f"demo-{sum(piece.data.count(LINE) + 1 for piece in _pieces(request.items))}")
             await deliver((stream.CallDone(call, step.tool, step.arguments),))
         await deliver((_usage(request, step), stream.ResponseEnd()))
 
@@ -97,9 +107,9 @@ def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str
 
 
 def _backwards(items: Sequence[HistoryItem | Piece]) -> Iterator[Object]:
-    """The items as the responses wire writes them, the last one first."""
+    """The items, the last one first."""
     for piece in _pieces(reversed(items)):
-        yield from reversed(json.loads(b"[%b]" % piece.data))
+        yield from map(json.loads, reversed(piece.data.split(LINE)))
 
 
 def _pieces(items: Iterable[HistoryItem | Piece]) -> Iterator[Piece]:
@@ -172,6 +182,6 @@ def _report(step: DemoStep, output: str) -> str:
 
 def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
     """Estimate tokens at four characters each."""
-    read = sum(len(piece.data) for piece in _pieces(request.items)) // 4
+    read = sum(piece.weight for piece in _pieces(request.items)) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
     return stream.Usage(input=read, output=written, total=read + written)

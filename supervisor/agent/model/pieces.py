@@ -55,7 +55,7 @@ def _joined(form: Form, pieces: list[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     first, last = pieces[0], pieces[-1]
-    return Piece(first.begins, last.ends, b"".join(_strung(form.between, pieces)), sum(one.items for one in pieces))
+    return Piece(first.begins, last.ends, b"".join(_strung(form.between, pieces)), sum(one.weight for one in pieces))
 
 
 def _strung(between: Between, pieces: Iterable[Piece]) -> Iterator[bytes]:

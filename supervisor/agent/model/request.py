@@ -70,12 +70,15 @@ HistoryItem = Said | Called | Returned | Reasoned
 
 
 class Piece(NamedTuple):
-    """Consecutive items in the bytes of a wire, see pieces.py. `begins` and `ends`: the wire's names of its ends."""
+    """Consecutive items in the bytes of a wire, see pieces.py. `begins` and `ends`: the wire's names of its ends.
+
+    `weight` is whatever the form counts, by default items; joined pieces have the sum.
+    """
 
     begins: str
     ends: str
     data: bytes
-    items: int = 1
+    weight: int = 1
 
 
 @dataclass(frozen=True, slots=True)
