@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.faults import daemon_harness  # noqa: E402  # behind the line that finds them
-from tests.faults.caller import Caller  # noqa: E402
+from tests.faults.caller import Caller, Refused  # noqa: E402
 from tests.faults.daemon_harness import DaemonHarness, served_by  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -37,6 +37,7 @@ SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
 EVENTS = 100_000
 LONG = 16 * MIB
 TURNS = 20
+PAGE = 256  # events
 PING_S = 0.002
 PARKED_S = 3
 HELD_UP_MS = 3.0
@@ -300,13 +301,15 @@ def _attach(caller: Caller, conversation: str) -> int:
 
 
 def _page_back(caller: Caller, conversation: str) -> int:
-    """Page back with `before`; a version that has none is asked for each page by its computed beginning."""
+    """Page back from the end. A version that has no `before` is asked for pages of a computed beginning."""
     before = int(caller.call("conversation/get", conversation=conversation)["seq"]) + 1
     seen = 0
     while before > 1:
-        after = max(0, before - 257)
-        params = {"after": after, "limit": before - 1 - after}
-        page = caller.call("conversation/history", conversation=conversation, **params)
+        try:
+            page = caller.call("conversation/history", conversation=conversation, before=before, limit=PAGE)
+        except Refused:
+            after = max(0, before - 1 - PAGE)
+            page = caller.call("conversation/history", conversation=conversation, after=after, limit=PAGE)
         seen += len(page["events"])
         before = page["events"][0]["seq"]
     return seen
