@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from supervisor.agent.model.request import HistoryItem, Piece
 
-BLOCK = 256 << 10  # bytes; small pieces are joined up to it, so that a long history has few of them
+BLOCK = 512 << 10  # bytes; small pieces are joined up to it. Such a block has pages of its own, which go back with it
 NOTHING = Piece("", "", b"", 0)
 
 Between = Callable[[str, str], bytes]
