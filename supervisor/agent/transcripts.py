@@ -13,7 +13,8 @@ from supervisor.agent.model.pieces import Form
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker
 
-PAGE = 1024  # events read in one go
+PAGE = 256  # events read in one go
+PAGE_BYTES = 128 << 10  # the same; what is read at once is held several times over
 OWN_BYTES = 4096  # of a transcript beside its items
 
 
@@ -63,7 +64,7 @@ class TranscriptCache:
         transcript, after = ModelTranscript(form), 0
         while after < until:
             job.go_on()
-            page = self._journal.read(conversation, after, PAGE)
+            page = self._journal.read(conversation, after, PAGE, PAGE_BYTES)
             if page is None or not page.records:
                 raise UnknownConversation(f"the history of {conversation} ends at {after}, not at {until}")
             for record in page.records:

@@ -438,6 +438,28 @@ def test_a_secured_server_is_spoken_to_if_it_is_trusted_and_else_refused() -> No
     asyncio.run(scene())
 
 
+def test_a_long_request_arrives_whole_at_a_secured_server() -> None:
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(TLS / "cert.pem", TLS / "key.pem")
+    heard: list[bytes] = []
+    body = os.urandom(4 << 20)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await asked(reader))
+        writer.write(OK)
+        await writer.drain()
+
+    async def scene() -> None:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=server_side) as server:
+            trusting = ssl.create_default_context(cafile=str(TLS / "cert.pem"))
+            async with httpx.AsyncClient(transport=Direct(trusting, LIMITS), timeout=PATIENCE_S) as http:
+                url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
+                assert (await http.post(url, content=body)).text == "ok"
+
+    asyncio.run(scene())
+    assert heard[0].endswith(body)
+
+
 def test_the_client_asks_directly_whom_no_proxy_stands_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     client = build_http()
