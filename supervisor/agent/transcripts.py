@@ -19,8 +19,8 @@ OWN_BYTES = 4096  # of a transcript beside its items
 
 
 class TranscriptCache:
-    """The transcripts of live conversations between turns. If they are too large together, those that were used
-    longest ago are dropped, and read again when needed.
+    """The transcripts of live conversations between turns. If they and those of running turns are too large together,
+    those that were used longest ago are dropped, and read again when needed.
 
     A transcript that may differ from the journal is dropped, never repaired; one in the form of another wire, too.
     """
@@ -29,30 +29,42 @@ class TranscriptCache:
         self._journal = journal
         self._bounds = bounds
         self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
-        self._size = 0  # of the transcripts that are kept
+        self._running: dict[ConversationId, int] = {}  # the sizes of transcripts as their turns began
+        self._size = 0  # of all these
 
     async def open(self, order: RunAgent, form: Form) -> ModelTranscript:
         """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
-        kept = ModelTranscript(form) if order.first else self._take(order.conversation)
-        if kept is None or order.resume or kept.form is not form:
-            return await in_worker(self._read, order.conversation, order.seq, form)
-        kept.take(TaskStarted())
-        take_inputs(kept, order.inputs)
-        return kept
+        transcript = ModelTranscript(form) if order.first else self._take(order.conversation)
+        if transcript is None or order.resume or transcript.form is not form:
+            transcript = await in_worker(self._read, order.conversation, order.seq, form)
+        else:
+            transcript.take(TaskStarted())
+            take_inputs(transcript, order.inputs)
+        self.forget(order.conversation)
+        self._running[order.conversation] = held(transcript)
+        self._size += held(transcript)
+        self._make_room()
+        return transcript
 
     def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
         transcript.rest()
         self.forget(conversation)
         self._kept[conversation] = transcript
         self._size += held(transcript)
-        while len(self._kept) > self._bounds.transcripts or self._size > self._bounds.transcripts_bytes:
-            self.forget(next(iter(self._kept)))
+        self._make_room()
 
     def forget(self, conversation: ConversationId) -> None:
+        """Drop the transcript; of a turn that runs, what is counted."""
         self._take(conversation)
+        self._size -= self._running.pop(conversation, 0)
 
     def statistics(self) -> dict[str, int]:
         return {"transcripts": len(self._kept), "size": self._size}
+
+    def _make_room(self) -> None:
+        most, most_bytes = self._bounds.transcripts, self._bounds.transcripts_bytes
+        while self._kept and (len(self._kept) > most or self._size > most_bytes):
+            self._take(next(iter(self._kept)))
 
     def _take(self, conversation: ConversationId) -> ModelTranscript | None:
         kept = self._kept.pop(conversation, None)

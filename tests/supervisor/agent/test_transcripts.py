@@ -140,6 +140,7 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
         cache.keep(CONVERSATION, kept("z" * 6_000))
         cache.keep(ConversationId("other"), kept("x" * 6_000))
         assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3
+        cache.forget(CONVERSATION)  # the turn that has just opened it is over
         cache.keep(ConversationId("huge"), kept("x" * 15_001))
         assert cache.statistics() == {"transcripts": 0, "size": 0}
 
@@ -171,6 +172,27 @@ def test_a_history_as_long_as_a_request_may_be_is_kept_and_not_read_again() -> N
         cache.keep(CONVERSATION, long)
         journal.close()
         assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3 + 31 + 1
+
+    limited(scene())
+
+
+def test_transcripts_of_running_turns_push_out_those_between_turns() -> None:
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=30_000))
+        idle, other = ModelTranscript(PLAIN), ModelTranscript(PLAIN)
+        idle.take(ev.AgentMessage(message="x" * 10_000))
+        other.take(ev.AgentMessage(message="y" * 10_000))
+        cache.keep(CONVERSATION, other)
+        running = await cache.open(order(len(STORED)), PLAIN)
+        cache.keep(ConversationId("idle"), idle)
+        assert cache.statistics()["transcripts"] == 1
+        cache.keep(ConversationId("another"), idle)
+        assert cache.statistics()["transcripts"] == 1
+        cache.keep(CONVERSATION, running)
+        assert cache.statistics()["transcripts"] == 2
+        for conversation in (CONVERSATION, ConversationId("idle"), ConversationId("another")):
+            cache.forget(conversation)
+        assert cache.statistics() == {"transcripts": 0, "size": 0}
 
     limited(scene())
 
