@@ -32,6 +32,7 @@ ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that
 LONG_S = 120.0  # for what copies or deletes a whole history
 PAGE = 1000  # the most that one request may list
 LOOK_BACK = 200  # events, in which the end of the last turn is looked for
+END = 1 << 60  # behind the last event of any history
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
 
@@ -307,8 +308,8 @@ def rows(**filters: Any) -> Script[list[Json]]:
 
 
 def _last_turn(conversation: str) -> Script[Turn | None]:
-    last_seq = (yield from page(conversation, 0, 1))["last_seq"]
-    events = (yield from page(conversation, max(0, last_seq - LOOK_BACK), LOOK_BACK))["events"]
+    params = {"conversation": conversation, "before": END, "limit": LOOK_BACK}
+    events = (yield from _surely(ApiCall("conversation/history", params)))["events"]
     for place, envelope in reversed(list(enumerate(events))):
         if envelope["event"]["type"] in TERMINAL:
             before = events[place - 1]["event"] if place else {}

@@ -120,7 +120,7 @@ def _(answer: SettingsMade) -> JsonObject:
 @shown.register
 def _(answer: HistoryRead) -> JsonObject:
     page = answer.page
-    return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+    return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": answer.complete}
 
 
 @shown.register

@@ -19,9 +19,10 @@ class Raw(Struct, frozen=True):
 
 
 def result_line(request: RequestId, raw: Raw) -> bytes:
-    members = b"".join(b',"' + name.encode() + b'":' + value for name, value in raw.encoded.items())
-    inner = jsonrpc.line(raw.value)[:-2] + members + b"}"
-    return jsonrpc.line({"jsonrpc": "2.0", "id": request})[:-2] + b',"result":' + inner + b"}\n"
+    """`encoded` may be long, and is copied once."""
+    members = (part for name, value in raw.encoded.items() for part in (b',"', name.encode(), b'":', value))
+    start = jsonrpc.line({"jsonrpc": "2.0", "id": request})[:-2]
+    return b"".join((start, b',"result":', jsonrpc.line(raw.value)[:-2], *members, b"}}\n"))
 
 
 def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:

@@ -94,6 +94,7 @@ class ReadConversation(BaseModel):
     model_config = STRICT
     thread_id: str = Field(alias="threadId")
     after: Annotated[int, Field(ge=0)] = 0
+    before: Annotated[int, Field(ge=1, lt=1 << 62)] | None = None
     limit: Annotated[int, Field(ge=1, le=256)] = 100
 
 

@@ -223,6 +223,11 @@ ALL = (
             {
                 "threadId": REFERENCE,
                 "after": {"type": "integer", "minimum": 0, "description": "Events after this one; 0 for the start."},
+                "before": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "In place of `after`: the last events before this one. A large number: the end.",
+                },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
@@ -238,9 +243,13 @@ ALL = (
                 "threadId": ID,
                 "text": _said(TEXT, "The transcript of this page, in Markdown."),
                 "after": {"type": "integer", "description": "The last event of this page; where the next begins."},
-                "complete": {"type": "boolean", "description": "True if nothing comes after this page."},
+                "before": {"type": "integer", "description": "The first event of this page, for the page before it."},
+                "complete": {
+                    "type": "boolean",
+                    "description": "True if nothing comes after this page, or before it if `before` was given.",
+                },
             },
-            ("threadId", "text", "after", "complete"),
+            ("threadId", "text", "after", "before", "complete"),
         ),
         _hints(reads=True, again=True),
     ),
