@@ -29,6 +29,12 @@ class Journal(Protocol):
         """A page of so many bytes, of one event at least. An event that is longer than `whole_bytes` is shortened."""
         ...
 
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        """The last events before a seq, oldest first, as many as a page has."""
+        ...
+
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         """Some bytes of a body as it is stored, for events that are shortened where they are read."""
         ...

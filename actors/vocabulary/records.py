@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
 
+PAGE_BYTES = 256 << 10  # of a page for a client; to encode and write more would keep everybody else waiting
+
 
 class Record(Struct, frozen=True):
     """One durable event as the journal keeps it. `body` is the event's JSON object, `type` included.
@@ -91,7 +93,7 @@ class Append(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Records after a cursor, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
+    """Adjacent records, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
 
     records: tuple[Record, ...]
     first_seq: int
@@ -99,4 +101,10 @@ class Page(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
+        """True if nothing comes after it."""
         return not self.records or self.records[-1].seq >= self.last_seq
+
+    @property
+    def is_the_beginning(self) -> bool:
+        """True if nothing comes before it."""
+        return not self.records or self.records[0].seq <= self.first_seq

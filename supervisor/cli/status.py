@@ -94,7 +94,7 @@ def _detail(control: Control, row: Row) -> None:
     for name, value in facts.items():
         if value:
             print(f"{name:12}{value}")
-    page = control.call("conversation/history", conversation=row["id"], after=max(0, found["seq"] - EVENTS))
+    page = control.call("conversation/history", conversation=row["id"], before=found["seq"] + 1, limit=EVENTS)
     print(f"\nlast {many(len(page['events']), 'event')}:")
     for event in page["events"]:
         print(_line(event, paint))

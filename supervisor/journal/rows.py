@@ -38,6 +38,7 @@ GET_RANGE = """
 GET_EVENTS = """
     SELECT seq, ts, turn, type, CASE WHEN length(body) <= ? THEN body END, rowid, length(body)
     FROM events WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+GET_EVENTS_BACK = GET_EVENTS.replace("seq > ? ORDER BY seq", "seq < ? ORDER BY seq DESC")
 GET_PLACE = """
     SELECT rowid FROM events WHERE conversation = (SELECT key FROM conversations WHERE id = ?) AND seq = ?"""
 

@@ -10,7 +10,7 @@ from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFail
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page, Record
 from supervisor.journal import lists, retention
-from supervisor.journal.connections import Connections, Hole, read_page, read_part
+from supervisor.journal.connections import Connections, Hole, read_page, read_page_back, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
@@ -228,6 +228,12 @@ class SqliteJournal:
         whole = self._whole_bytes if whole_bytes is None else whole_bytes
         with self._watched(), self._connections.snapshot() as db:
             return read_page(db, conversation, after, limit, max_bytes, whole)
+
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        with self._watched(), self._connections.snapshot() as db:
+            return read_page_back(db, conversation, before, limit, max_bytes, self._whole_bytes)
 
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         with self._watched(), self._connections.snapshot() as db:

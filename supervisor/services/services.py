@@ -23,7 +23,7 @@ from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
-from actors.vocabulary.records import ListQuery
+from actors.vocabulary.records import PAGE_BYTES, ListQuery
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
@@ -284,10 +284,14 @@ class Services:
     # --- histories ------------------------------------------------------------------------------------------------
 
     async def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
-        page = await asyncio.to_thread(self._engine.journal.read, request.conversation, request.after, request.limit)
+        journal, conversation, before = self._engine.journal, request.conversation, request.before
+        if before is None:
+            page = await asyncio.to_thread(journal.read, conversation, request.after, request.limit, PAGE_BYTES)
+        else:
+            page = await asyncio.to_thread(journal.read_back, conversation, before, request.limit, PAGE_BYTES)
         if page is None:
-            raise UnknownConversation(f"no conversation {request.conversation}")
-        return ask.HistoryRead(page)
+            raise UnknownConversation(f"no conversation {conversation}")
+        return ask.HistoryRead(page, page.complete if before is None else page.is_the_beginning)
 
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         recent = self._engine.recent_events

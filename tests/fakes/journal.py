@@ -61,6 +61,22 @@ class FakeJournal:
                 taken.append(record)
             return Page(tuple(taken), 1, last)
 
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        with self._lock:
+            self._insist_on_being_readable()
+            if conversation not in self._heads:
+                return None
+            taken: list[Record] = []
+            size = 0
+            for record in reversed(self._records[conversation][: max(before - 1, 0)][-max(limit, 1) :]):
+                size += len(record.body)
+                if taken and size > max_bytes:
+                    break
+                taken.insert(0, record)
+            return Page(tuple(taken), 1, self._heads[conversation].last_seq)
+
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         return self._records[conversation][seq - 1].body[offset : offset + count]
 

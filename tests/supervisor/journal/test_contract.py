@@ -160,6 +160,38 @@ def test_a_page_ends_before_it_outgrows_its_bytes_but_has_one_record(journal: Jo
         assert len(page.records) == count
 
 
+def test_pages_before_a_cursor_come_from_the_end_to_the_beginning_each_oldest_first(journal: Journal) -> None:
+    stored(journal, [begin(A, 7), begin(B, 7)])
+    seen: list[list[int]] = []
+    before, begun = 1 << 70, False
+    while not begun:
+        page = journal.read_back(A, before, 3)
+        assert page is not None
+        assert (page.first_seq, page.last_seq) == (1, 7)
+        assert page.records == records(page.records[0].seq, page.records[-1].seq)
+        seen.append([r.seq for r in page.records])
+        before, begun = seen[-1][0], page.is_the_beginning
+    assert seen == [[5, 6, 7], [2, 3, 4], [1]]
+
+
+@pytest.mark.parametrize("before", [1, 0, -(1 << 70)])
+def test_nothing_comes_before_the_beginning(journal: Journal, before: int) -> None:
+    stored(journal, [begin(A, 2)])
+    page = journal.read_back(A, before, 10)
+    assert page is not None
+    assert (page.records, page.is_the_beginning) == ((), True)
+    assert journal.read_back(B, before, 10) is None
+
+
+def test_a_page_before_a_cursor_keeps_its_bytes_too_and_has_what_is_nearest(journal: Journal) -> None:
+    stored(journal, [begin(A, 4, "x" * 1000)])
+    size = len(record(1, "x" * 1000).body)
+    for max_bytes, found in ((0, [3]), (2 * size - 1, [3]), (2 * size, [2, 3]), (1 << 20, [1, 2, 3])):
+        page = journal.read_back(A, 4, 10, max_bytes)
+        assert page is not None
+        assert [r.seq for r in page.records] == found
+
+
 @pytest.mark.parametrize("after", [-1, -(1 << 70)])
 def test_a_cursor_before_the_beginning_reads_from_the_beginning(journal: Journal, after: int) -> None:
     stored(journal, [begin(A, 2)])

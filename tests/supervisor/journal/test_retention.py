@@ -34,6 +34,9 @@ def test_the_newest_events_stay_and_pages_tell_where_they_begin(opened: Open) ->
     page = journal.read(A, 0, 2)
     assert page is not None
     assert (page.first_seq, page.last_seq, [r.seq for r in page.records]) == (7, 10, [7, 8])
+    back = journal.read_back(A, 9, 5)
+    assert back is not None
+    assert ([r.seq for r in back.records], back.is_the_beginning) == ([7, 8], True)
 
 
 def test_events_older_than_the_age_go_and_the_head_stays(opened: Open) -> None:

@@ -96,7 +96,7 @@ def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
     taken = yield from command(one, said)
     if given.wait and isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:
         # The key was used before and that turn is over: how it ended is history.
-        past = yield from ask(r.ReadHistory(one, max(0, taken.ended - LAST_WORDS), LAST_WORDS))
+        past = yield from ask(r.ReadHistory(one, limit=LAST_WORDS, before=taken.ended + 1))
         return ending_of(taken.turn, past.page.records) or taken
     return taken
 
@@ -148,10 +148,12 @@ def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
 
 
 def history(_: ControlCall, given: p.History) -> Script[Raw]:
+    if given.before is not None and "after" in given.model_fields_set:
+        raise InvalidInput("give either after or before")
     one = yield from conversation_named(given.conversation)
-    read = yield from ask(r.ReadHistory(one, given.after, given.limit))
+    read = yield from ask(r.ReadHistory(one, given.after, given.limit, given.before))
     page = read.page
-    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": read.complete}
     return Raw(rest, {"events": _encoded((one, record) for record in page.records)})
 
 
@@ -161,7 +163,7 @@ def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
 
 
 def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
-    return b"[" + b",".join(envelope(conversation, record) for conversation, record in records) + b"]"
+    return b"[%b]" % b",".join(envelope(conversation, record) for conversation, record in records)
 
 
 def rename(_: ControlCall, given: p.Rename) -> Script[Done]:

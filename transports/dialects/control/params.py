@@ -103,6 +103,9 @@ class Detach(Params):
 
 class History(Named):
     after: Seq = Field(0, description="Events after this seq.")
+    before: Annotated[Whole, Field(ge=1, lt=1 << 62)] | None = Field(
+        None, description="In place of `after`: the last events before this seq. Any large number means the end."
+    )
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
 
 

@@ -81,7 +81,7 @@ USUAL: dict[str, Reply] = {
     "AnswerApproval": lambda message: a.Answered(message.approval, message.decision),
     "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
-    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1)),
+    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
     "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
     "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),

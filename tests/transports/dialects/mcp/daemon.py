@@ -314,10 +314,13 @@ class Daemon:
         return ask.SettingsMade(settings, "using mock-model")
 
     def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
-        page = self.journal.read(request.conversation, request.after, request.limit)
+        if request.before is None:
+            page = self.journal.read(request.conversation, request.after, request.limit)
+        else:
+            page = self.journal.read_back(request.conversation, request.before, request.limit)
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
-        return ask.HistoryRead(page)
+        return ask.HistoryRead(page, page.complete if request.before is None else page.is_the_beginning)
 
 
 def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:

@@ -34,13 +34,15 @@ def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Sc
 
 def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObject]:
     conversation = yield from _meant(wanted.thread_id)
-    page = (yield from ask(ReadHistory(conversation, wanted.after, wanted.limit))).page
+    read = yield from ask(ReadHistory(conversation, wanted.after, wanted.limit, wanted.before))
+    page = read.page
     words = as_markdown(page.records)
     structure = {
         "threadId": conversation,
         "text": words,
         "after": page.records[-1].seq if page.records else wanted.after,
-        "complete": page.complete,
+        "before": page.records[0].seq if page.records else wanted.before or 1,
+        "complete": read.complete,
     }
     return {"content": text(words), "structuredContent": structure}
 
