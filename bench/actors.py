@@ -116,6 +116,7 @@ class ActorsHarness(FakeDaemon):
         assert self.shared.left(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
+        assert self.directory.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 
 

@@ -45,7 +45,6 @@ from supervisor.agent.processes.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
-from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from supervisor.config.shared import WireApi  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
@@ -106,22 +105,21 @@ class OneModel:
 
 
 @contextlib.asynccontextmanager
-async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, TranscriptCache]]:
+async def agent(home: Path, model: Model) -> AsyncIterator[Runner]:
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
         toolbox = Toolbox(processes, sandbox)
         transcripts = TranscriptCache(FakeJournal())
         backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
-        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), transcripts
+        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend)
 
 
-async def turn(runner: Runner, transcripts: TranscriptCache, prompt: str) -> None:
-    transcripts.keep(CONVERSATION, ModelTranscript())
+async def turn(runner: Runner, prompt: str) -> None:
     taker = Taker(runner)
     asked = PendingInput(InputId("i"), (TextItem(text=prompt),), BusyPolicy.STEER)
     settings = Settings(model="mock-model", cwd=Path("/"))
-    runner.order(RunAgent(CONVERSATION, TurnId("t"), settings, 1, inputs=(asked,)), taker)
+    runner.order(RunAgent(CONVERSATION, TurnId("t"), settings, 1, inputs=(asked,), first=True), taker)
     await taker.ended
 
 
@@ -130,13 +128,13 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
     async with ModelClient() as client, await asyncio.to_thread(build_http) as http:
         for wire in WireApi:
             endpoint = Endpoint(base_url, wire)
-            async with agent(home, OpenAiModel(client, endpoint)) as (runner, transcripts):
+            async with agent(home, OpenAiModel(client, endpoint)) as runner:
                 for name, shape in SHAPES.items():
                     prompt = f"{shape} stream {count}"
                     request = ModelRequest("mock-model", "bench", (said("user", prompt),))
                     await floor(http, endpoint, request)  # has the server build its answer
                     bottom = await cpu(partial(floor, http, endpoint, request), count)
-                    whole = await cpu(partial(turn, runner, transcripts, prompt), count)
+                    whole = await cpu(partial(turn, runner, prompt), count)
                     verdict = "" if whole - bottom <= TARGET_US else f"  OVER {TARGET_US}"
                     print(f"{f'{wire.value}, {name}':42} {bottom:7.1f} {whole:7.1f} {whole - bottom:7.1f}{verdict}")
 

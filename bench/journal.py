@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Head, ListQuery, Record
 from supervisor.journal import SqliteJournal
 
 CONVERSATIONS = 100
@@ -134,9 +134,9 @@ def listing(path: Path) -> tuple[float, float]:
         opened = time.perf_counter() - started
 
         def step(_: int) -> None:
-            assert len(journal.heads()) == LISTED
+            assert journal.listed(ListQuery(limit=20)).total == LISTED
 
-        return opened, timed(ROUNDS, step, 1).commit_s
+        return opened, timed(SINGLES, step, 1).commit_s
 
 
 def row(name: str, rounds: list[Figures]) -> float:
@@ -184,7 +184,7 @@ def main() -> None:
             print("  this disk acknowledges fsync early: single commits look cheap here, so the ratios are small")
         held = measure(folder)
         opened, listed = listing(folder / "many.db")
-        print(f"  {LISTED:,} conversations: opened in {opened * 1e3:.0f} ms, listed in {listed * 1e3:.0f} ms")
+        print(f"  {LISTED:,} conversations: opened in {opened * 1e3:.1f} ms, 20 listed in {listed * 1e3:.2f} ms")
         print(f"  claim (>= {EVENTS_PER_S:,}/s, >= {RATIO}x with 10 each): {'held' if held else 'NOT HELD'}")
     sys.exit(0 if held else 1)
 

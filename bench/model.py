@@ -40,7 +40,7 @@ def server() -> Iterator[str]:
 
 async def floor(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest) -> list[bytes]:
     headers = headers_of(endpoint, "")
-    content = wires.encoded(endpoint, request)
+    content = b"".join(wires.body(endpoint, request))
     async with http.stream("POST", url_of(endpoint), headers=headers, content=content) as response:
         return [chunk async for chunk in response.aiter_bytes()]
 

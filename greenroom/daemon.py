@@ -40,12 +40,15 @@ def daemon_answers() -> bool:
     return True
 
 
-def start_daemon(arguments: tuple[str, ...] = ()) -> None:
-    """Return when a daemon answers, even if another program has started it. Raises StartFailed."""
+def start_daemon(arguments: tuple[str, ...] = (), busy: Callable[[str], None] = lambda _: None) -> None:
+    """Return when a daemon answers, even if another program has started it. Raises StartFailed.
+
+    `busy` is told what a start does that takes long.
+    """
     from supervisor.daemon.launch import launch
 
     try:
-        launch(arguments)
+        launch(arguments, busy=busy)
     except errors.StartFailed as error:
         text = error.message.removeprefix("greenroom: the daemon could not start: ")
         raise errors.StartFailed(f"the daemon could not start: {text}") from error

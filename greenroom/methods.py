@@ -29,6 +29,7 @@ from greenroom.following import ConversationReader, EverythingReader, HistoryRea
 from greenroom.record import KINDS, Event, UnknownEvent
 from greenroom.scripts import (
     ANSWER_S,
+    END,
     QUESTIONS,
     TERMINAL,
     ApiCall,
@@ -36,7 +37,6 @@ from greenroom.scripts import (
     Script,
     TimeLimit,
     asked,
-    page,
     rows,
     surely,
 )
@@ -317,8 +317,8 @@ def questions_in(open_: list[Json]) -> list[Question]:
 
 
 def _last_turn(conversation: str) -> Script[Turn | None]:
-    last_seq = (yield from page(conversation, 0, 1))["last_seq"]
-    events = (yield from page(conversation, max(0, last_seq - LOOK_BACK), LOOK_BACK))["events"]
+    params = {"conversation": conversation, "before": END, "limit": LOOK_BACK}
+    events = (yield from surely(ApiCall("conversation/history", params)))["events"]
     for place, envelope in reversed(list(enumerate(events))):
         if envelope["event"]["type"] in TERMINAL:
             before = events[place - 1]["event"] if place else {}

@@ -38,7 +38,10 @@ class SettingsMade(Struct, frozen=True):
 
 
 class HistoryRead(Struct, frozen=True):
+    """`complete`: nothing comes after the page; of one that was asked for by its end, nothing before it."""
+
     page: Page
+    complete: bool
 
 
 class NewsRead(Struct, frozen=True):
@@ -116,11 +119,12 @@ class RememberEnvironment(Struct, frozen=True):
 
 
 class ReadHistory(Query[HistoryRead], frozen=True):
-    """Stored events after a cursor."""
+    """Stored events after a seq, or the last ones before a seq."""
 
     conversation: ConversationId
     after: int = 0
     limit: int = 256
+    before: int | None = None
 
 
 class ReadNews(Query[NewsRead], frozen=True):

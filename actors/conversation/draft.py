@@ -12,7 +12,7 @@ from actors.conversation.tail import without_item
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.ids import Caller, TurnId
-from actors.vocabulary.records import Append, Record
+from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.shortening import shortened
 
 
@@ -50,6 +50,7 @@ class Draft:
         facts = apply(self.facts, event, self.now, turn)
         record = Record(facts.seq, self.now, turn, event.type, body)
         self._records.append(record)
+        self.state.unchecked += len(body)
         self._durable = self._durable or event.synced
         self._headline = self._headline or event.headline
         self.state.facts = facts
@@ -97,9 +98,20 @@ class Draft:
         append = None
         if self._records:
             self.state.versions = (*self.state.versions, self.facts)
-            head = head_of(self.state) if self._headline else None
+            head = self._checkpoint() if self._headline or self._is_far_from_checkpoint else None
             append = Append(self.facts.conversation, tuple(self._records), head, self._durable)
         return Step(self.state, append, (*self._effects, *self._last))
+
+    @property
+    def _is_far_from_checkpoint(self) -> bool:
+        """True if a conversation that woke would have much to replay, in a turn that makes no headlines."""
+        state, limits = self.state, self.state.limits
+        behind = state.facts.seq - state.checkpoint
+        return behind >= limits.checkpoint_records or state.unchecked >= limits.checkpoint_bytes
+
+    def _checkpoint(self) -> Head:
+        self.state.checkpoint, self.state.unchecked = self.facts.seq, 0
+        return head_of(self.state)
 
 
 def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:

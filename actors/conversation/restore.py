@@ -45,10 +45,19 @@ def restore(
 ) -> State:
     """The state that the journal holds: the checkpoint, and every event after it."""
     facts = _checkpoint().validate_json(head.checkpoint) if head else unborn(conversation)
+    checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:
             facts = apply(facts, durable_adapter.validate_json(record.body), record.ts, record.turn)
-    return State(facts=facts, committed=facts.seq, durable=facts, limits=limits or Limits())
+            unchecked += len(record.body)
+    return State(
+        facts=facts,
+        committed=facts.seq,
+        durable=facts,
+        checkpoint=checkpoint,
+        unchecked=unchecked,
+        limits=limits or Limits(),
+    )
 
 
 def survivors_of(state: State) -> Survivors:

@@ -31,6 +31,10 @@ class Limits(Struct, frozen=True):
     said_bytes: int = 18 << 20  # of what a client said: its longest message, and what stands around it
     window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
     window_bytes: int = 16 * 1024  # a live session stays under 60 KiB
+    checkpoint_records: int = (
+        128  # after a checkpoint; replayed by a conversation that wakes, in a millisecond or two
+    )
+    checkpoint_bytes: int = 512 * 1024  # the same
     page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
     interrupt_when_alone: bool = False  # by default a turn outlives its clients: that is the point of it
     unanswerable_s: float = 300.0  # time enough to open a terminal and answer there
@@ -132,6 +136,8 @@ class State(Struct):
     epoch: int = 0
     versions: tuple[Facts, ...] = ()  # after each append that is under way, oldest first
     durable: Facts | None = None  # as of `committed`; what a refused append falls back to
+    checkpoint: int = 0  # the seq of the last one, stored or under way
+    unchecked: int = 0  # bytes of the events behind it
     window: tuple[Record, ...] = ()
     tails: tuple[Tail, ...] = ()
     run: Run | None = None

@@ -12,7 +12,7 @@ from actors.journal.messages import FetchPage, LibrarianInput, Load, Loaded
 from actors.runtime.base import Actor
 from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.ports import Journal
-from actors.vocabulary.records import Page, Record
+from actors.vocabulary.records import PAGE_BYTES, Page, Record
 
 log = structlog.get_logger()
 Answer = TypeVar("Answer", Loaded, PageRead)
@@ -41,7 +41,7 @@ class Librarian(Actor[LibrarianInput]):
     def _page(self, message: FetchPage) -> Page | None:
         """A page of history. None ends the subscription, as its reader would wait for ever."""
         try:
-            return self._journal.read(message.conversation, message.read.after, message.read.limit)
+            return self._journal.read(message.conversation, message.read.after, message.read.limit, PAGE_BYTES)
         except Exception:
             log.exception("journal.read_failed", conversation=message.conversation)
             return None

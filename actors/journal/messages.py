@@ -6,9 +6,10 @@ from msgspec import Struct
 
 from actors.conversation.effects import ReadPage
 from actors.conversation.messages import Address, AppendRefused, Committed, PageRead
+from actors.vocabulary.answers import Candidates, Resolved
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Record
 
 
 class Store(Struct, frozen=True):
@@ -65,6 +66,129 @@ class FetchPage(Struct, frozen=True):
     conversation: ConversationId
     read: ReadPage
     reply_to: Address[PageRead]
+
+
+# --- what the directory looks up, and what it finds -----------------------------------------------------------------
+
+
+class FindRow(Struct, frozen=True):
+    """Find the row of a conversation."""
+
+    conversation: ConversationId
+
+
+class FindName(Struct, frozen=True):
+    """Find the conversation that has this name, for the request that wants it."""
+
+    name: str
+    caller: Caller
+
+
+class FindNew(Struct, frozen=True):
+    """Find whether a new conversation may have this id and this name."""
+
+    conversation: ConversationId
+    name: str | None
+    caller: Caller
+
+
+class FindReference(Struct, frozen=True):
+    """Find the conversation with this id or this name, or the only one whose id begins so."""
+
+    reference: str
+    caller: Caller
+
+
+class FindBeginning(Struct, frozen=True):
+    """Find the first ids that begin with this."""
+
+    prefix: str
+    limit: int
+    caller: Caller
+
+
+class ReadList(Struct, frozen=True):
+    """Read a page of a list without the conversations in `leaving_out`; or `only` these, whatever the query says."""
+
+    query: ListQuery
+    caller: Caller
+    leaving_out: frozenset[ConversationId] = frozenset()
+    only: tuple[ConversationId, ...] | None = None
+
+
+class FindSurplus(Struct, frozen=True):
+    """Find conversations at rest that are too many or too old, longest untouched first, none in `leaving_out`."""
+
+    most: int | None
+    untouched_since: float | None
+    limit: int
+    leaving_out: frozenset[ConversationId] = frozenset()
+
+
+Lookup = FindRow | FindName | FindNew | FindReference | FindBeginning | ReadList | FindSurplus
+
+
+class RowFound(Struct, frozen=True):
+    """The row as lists have it; None: there is no such conversation on disk."""
+
+    conversation: ConversationId
+    head: Head | None
+
+
+class NameFound(Struct, frozen=True):
+    """The conversation that has the name; None: it is free."""
+
+    caller: Caller
+    conversation: ConversationId | None
+
+
+class NewFound(Struct, frozen=True):
+    """The answer to FindNew: whether there is such a conversation, and which one has the name."""
+
+    asked: FindNew
+    exists: bool
+    owner: ConversationId | None
+
+
+class ReferenceFound(Struct, frozen=True):
+    caller: Caller
+    answer: Resolved | Candidates | GreenroomError
+
+
+class ListRead(Struct, frozen=True):
+    """The page. Its total counts what was left out, too."""
+
+    asked: ReadList
+    page: HeadPage
+
+
+class SurplusFound(Struct, frozen=True):
+    conversations: tuple[ConversationId, ...]
+
+
+class LookupFailed(Struct, frozen=True):
+    """The journal could not be read, or not in time."""
+
+    asked: Lookup
+    error: GreenroomError
+
+
+Found = RowFound | NameFound | NewFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
+
+
+class LookedUp(Struct, frozen=True):
+    """The answer to the lookup with this number: what was on disk at some moment since it was asked."""
+
+    number: int
+    found: Found
+
+
+class LookUp(Struct, frozen=True):
+    """Look something up on disk. `number` is the asker's own."""
+
+    number: int
+    lookup: Lookup
+    reply_to: Address[LookedUp]
 
 
 LibrarianInput = FetchPage | Load

@@ -1,12 +1,16 @@
 """The decision on every message to the registry: forward it, keep it for the next owner, or refuse it.
 
-Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of ten
-thousand entries for every message would not be simpler, only slower.
+Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of a
+thousand entries for every message would not be simpler, only slower. None of them grows with what sleeps: what it has
+to know of that it has looked up on disk (`finding` in entry.py).
 """
 
 from collections import deque
 from collections.abc import Iterable
+from itertools import count
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
 from actors.conversation.messages import (
@@ -24,13 +28,33 @@ from actors.conversation.messages import (
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
-from actors.journal.messages import Erased
-from actors.routing.entry import ENDED, UNDER_WAY, Entry, EntryStatus, caller_of
-from actors.routing.index import Index
+from actors.journal.messages import (
+    Erased,
+    FindBeginning,
+    FindName,
+    FindNew,
+    FindReference,
+    FindRow,
+    FindSurplus,
+    ListRead,
+    LookedUp,
+    Lookup,
+    LookupFailed,
+    NameFound,
+    NewFound,
+    ReadList,
+    ReferenceFound,
+    RowFound,
+    SurplusFound,
+)
+from actors.routing.entry import UNDER_WAY, Entry, EntryStatus, caller_of
+from actors.routing.index import IN_MEMORY, Index
 from actors.routing.messages import (
     AllAnswered,
     AllEnded,
+    AskDirectory,
     AwaitAnswers,
+    ClaimName,
     Create,
     EraseRows,
     Forward,
@@ -38,7 +62,10 @@ from actors.routing.messages import (
     Known,
     Left,
     ListApprovals,
+    ListAwake,
+    ListBeginning,
     ListConversations,
+    NameClaimed,
     ParkOffered,
     RegistryInput,
     RegistryQuery,
@@ -47,6 +74,7 @@ from actors.routing.messages import (
     RoutingEffect,
     SayAllAnswered,
     SayAllEnded,
+    SayNameClaimed,
     SessionFailed,
     StartSession,
     Stayed,
@@ -54,9 +82,11 @@ from actors.routing.messages import (
     Trim,
     WatchList,
 )
+from actors.routing.names import Claim, Names
 from actors.routing.room import Room
+from actors.routing.trimming import BATCH, Trimming
 from actors.routing.watching import ListWatch
-from actors.vocabulary.answers import Done
+from actors.vocabulary.answers import Done, Resolved
 from actors.vocabulary.errors import (
     GreenroomError,
     NameTaken,
@@ -67,26 +97,50 @@ from actors.vocabulary.errors import (
 )
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.naming import refused_name
+from actors.vocabulary.records import AT_REST, Head
 from actors.vocabulary.settings import AbortReason
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
+LOOKUPS_LIMIT = 1024  # that wait for the disk; a client has far fewer in flight
+LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
+CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
 SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
+
+
+def _behind() -> Overloaded:
+    return Overloaded("too much is being looked up on disk already; try again")
+
+
+def _exists(conversation: ConversationId) -> WrongState:
+    return WrongState(f"conversation {conversation} exists")
+
+
+def _taken(name: str) -> NameTaken:
+    return NameTaken(f"another conversation is called {name!r}; choose another name")
 
 
 def _retires(message: SessionInput) -> bool:
     return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
+NameRequest = ToConversation | ClaimName | None  # None: a Create, which waits in its entry
+
+
 class Routing:
     def __init__(self, max_live: int = 1000) -> None:
         self._index = Index()
+        self._names: Names[NameRequest] = Names()
+        self._lookups: set[int] = set()  # that are not answered yet
+        self._numbers = count(1)
+        self._generation = 0  # of the owner that was started last
+        self._failed_lately: deque[tuple[float, ConversationId]] = deque()
         self._requests: dict[Caller, ConversationId] = {}
         self._unsettled: deque[ConversationId] = deque()  # of the last daemon, for which there was no room yet
         self._watch = ListWatch()
-        self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
+        self._trimming = Trimming()
         self._live = 0
         self._room = Room()
         self._max_live = max_live
@@ -97,6 +151,7 @@ class Routing:
 
     def step(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
         effects = self._decide(message, now)
+        self._forgive(now)
         if self._await_ends and not self._lost:
             waiting, self._await_ends = self._await_ends, []
             effects = [*effects, *map(SayAllEnded, waiting)]
@@ -121,6 +176,10 @@ class Routing:
                 return self.erased(message)
             case Known():
                 return self._know(message)
+            case LookedUp():
+                return self.looked_up(message)
+            case ClaimName():
+                return self._claim_name(message)
             case HeadChanged():
                 return self._head_changed(message)
             case Settle():
@@ -144,8 +203,16 @@ class Routing:
         match query:
             case Create():
                 return self._create(query, caller)
-            case ListConversations() | ListApprovals() | Resolve():
-                return [self._index.look_up(query, caller)]
+            case ListConversations():
+                return self._list(query, caller)
+            case ListAwake():
+                return [ReplyTo(caller, self._index.awake())]
+            case ListApprovals():
+                return [ReplyTo(caller, self._index.approvals(query.conversation))]
+            case Resolve():
+                return self._resolve(query.reference, caller)
+            case ListBeginning():
+                return self._answer_from_disk(FindBeginning(query.prefix, query.limit, caller))
             case WatchList():
                 return [*self._watch.watch(query, caller)]
             case Remove():
@@ -156,6 +223,7 @@ class Routing:
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
         return entry is not None and entry.status not in {
+            EntryStatus.FINDING,
             EntryStatus.PARKED,
             EntryStatus.REMOVING,
             EntryStatus.WAITING,
@@ -163,42 +231,45 @@ class Routing:
 
     def statistics(self) -> dict[str, int]:
         return {
-            "conversations": len(self._index),
+            "awake": len(self._index),
             "live": self._live,
             "requests": len(self._requests),
+            "lookups": len(self._lookups),
             "watchers": len(self._watch),
         }
 
     # --- commands -------------------------------------------------------------------------------------------------
 
     def _route(self, message: ToConversation) -> list[RoutingEffect]:
-        entry = self._index.get(message.conversation)
         command, caller = message.command, message.caller
-        if entry is None or entry.never_was:
-            return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
-        if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
-            return self._refused(caller, refusal)
-        if isinstance(command, Rename) and not self._index.take(command.name, message.conversation, caller):
-            return self._refused(
-                caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
-            )
+        if isinstance(command, Rename) and command.name:
+            return self._rename(command.name, message)
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
-        return self._hand_over(message.conversation, entry, message)
+        return self._hand_over(message.conversation, message)
 
     def _settle(self, caller: Caller) -> None:
         """Forget the request, because its one answer is out."""
         self._requests.pop(caller, None)
-        self._index.settle(caller)
+        self._names.settle(caller)
 
-    def _hand_over(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
+    def _hand_over(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
+        entry = self._index.get(conversation)
+        if entry is None:
+            return self._find(conversation, Entry(EntryStatus.FINDING, stash=[message]), caller_of(message))
         match entry.status:
             case EntryStatus.LIVE:
                 self._room.use(conversation)
                 return [Forward(conversation, message)]
             case EntryStatus.PARKED:
-                return self._wake(conversation, entry, message)
-            case EntryStatus.PARKING | EntryStatus.RECOVERING | EntryStatus.REMOVING | EntryStatus.WAITING:
+                return self._wake(conversation, entry, [message])
+            case (
+                EntryStatus.FINDING
+                | EntryStatus.PARKING
+                | EntryStatus.RECOVERING
+                | EntryStatus.REMOVING
+                | EntryStatus.WAITING
+            ):
                 return self._stash(entry, message)
             case EntryStatus.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
@@ -215,9 +286,13 @@ class Routing:
         return []
 
     def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
-        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped."""
+        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped.
+
+        A removal is asked for again anyway, as `removal` is still set when the failure is reported.
+        """
         entry = self._index.get(conversation)
-        return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
+        kept = isinstance(message, SAID_TO_IT) and not _retires(message)
+        return self._stash(entry, message) if entry and kept else []
 
     def refuse(self, message: SessionInput, reason: str) -> list[RoutingEffect]:
         return self._refused(
@@ -230,13 +305,164 @@ class Routing:
         self._settle(caller)
         return [ReplyTo(caller, refusal)]
 
-    def _wake(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
+    def _refused_all(self, messages: Iterable[SessionInput], refusal: GreenroomError) -> list[RoutingEffect]:
+        return [effect for message in messages for effect in self._refused(caller_of(message), refusal)]
+
+    def _wake(
+        self, conversation: ConversationId, entry: Entry, messages: Iterable[SessionInput]
+    ) -> list[RoutingEffect]:
         if self._quiescing:
-            return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
+            self._index.let_rest(conversation)
+            return self._refused_all(messages, Overloaded("the daemon is stopping; try again in a moment"))
         if self._live < self._max_live:
-            return [self._start(conversation, entry, Revived(), (message,))]
-        entry.stash.append(message)
+            return [self._start(conversation, entry, Revived(), tuple(messages))]
+        entry.stash.extend(messages)
         return self._wait_for_room(conversation, entry)
+
+    # --- finding --------------------------------------------------------------------------------------------------
+
+    def _find(self, conversation: ConversationId, waiting: Entry, caller: Caller | None) -> list[RoutingEffect]:
+        """Have the row looked up, because nothing is known of the conversation; what is said meanwhile waits."""
+        if self._is_behind:
+            return self._refused(caller, _behind())
+        self._index.add(conversation, waiting)
+        return self._look_up(FindRow(conversation))
+
+    @property
+    def _is_behind(self) -> bool:
+        return len(self._lookups) >= LOOKUPS_LIMIT
+
+    def _look_up(self, lookup: Lookup) -> list[RoutingEffect]:
+        number = next(self._numbers)
+        self._lookups.add(number)
+        return [AskDirectory(number, lookup)]
+
+    def looked_up(self, message: LookedUp) -> list[RoutingEffect]:
+        """Go on with what was found. An answer that comes after its time means nothing any more."""
+        if message.number not in self._lookups:
+            return []
+        self._lookups.remove(message.number)
+        match message.found:
+            case RowFound(conversation, head):
+                return self._row_found(conversation, head)
+            case NameFound(caller, conversation):
+                return self._name_found(caller, conversation)
+            case NewFound():
+                return self._new_found(message.found)
+            case ReferenceFound(caller, answer):
+                return [ReplyTo(caller, answer)]
+            case ListRead(asked, page):
+                return [ReplyTo(asked.caller, self._index.completed(asked, page))]
+            case SurplusFound(conversations):
+                self._trimming.found(conversations)
+                return self._trim_next() or self._trimmed()
+            case LookupFailed(asked, error):
+                return self._not_looked_up(asked, error)
+            case _:
+                assert_never(message.found)
+
+    def _not_looked_up(self, lookup: Lookup, error: GreenroomError) -> list[RoutingEffect]:
+        match lookup:
+            case FindRow(conversation):
+                return self._turned_away(conversation, error)
+            case FindName(_, caller):
+                return self._name_refused(caller, error)
+            case FindNew():
+                return self._not_created(lookup, error)
+            case FindReference(_, caller) | FindBeginning(_, _, caller) | ReadList(_, caller):
+                return [ReplyTo(caller, error)]
+            case FindSurplus():
+                return self._trimmed()
+            case _:
+                assert_never(lookup)
+
+    def _row_found(self, conversation: ConversationId, head: Head | None) -> list[RoutingEffect]:
+        entry = self._index[conversation]
+        head = head or entry.head  # it may have been imported since
+        if head is None:
+            return self._turned_away(conversation, UnknownConversation(f"no conversation {conversation}"))
+        entry.head, entry.generation = head, head.generation
+        return self._serve_waiting(conversation, entry)
+
+    def _serve_waiting(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
+        """Serve what waited until it was known that nobody owns the conversation. If nothing has, it may rest."""
+        entry.status, first, entry.removal = EntryStatus.PARKED, entry.removal, None
+        served = self._remove(conversation, first) if first is not None else []
+        if entry.status is EntryStatus.PARKED and entry.stash:
+            served += self._wake(conversation, entry, entry.emptied())
+        served += self._ask_again(conversation, entry)
+        self._index.let_rest(conversation)
+        return served
+
+    def _turned_away(self, conversation: ConversationId, error: GreenroomError) -> list[RoutingEffect]:
+        """Refuse all that waited for a conversation that was not found."""
+        entry = self._index[conversation]
+        self._index.forget(conversation)
+        asking = [effect for caller in (entry.removal, *entry.removers) for effect in self._refused(caller, error)]
+        return [*self._refused_all(entry.emptied(), error), *asking]
+
+    def _resolve(self, reference: str, caller: Caller) -> list[RoutingEffect]:
+        if self.is_live(ConversationId(reference)):
+            return [ReplyTo(caller, Resolved(ConversationId(reference)))]
+        return self._answer_from_disk(FindReference(reference, caller))
+
+    def _list(self, asked: ListConversations, caller: Caller) -> list[RoutingEffect]:
+        query = replace(asked.query, limit=min(asked.query.limit, LIST_LIMIT))
+        if asked.only is not None:
+            return self._answer_from_disk(ReadList(query, caller, only=asked.only[:LIST_LIMIT]))
+        if query.state in IN_MEMORY:
+            return [ReplyTo(caller, self._index.awake_page(query))]
+        return self._answer_from_disk(self._index.lookup_of(query, caller))
+
+    def _answer_from_disk(self, lookup: FindReference | FindBeginning | ReadList) -> list[RoutingEffect]:
+        return [ReplyTo(lookup.caller, _behind())] if self._is_behind else self._look_up(lookup)
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def _claim(self, caller: Caller, claim: Claim[NameRequest]) -> GreenroomError | None:
+        """Claim a name at once. It is granted if the disk, which is asked next, does not know it either."""
+        if (refusal := refused_name(claim.name)) is not None:
+            return refusal
+        if self._is_behind:
+            return _behind()
+        return None if self._names.claim(caller, claim) else _taken(claim.name)
+
+    def _rename(self, name: str, message: ToConversation) -> list[RoutingEffect]:
+        if message.caller is None:
+            return []  # a claim ends with an answer
+        refusal = self._claim(message.caller, Claim(name, message.conversation, message))
+        if refusal is not None:
+            return self._refused(message.caller, refusal)
+        return self._look_up(FindName(name, message.caller))
+
+    def _claim_name(self, message: ClaimName) -> list[RoutingEffect]:
+        refusal = self._claim(message.caller, Claim(message.name, message.conversation, message))
+        if refusal is not None:
+            return [SayNameClaimed(message.reply_to, NameClaimed(refusal))]
+        return self._look_up(FindName(message.name, message.caller))
+
+    def _name_found(self, caller: Caller, owner: ConversationId | None) -> list[RoutingEffect]:
+        claim = self._names.claimed_by(caller)
+        if claim is None:
+            return []  # settled meanwhile
+        if owner not in {None, claim.conversation}:
+            return self._name_refused(caller, _taken(claim.name))
+        match claim.request:
+            case ToConversation() as renaming:
+                return self._hand_over(claim.conversation, renaming)
+            case ClaimName() as asked:
+                return [SayNameClaimed(asked.reply_to, NameClaimed())]
+            case None:
+                return []
+            case _:
+                assert_never(claim.request)
+
+    def _name_refused(self, caller: Caller, refusal: GreenroomError) -> list[RoutingEffect]:
+        claim = self._names.claimed_by(caller)
+        if claim is not None and isinstance(claim.request, ClaimName):
+            self._names.settle(caller)
+            return [SayNameClaimed(claim.request.reply_to, NameClaimed(refusal))]
+        return self._refused(caller, refusal)
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +487,7 @@ class Routing:
             entry is not None
             and entry.status is EntryStatus.LIVE
             and entry.head is not None
-            and entry.head.state in ENDED
+            and entry.head.state in AT_REST
         )
 
     def _refuse_the_waiting(self) -> list[RoutingEffect]:
@@ -273,11 +499,14 @@ class Routing:
             if entry is None or entry.status is not EntryStatus.WAITING:
                 continue
             entry.status = EntryStatus.PARKED
-            if entry.head is None:
-                self._index.forget(conversation)
             full = Overloaded(f"{most}; try again when a turn has ended")
-            effects += [one for message in entry.emptied() for one in self._refused(caller_of(message), full)]
-            effects += self._ask_again(conversation, entry)
+            effects += self._refused_all(entry.emptied(), full)
+            if entry.is_asleep:
+                effects += self._ask_again(conversation, entry)
+            else:  # its owner would have to decide, for whom there is no room either
+                removers, entry.removers = entry.removers, []
+                effects += [effect for caller in removers for effect in self._refused(caller, full)]
+            self._index.let_rest(conversation)
         return effects
 
     def _let_in(self) -> list[RoutingEffect]:
@@ -304,28 +533,49 @@ class Routing:
         unborn = entry.head is None and entry.generation == 0
         entry.status = EntryStatus.LIVE
         self._room.use(conversation)
-        entry.generation += 1
+        entry.generation = self._generation = max(self._generation, entry.generation) + 1
+        self._trimming.note_start(conversation)
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
-        name = query.begin.name
-        if query.conversation in self._index:
-            return self._refused(caller, WrongState(f"conversation {query.conversation} exists"))
-        if (refusal := refused_name(name)) is not None:
+        """Create it when it is known that its id and its name are free. What is said to it meanwhile waits."""
+        conversation, name = query.conversation, query.begin.name or None
+        refusal: GreenroomError | None = None
+        if conversation in self._index:
+            refusal = _exists(conversation)
+        elif name is not None:
+            refusal = self._claim(caller, Claim(name, conversation, None))
+        elif self._is_behind:
+            refusal = _behind()
+        if refusal is not None:
             return self._refused(caller, refusal)
-        if self._index.is_taken(name):
-            return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
-        entry = Entry()
-        if not self._quiescing:
-            self._index.add(query.conversation, entry, name)
-        return self._wake(query.conversation, entry, ToConversation(query.conversation, query.begin, caller))
+        begin = ToConversation(conversation, query.begin, caller)
+        self._index.add(conversation, Entry(EntryStatus.FINDING, stash=[begin]))
+        return self._look_up(FindNew(conversation, name, caller))
+
+    def _new_found(self, found: NewFound) -> list[RoutingEffect]:
+        asked = found.asked
+        if found.exists:
+            return self._not_created(asked, _exists(asked.conversation))
+        if found.owner is not None and asked.name is not None:
+            return self._not_created(asked, _taken(asked.name))
+        return self._serve_waiting(asked.conversation, self._index[asked.conversation])
+
+    def _not_created(self, asked: FindNew, refusal: GreenroomError) -> list[RoutingEffect]:
+        """Refuse to create it. If something was said to it meanwhile, it is looked up: it may be there already."""
+        entry = self._index[asked.conversation]
+        del entry.stash[0]  # its beginning
+        refused = self._refused(asked.caller, refusal)
+        if entry.stash or entry.removers:
+            return [*refused, *self._look_up(FindRow(asked.conversation))]
+        self._index.forget(asked.conversation)
+        return refused
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
-        entry = self._index.get(conversation)
-        if conversation is None or entry is None:
+        if conversation is None or conversation not in self._index:
             return []  # settled already: what it did is done
-        return self._hand_over(conversation, entry, message)
+        return self._hand_over(conversation, message)
 
     def _close_connection(self, message: ConnectionClosed) -> list[RoutingEffect]:
         for caller in [one for one in self._requests if one.connection == message.connection]:
@@ -339,7 +589,7 @@ class Routing:
         for conversation, entry in self._index.items():
             if entry.status is EntryStatus.LIVE:
                 effects.append(Forward(conversation, message))
-            elif entry.status in {EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING}:
+            elif entry.status in CHANGING:
                 entry.stash.append(message)
         return effects
 
@@ -350,15 +600,21 @@ class Routing:
     # --- the index ------------------------------------------------------------------------------------------------
 
     def _know(self, message: Known) -> list[RoutingEffect]:
-        """Index heads. Those with a running turn of the last daemon are settled first; those that wait come after."""
+        """Settle what is not at rest: first running turns of the last daemon, then those that wait for an answer."""
         for head in message.heads:
-            self._index.add(head.conversation, Entry(head=head, generation=head.generation), head.name)
+            entry = self._index.get(head.conversation)
+            if entry is None:
+                self._index.add(head.conversation, Entry(head=head, generation=head.generation))
+            elif entry.status is EntryStatus.FINDING:
+                entry.head = head
         if message.ended is not None:
             self._await_ends.append(message.ended)
             self._lost |= {head.conversation: head.last_seq for head in message.heads if head.state in UNDER_WAY}
-        unsettled = [head for head in message.heads if head.state not in ENDED]
+        unsettled = [head for head in message.heads if head.state not in AT_REST]
         unsettled.sort(key=lambda head: head.state == "waiting")
         self._unsettled.extend(head.conversation for head in unsettled)
+        for head in message.heads:
+            self._index.let_rest(head.conversation)
         return self._settle_more()
 
     def _settle_more(self) -> list[RoutingEffect]:
@@ -372,26 +628,28 @@ class Routing:
         return effects
 
     def _head_changed(self, message: HeadChanged) -> list[RoutingEffect]:
+        """Note what is on disk. If the owner has left already (the lanes let that pass), it may be all there is."""
         head = message.head
         entry = self._index.get(head.conversation)
         if entry is None:
-            return []
+            entry = Entry(generation=head.generation)
+            self._index.add(head.conversation, entry)
         if head.last_seq > self._lost.get(head.conversation, head.last_seq):
             del self._lost[head.conversation]
-        self._index.rename(head, entry.head.name if entry.head else None)
         if entry.head is not None and entry.head.state == "failed" != head.state:
             entry.failures = []  # somebody has restarted it: it may fail anew
         came_or_went = entry.head is None or entry.head.archived != head.archived
         entry.head = head
         entry.pending = message.pending
+        self._index.let_rest(head.conversation)
         return [*self._watch.changed()] if came_or_went else []
 
     # --- removing -------------------------------------------------------------------------------------------------
 
     def _remove(self, conversation: ConversationId, caller: Caller) -> list[RoutingEffect]:
         entry = self._index.get(conversation)
-        if entry is None or entry.never_was:
-            return self._refused(caller, UnknownConversation(f"no conversation {conversation}"))
+        if entry is None:
+            return self._find(conversation, Entry(EntryStatus.FINDING, removal=caller), caller)
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
         match entry.status:
@@ -399,7 +657,7 @@ class Routing:
                 entry.removers.append(caller)
                 return self._wait_for_room(conversation, entry)
             case EntryStatus.PARKED:  # something is open there: its owner knows what
-                effects = self._wake(conversation, entry, ToConversation(conversation, Retire(), caller))
+                effects = self._wake(conversation, entry, [ToConversation(conversation, Retire(), caller)])
                 self._await_leave(entry, caller)
                 return effects
             case EntryStatus.LIVE:
@@ -423,8 +681,9 @@ class Routing:
         if entry is None or entry.status is not EntryStatus.REMOVING:
             return []
         if message.error is None:
-            return [*self._gone(message.conversation, entry), *self._trim_next()]
-        self._trimming.clear()  # the next removal would fail, too
+            gone = self._gone(message.conversation, entry)
+            return gone if entry.removal is not None else [*gone, *(self._trim_next() or self._trim_more())]
+        self._trimmed()  # the next removal would fail, too
         return self._kept(message.conversation, entry, message.error)
 
     def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
@@ -436,13 +695,14 @@ class Routing:
         return [*done, *refused, *self._watch.changed()]
 
     def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
-        """Serve what waited, because the disk could not forget the conversation."""
+        """Serve what waited, because the disk could not forget the conversation. It may have to be found again."""
         entry.status = EntryStatus.PARKED
         askers = (entry.removal, *entry.removers)
         waiting = tuple(entry.emptied())
         entry.removal, entry.removers = None, []
+        self._index.let_rest(conversation)
         refused = [effect for caller in askers for effect in self._refused(caller, error)]
-        return refused + [effect for one in waiting for effect in self._hand_over(conversation, entry, one)]
+        return refused + [effect for one in waiting for effect in self._hand_over(conversation, one)]
 
     def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
         """Handle the requests to remove it that came while it was between two owners."""
@@ -450,17 +710,32 @@ class Routing:
         return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
     def _trim(self, message: Trim) -> list[RoutingEffect]:
-        under_way = bool(self._trimming)
-        self._trimming = deque(self._index.surplus(message))
-        return [] if under_way else self._trim_next()
+        under_way, self._trimming.wanted = self._trimming.wanted is not None, message
+        return [] if under_way else self._look_for_surplus(message)
+
+    def _look_for_surplus(self, wanted: Trim) -> list[RoutingEffect]:
+        self._trimming.look()
+        awake = frozenset(one for one, entry in self._index.items() if not entry.is_asleep)
+        return self._look_up(FindSurplus(wanted.most, wanted.untouched_since, BATCH, awake))
 
     def _trim_next(self) -> list[RoutingEffect]:
         """Delete one at a time, as the disk is for conversations first. Those woken meanwhile are left alone."""
-        while self._trimming and not self._quiescing:
-            conversation = self._trimming.popleft()
+        while not self._quiescing and (conversation := self._trimming.next()) is not None:
             entry = self._index.get(conversation)
-            if entry is not None and entry.is_asleep:
-                return self._erase(conversation, entry, None)
+            if entry is None:
+                entry = Entry()
+                self._index.add(conversation, entry)
+            elif not entry.is_asleep:
+                continue
+            return self._erase(conversation, entry, None)
+        return []
+
+    def _trim_more(self) -> list[RoutingEffect]:
+        wanted = self._trimming.another()
+        return self._trimmed() if wanted is None or self._quiescing else self._look_for_surplus(wanted)
+
+    def _trimmed(self) -> list[RoutingEffect]:
+        self._trimming.end()
         return []
 
     # --- parking and failing --------------------------------------------------------------------------------------
@@ -486,10 +761,10 @@ class Routing:
                 self._one_less(message.conversation)
                 entry.status = EntryStatus.PARKED
                 stashed = tuple(entry.emptied())
-                if entry.head is None and not stashed:
-                    self._index.forget(message.conversation)
                 started = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
-                return [*started, *self._let_in(), *self._ask_again(message.conversation, entry)]
+                effects = [*started, *self._let_in(), *self._ask_again(message.conversation, entry)]
+                self._index.let_rest(message.conversation)
+                return effects
             case _:
                 return []
 
@@ -498,6 +773,7 @@ class Routing:
         if entry is None or entry.generation != message.generation:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
+        self._failed_lately.append((now, message.conversation))
         entry.status = EntryStatus.RECOVERING
         entry.stash[:0] = [one for one in message.leftovers if not _retires(one)]
         if entry.removal is not None and entry.removal not in message.survivors.callers:
@@ -516,7 +792,9 @@ class Routing:
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
             self._one_less(conversation)
-            return [*self._break(entry, failed), *self._ask_again(conversation, entry), *self._let_in()]
+            effects = [*self._break(entry, failed), *self._ask_again(conversation, entry), *self._let_in()]
+            self._index.let_rest(conversation)
+            return effects
         entry.failed = None
         revived = Revived(
             AbortReason.FAILED,
@@ -526,6 +804,15 @@ class Routing:
         )
         started = self._start(conversation, entry, revived, tuple(entry.emptied()))
         return [started, *self._ask_again(conversation, entry)]
+
+    def _forgive(self, now: float) -> None:
+        """Forget failures that are a minute old, and conversations of which nothing else was to be kept."""
+        while self._failed_lately and self._failed_lately[0][0] <= now - FAILURE_WINDOW_S:
+            _, conversation = self._failed_lately.popleft()
+            entry = self._index.get(conversation)
+            if entry is not None:
+                entry.failures = [one for one in entry.failures if one > now - FAILURE_WINDOW_S]
+                self._index.let_rest(conversation)
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
         """Forget the requests that the failed owner had taken; only those in `kept` can still be cancelled."""

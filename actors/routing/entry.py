@@ -1,12 +1,15 @@
-"""One conversation as the registry knows it. It is in one of these conditions:
+"""One conversation that the registry has in mind. It is in one of these conditions:
 
-parked      only rows in the journal; a message wakes it
+finding     it may be on disk: its row is looked up, or the name that it is to have; messages wait for that
+parked      nobody owns it, and something is known of it that is not on disk, or is not at rest; a message wakes it
 live        a session actor owns it; messages are forwarded
 parking     the session was asked to leave; messages wait for its answer
 recovering  the session failed; messages wait until its processes are gone
 removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
 waiting     it is to be live, and so many are that another has to leave first; messages wait for that
 broken      it failed even while recovering; refused until the daemon is restarted
+
+A conversation that is parked and at rest has no entry: there are only rows in the journal.
 """
 
 from collections.abc import Iterable
@@ -19,13 +22,13 @@ from actors.conversation.messages import SessionInput, ToConversation
 from actors.routing.messages import SessionFailed
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import AT_REST, Head
 
-ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
 UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed
 
 
 class EntryStatus(StrEnum):
+    FINDING = "finding"
     PARKED = "parked"
     LIVE = "live"
     PARKING = "parking"
@@ -35,10 +38,13 @@ class EntryStatus(StrEnum):
     BROKEN = "broken"
 
 
-class Entry(Struct):
-    """One conversation. A parked conversation costs its head and nothing else.
+UNOWNED = frozenset({EntryStatus.FINDING, EntryStatus.PARKED, EntryStatus.REMOVING, EntryStatus.WAITING})
 
-    `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.
+
+class Entry(Struct):
+    """The facts about one conversation. `failures`: when it failed lately; `pending`: the open questions.
+
+    `removal` is the caller it is being removed for, or found in order to be; `removers` ask for that meanwhile.
     """
 
     status: EntryStatus = EntryStatus.PARKED
@@ -54,26 +60,27 @@ class Entry(Struct):
     @property
     def is_asleep(self) -> bool:
         """True if nobody owns it and nothing of it is open, so that it may be deleted."""
-        ended = self.head is not None and self.head.state in ENDED
+        ended = self.head is not None and self.head.state in AT_REST
         return self.status is EntryStatus.BROKEN or (self.status is EntryStatus.PARKED and ended)
 
     @property
-    def never_was(self) -> bool:
-        """True if nothing of it is on disk, and nobody is about to put it there."""
-        return self.head is None and self.status is EntryStatus.PARKED
+    def is_at_rest(self) -> bool:
+        """True if nothing waits for it, and nothing is known of it that is not on disk."""
+        ended = self.head is None or self.head.state in AT_REST
+        kept = self.stash or self.removers or self.pending or self.failures
+        return self.status is EntryStatus.PARKED and ended and not kept
 
     def emptied(self) -> Iterable[SessionInput]:
         """Empty the stash; returns the messages that waited for the next owner."""
         waiting, self.stash = self.stash, []
         return waiting
 
-    def shown(self) -> Head | None:
-        """The row with the state that a reader of lists should see."""
-        if self.head is None:
-            return None
-        if self.status in {EntryStatus.PARKED, EntryStatus.WAITING} and self.head.state == "idle":
-            return replace(self.head, state="parked")
-        return replace(self.head, state="failed") if self.status is EntryStatus.BROKEN else self.head
+    def shown(self, row: Head | None = None) -> Head | None:
+        """The row with the state that a reader of lists should see. `row` is what was found on disk."""
+        head = self.head if row is None or (self.head is not None and self.head.last_seq >= row.last_seq) else row
+        if head is not None and self.status in UNOWNED and head.state == "idle":
+            return replace(head, state="parked")
+        return replace(head, state="failed") if head is not None and self.status is EntryStatus.BROKEN else head
 
 
 def caller_of(message: object) -> Caller | None:

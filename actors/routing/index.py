@@ -1,24 +1,24 @@
-"""Every conversation that there is, by its id, a prefix of it, or its name. Part of the registry's core; pure."""
+"""The conversations in memory: live, between two owners, or with something open. Part of the registry's core; pure.
+
+What sleeps is on disk alone. So the index never grows with it, and a list is the disk's, with what goes on now.
+"""
 
 from collections.abc import ItemsView, Iterable
-from typing import assert_never
 
-from actors.conversation.effects import ReplyTo
-from actors.routing.entry import Entry
-from actors.routing.messages import ListApprovals, ListConversations, Resolve, Trim
-from actors.vocabulary.answers import Listing, PendingApprovals, Resolved
-from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, UnknownConversation
+from msgspec.structs import replace
+
+from actors.journal.messages import ReadList
+from actors.routing.entry import Entry, EntryStatus
+from actors.vocabulary.answers import Listing, PendingApprovals
 from actors.vocabulary.ids import Caller, ConversationId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery
 
-PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
+IN_MEMORY = frozenset({"starting", "running", "interrupting", "waiting", "idle"})  # none of them sleeps
 
 
 class Index:
     def __init__(self) -> None:
         self._entries: dict[ConversationId, Entry] = {}
-        self._names: dict[str, ConversationId] = {}
-        self._renames: dict[Caller, str] = {}  # names that are taken while their Rename is on its way
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -35,88 +35,96 @@ class Index:
     def items(self) -> ItemsView[ConversationId, Entry]:
         return self._entries.items()
 
-    def add(self, conversation: ConversationId, entry: Entry, name: str | None) -> None:
+    def add(self, conversation: ConversationId, entry: Entry) -> None:
         self._entries[conversation] = entry
-        if name:
-            self._names.setdefault(name, conversation)
 
     def forget(self, conversation: ConversationId) -> None:
         del self._entries[conversation]
-        for name in [name for name, one in self._names.items() if one == conversation]:
-            del self._names[name]
 
-    # --- names ----------------------------------------------------------------------------------------------------
-
-    def is_taken(self, name: str | None) -> bool:
-        return bool(name) and name in self._names
-
-    def take(self, name: str | None, conversation: ConversationId, caller: Caller | None) -> bool:
-        """Reserve a name at once, because another conversation may ask for it before the rename is on disk."""
-        if not name:
-            return True
-        if name not in self._names and caller is not None:
-            self._names[name] = conversation
-            self._renames[caller] = name
-        return self._names.get(name, conversation) == conversation
-
-    def settle(self, caller: Caller) -> None:
-        """Free the name that this request reserved and did not get, because its one answer is out."""
-        name = self._renames.pop(caller, None)
-        entry = self.get(self._names.get(name)) if name else None
-        if name and (entry is None or entry.head is None or entry.head.name != name):
-            self._names.pop(name, None)
-
-    def rename(self, head: Head, old: str | None) -> None:
-        """Note that the conversation is on disk under another name than before."""
-        if old == head.name:
-            return
-        if old and self._names.get(old) == head.conversation:
-            del self._names[old]
-        if head.name:
-            self._names[head.name] = head.conversation
+    def let_rest(self, conversation: ConversationId) -> None:
+        """Forget the conversation if all that there is to know about it is on disk."""
+        entry = self._entries.get(conversation)
+        if entry is not None and entry.is_at_rest:
+            del self._entries[conversation]
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def look_up(self, query: ListConversations | ListApprovals | Resolve, caller: Caller) -> ReplyTo:
-        match query:
-            case ListConversations(archived):
-                heads = (head for entry in self._entries.values() if (head := entry.shown()))
-                wanted = (head for head in heads if archived or not head.archived)
-                return ReplyTo(caller, Listing(tuple(sorted(wanted, key=lambda head: -head.updated))))
-            case ListApprovals(conversation):
-                requests = (
-                    (one, request)
-                    for one, entry in self._entries.items()
-                    if conversation in {None, one}
-                    for request in entry.pending
-                )
-                return ReplyTo(caller, PendingApprovals(tuple(requests)))
-            case Resolve(reference):
-                return ReplyTo(caller, self._resolve(reference))
+    def awake(self) -> Listing:
+        return Listing(tuple(head for head in self._shown() if head.state != "parked"))
+
+    def approvals(self, conversation: ConversationId | None) -> PendingApprovals:
+        requests = (
+            (one, request)
+            for one, entry in self._entries.items()
+            if conversation in {None, one}
+            for request in entry.pending
+        )
+        return PendingApprovals(tuple(requests))
+
+    def awake_page(self, query: ListQuery) -> HeadPage:
+        """A page of those in a state in which none sleeps. `key` of a place: how many up to it have its time."""
+        heads = [head for head in self._shown() if _fits(head, query)]
+        heads.sort(key=lambda head: (-_time(head, query), head.conversation))
+        after = query.after
+        first = 0 if after is None else sum(_time(head, query) > after.at for head in heads) + after.key
+        shown, left = heads[first : first + query.limit], heads[first + query.limit :]
+        if not left:
+            return HeadPage(tuple(shown), None, len(heads))
+        at = _time(shown[-1], query)
+        before = sum(_time(head, query) == at for head in heads[: first + query.limit])
+        return HeadPage(tuple(shown), ListPlace(at, before), len(heads))
+
+    def lookup_of(self, query: ListQuery, caller: Caller) -> ReadList:
+        """The page on disk. There a conversation that sleeps is idle, and one that is broken in any state."""
+        match query.state:
+            case "parked":
+                return ReadList(replace(query, state="idle"), caller, self._ids_of(self.awake().heads))
+            case "failed":
+                return ReadList(query, caller, self._ids_of(self._broken()))
             case _:
-                assert_never(query)
+                return ReadList(query, caller)
 
-    def _resolve(self, reference: str) -> Resolved | GreenroomError:
-        exact = ConversationId(reference)
-        if exact in self._entries:
-            return Resolved(exact)
-        if reference in self._names:
-            return Resolved(self._names[reference])
-        if len(reference) < PREFIX_LENGTH:
-            return UnknownConversation(f"{reference!r} is too short for a prefix, and no conversation has this name")
-        candidates = [one for one in self._entries if one.startswith(reference)]
-        if len(candidates) == 1:
-            return Resolved(candidates[0])
-        if candidates:
-            return AmbiguousConversation(
-                f"{reference!r} matches {len(candidates)} conversations", candidates=candidates
-            )
-        return UnknownConversation(f"no conversation {reference!r}")
+    def completed(self, lookup: ReadList, page: HeadPage) -> HeadPage:
+        """The page as it was on disk, with what goes on now."""
+        query, place = lookup.query, page.next
+        heads = [(self._entries.get(row.conversation) or Entry()).shown(row) or row for row in page.heads]
+        total = page.total - sum(
+            entry.head is not None and _fits(entry.head, query)
+            for entry in map(self._entries.get, lookup.leaving_out)
+            if entry is not None
+        )
+        if query.state == "failed" and lookup.only is None:
+            broken = [head for head in self._broken() if _fits(head, query)]
+            here = [
+                head
+                for head in broken
+                if (query.after is None or _time(head, query) < query.after.at)
+                and (place is None or _time(head, query) >= place.at)
+            ]
+            heads = sorted([*here, *heads], key=lambda head: -_time(head, query)) if here else heads
+            total += len(broken)
+        return HeadPage(tuple(heads), place, total)
 
-    def surplus(self, wanted: Trim) -> Iterable[ConversationId]:
-        """The sleeping conversations that are too many or too old, longest untouched first."""
-        asleep = [(one, entry.head.updated) for one, entry in self._entries.items() if entry.is_asleep and entry.head]
-        asleep.sort(key=lambda one: one[1])
-        too_many = 0 if wanted.most is None else max(0, len(self._entries) - wanted.most)
-        oldest = wanted.untouched_since
-        return [one for at, (one, updated) in enumerate(asleep) if at < too_many or (oldest and updated < oldest)]
+    def _shown(self) -> Iterable[Head]:
+        return (head for entry in self._entries.values() if (head := entry.shown()))
+
+    def _broken(self) -> list[Head]:
+        broken = (entry for entry in self._entries.values() if entry.status is EntryStatus.BROKEN)
+        return [head for entry in broken if (head := entry.shown())]
+
+    @staticmethod
+    def _ids_of(heads: Iterable[Head]) -> frozenset[ConversationId]:
+        return frozenset(head.conversation for head in heads)
+
+
+def _fits(head: Head, query: ListQuery) -> bool:
+    return (
+        query.archived >= head.archived
+        and query.state in {None, head.state}
+        and query.cwd in {None, head.cwd}
+        and query.name in {None, head.name}
+    )
+
+
+def _time(head: Head, query: ListQuery) -> float:
+    return head.updated if query.order == "updated" else head.created

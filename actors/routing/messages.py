@@ -15,11 +15,12 @@ from actors.conversation.messages import (
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
-from actors.journal.messages import Erased
-from actors.vocabulary.answers import Begun, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.journal.messages import Erased, LookedUp, Lookup
+from actors.vocabulary.answers import Begun, Candidates, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller, ConversationId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage, ListQuery
 
 
 class Create(Query[Begun], frozen=True):
@@ -29,8 +30,18 @@ class Create(Query[Begun], frozen=True):
     begin: Begin
 
 
-class ListConversations(Query[Listing], frozen=True):
-    archived: bool = False
+class ListConversations(Query[HeadPage], frozen=True):
+    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see.
+
+    `only`: these and no others, whatever the query says.
+    """
+
+    query: ListQuery
+    only: tuple[ConversationId, ...] | None = None
+
+
+class ListAwake(Query[Listing], frozen=True):
+    """The conversations that are live or have something open; what sleeps is not looked at."""
 
 
 class WatchList(Query[ListChanged], frozen=True):
@@ -49,13 +60,20 @@ class Resolve(Query[Resolved], frozen=True):
     reference: str
 
 
+class ListBeginning(Query[Candidates], frozen=True):
+    """The first ids that begin with this, in their order."""
+
+    prefix: str
+    limit: int
+
+
 class Remove(Query[Done], frozen=True):
     """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
 
     conversation: ConversationId
 
 
-RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve | Remove
+RegistryQuery = Create | ListConversations | ListAwake | WatchList | ListApprovals | ListBeginning | Resolve | Remove
 
 
 class ToRegistry(Struct, frozen=True):
@@ -77,13 +95,28 @@ class AllEnded(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
+    """Heads of conversations that nobody serves: at start those not at rest, later what was forked or imported.
 
     `ended`: told once, when none of them has a turn of the last daemon any more.
     """
 
     heads: tuple[Head, ...]
     ended: Address[AllEnded] | None = None
+
+
+class NameClaimed(Struct, frozen=True):
+    """The name is kept for the conversation until the claim is settled; with a refusal, it is not."""
+
+    refusal: GreenroomError | None = None
+
+
+class ClaimName(Struct, frozen=True):
+    """Keep a name for a conversation that no session stores: a fork, an import. Settle(caller) ends the claim."""
+
+    name: str
+    conversation: ConversationId
+    caller: Caller
+    reply_to: Address[NameClaimed]
 
 
 class AllAnswered(Struct, frozen=True):
@@ -141,6 +174,8 @@ RegistryInput = (
     | Trim
     | Erased
     | Known
+    | LookedUp
+    | ClaimName
     | HeadChanged
     | Settle
     | ParkOffered
@@ -177,6 +212,18 @@ class EraseRows(Struct, frozen=True):
     conversation: ConversationId
 
 
+class AskDirectory(Struct, frozen=True):
+    """Have something looked up on disk. Answered by LookedUp with the same number, perhaps more than once."""
+
+    number: int
+    lookup: Lookup
+
+
+class SayNameClaimed(Struct, frozen=True):
+    to: Address[NameClaimed]
+    news: NameClaimed
+
+
 class SayAllEnded(Struct, frozen=True):
     to: Address[AllEnded]
 
@@ -186,5 +233,14 @@ class SayAllAnswered(Struct, frozen=True):
 
 
 RoutingEffect = (
-    StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription | SayAllEnded | SayAllAnswered
+    StartSession
+    | Forward
+    | AbandonAgent
+    | EraseRows
+    | AskDirectory
+    | ReplyTo
+    | EndSubscription
+    | SayNameClaimed
+    | SayAllEnded
+    | SayAllAnswered
 )

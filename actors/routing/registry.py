@@ -1,4 +1,4 @@
-"""The directory of all conversations: ids to sessions, request ids to conversations. Starts and replaces sessions.
+"""The registry of conversations: ids to sessions, request ids to conversations. Starts and replaces sessions.
 
 A thin shell round core.py: it holds the addresses, and carries out the effects.
 """
@@ -9,14 +9,15 @@ from typing import assert_never
 import structlog
 
 from actors.conversation.effects import EndSubscription, ReplyTo
-from actors.conversation.messages import SessionInput
+from actors.conversation.messages import Address, SessionInput
 from actors.conversation.orders import AbandonAgent
 from actors.conversation.session import Session, SessionDeps, SessionMessage
-from actors.journal.messages import Erase, Erased
+from actors.journal.messages import Erase, Erased, LookedUp, LookUp, LookupFailed
 from actors.routing import Routing
 from actors.routing.messages import (
     AllAnswered,
     AllEnded,
+    AskDirectory,
     EraseRows,
     Forward,
     Left,
@@ -24,14 +25,17 @@ from actors.routing.messages import (
     RoutingEffect,
     SayAllAnswered,
     SayAllEnded,
+    SayNameClaimed,
     SessionFailed,
     StartSession,
 )
 from actors.runtime.base import Actor, Ref
-from actors.vocabulary.errors import ActorGone, MailboxFull
+from actors.vocabulary.errors import ActorGone, DeadlineExceeded, MailboxFull
 from actors.vocabulary.ids import ConversationId
 
 log = structlog.get_logger()
+
+LOOKUP_S = 10.0  # a lookup is a few reads by index; a disk that takes longer serves nobody
 
 
 class Registry(Actor[RegistryInput]):
@@ -40,9 +44,15 @@ class Registry(Actor[RegistryInput]):
     fatal = False
     name = "registry"
 
-    def __init__(self, make_deps: Callable[[Ref[RegistryInput]], SessionDeps], max_live: int = 1000) -> None:
+    def __init__(
+        self,
+        make_deps: Callable[[Ref[RegistryInput]], SessionDeps],
+        directory: Address[LookUp],
+        max_live: int = 1000,
+    ) -> None:
         super().__init__()
         self._make_deps = make_deps
+        self._directory = directory
         self._routing = Routing(max_live)
         self._sessions: dict[ConversationId, Ref[SessionMessage]] = {}
 
@@ -73,6 +83,10 @@ class Registry(Actor[RegistryInput]):
                 self._deps.outbox.post(effect.caller.connection, effect)
             case EraseRows():
                 self._erase(effect.conversation)
+            case AskDirectory():
+                self._look_up(effect)
+            case SayNameClaimed():
+                effect.to.tell(effect.news)
             case SayAllEnded():
                 effect.to.tell(AllEnded())
             case SayAllAnswered():
@@ -102,6 +116,17 @@ class Registry(Actor[RegistryInput]):
             self._deps.journalist.tell(Erase(conversation, self.address))
         except ActorGone as gone:  # the daemon is stopping
             self._perform_all(self._routing.erased(Erased(conversation, gone)))
+
+    def _look_up(self, effect: AskDirectory) -> None:
+        """Ask the directory; whatever becomes of that, there is an answer in time."""
+        number, lookup = effect.number, effect.lookup
+        try:
+            self._directory.tell(LookUp(number, lookup, self.address))
+        except ActorGone as gone:  # the daemon is stopping
+            self._perform_all(self._routing.looked_up(LookedUp(number, LookupFailed(lookup, gone))))
+            return
+        late = DeadlineExceeded(f"the journal was not read in {LOOKUP_S:g} s; try again")
+        self._deps.clock.after(LOOKUP_S, self.address, LookedUp(number, LookupFailed(lookup, late)))
 
     def on_stop(self) -> None:
         """Ask all sessions to end. Waiting for them is left to the caller of the stop: an actor never waits."""

@@ -15,7 +15,8 @@ from actors.conversation.messages import (
     ToConversation,
     WithdrawInput,
 )
-from actors.routing.messages import HeadChanged, Known, ToRegistry, WatchList
+from actors.journal.messages import LookedUp
+from actors.routing.messages import ClaimName, HeadChanged, Known, ToRegistry, WatchList
 
 # What people say goes before what the machinery reports, in the order they said it: an interrupt does not wait behind
 # output, and never overtakes the message it is meant for.
@@ -23,7 +24,10 @@ from actors.routing.messages import HeadChanged, Known, ToRegistry, WatchList
 # What the registry learns goes with them: a client that was answered and asks at once must find what the answer said,
 # and one that takes a request back that has just been answered must find nothing.
 FIRST_LANE = frozenset(
-    (ToConversation, ToRegistry, CancelRequest, ConnectionClosed, Quiesce, Known, HeadChanged, Settle)
+    (
+        *(ToConversation, ToRegistry, ClaimName, CancelRequest, ConnectionClosed, Quiesce),
+        *(Known, LookedUp, HeadChanged, Settle),
+    )
 )
 
 # Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit,
@@ -39,7 +43,7 @@ LESS_WORK = (
     WithdrawInput,
     Ready,
 )
-ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, HeadChanged, Settle, WatchList))
+ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, LookedUp, HeadChanged, Settle, WatchList))
 
 
 def makes_work(message: object) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage
 from actors.vocabulary.settings import Decision, Settings
 
 
@@ -116,6 +116,8 @@ class Done(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
+    """Conversations; a list that may be long comes in pages."""
+
     heads: tuple[Head, ...]
 
 
@@ -127,6 +129,10 @@ class ListChanged(Struct, frozen=True):
 
 class PendingApprovals(Struct, frozen=True):
     requests: tuple[tuple[ConversationId, ApprovalRequest], ...]
+
+
+class Candidates(Struct, frozen=True):
+    conversations: tuple[ConversationId, ...]
 
 
 class Resolved(Struct, frozen=True):
@@ -145,7 +151,9 @@ Answer = (
     | Refusal
     | GreenroomError
     | Listing
+    | HeadPage
     | ListChanged
     | PendingApprovals
+    | Candidates
     | Resolved
 )

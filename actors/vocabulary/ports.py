@@ -8,7 +8,7 @@ from actors.conversation.messages import Address, Ready
 from actors.conversation.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConnectionId, ConversationId
-from actors.vocabulary.records import Append, Head, Page
+from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page
 
 
 class Journal(Protocol):
@@ -29,14 +29,40 @@ class Journal(Protocol):
         """A page of so many bytes, of one event at least. An event that is longer than `whole_bytes` is shortened."""
         ...
 
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        """The last events before a seq, oldest first, as many as a page has."""
+        ...
+
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         """Some bytes of a body as it is stored, for events that are shortened where they are read."""
         ...
 
     def head(self, conversation: ConversationId) -> Head | None: ...
 
-    def heads(self) -> list[Head]:
-        """Every conversation, most recently updated first, without settings and checkpoint (empty bytes)."""
+    def row(self, conversation: ConversationId) -> Head | None:
+        """The head as lists have it: without settings and checkpoint, `updated` as of when it was stored."""
+        ...
+
+    def named(self, name: str) -> ConversationId | None:
+        """The conversation of this name. Of several in an old journal, the most recently updated."""
+        ...
+
+    def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
+        """The ids that begin like this, in order."""
+        ...
+
+    def listed(self, query: ListQuery) -> HeadPage:
+        """A page of a list. Its cost depends on the page, not on the conversations that there are."""
+        ...
+
+    def unsettled(self) -> list[Head]:
+        """The heads whose state is not at rest, which a restart has to look at; most recently updated first."""
+        ...
+
+    def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
+        """The conversations at rest that are beyond `most` of all, or too old; the longest untouched first."""
         ...
 
     def delete(self, conversation: ConversationId) -> None: ...

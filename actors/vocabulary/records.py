@@ -1,8 +1,12 @@
 """A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
+
+PAGE_BYTES = 256 << 10  # of a page for a client; to encode and write more would keep everybody else waiting
 
 
 class Record(Struct, frozen=True):
@@ -42,6 +46,39 @@ class Head(Struct, frozen=True):
     tokens: int = 0
 
 
+AT_REST = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+
+
+class ListPlace(Struct, frozen=True):
+    """The place of a conversation in a list: the time that the list is sorted by, and the key that breaks ties."""
+
+    at: float
+    key: int
+
+
+class ListQuery(Struct, frozen=True):
+    """A page of a list, newest first: the conversations that all the filters fit. `after` is the last page's `next`.
+
+    `archived` includes the archived. `updated` is here when the head was stored, not when the last event happened.
+    """
+
+    archived: bool = False
+    state: str | None = None
+    cwd: str | None = None
+    name: str | None = None
+    order: Literal["updated", "created"] = "updated"
+    after: ListPlace | None = None
+    limit: int = 100
+
+
+class HeadPage(Struct, frozen=True):
+    """Heads in the order of the list, without settings and checkpoint. `total` counts all that the filters fit."""
+
+    heads: tuple[Head, ...]
+    next: ListPlace | None
+    total: int
+
+
 class Append(Struct, frozen=True):
     """New records of one conversation, dense, following what is already there.
 
@@ -56,7 +93,7 @@ class Append(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Records after a cursor, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
+    """Adjacent records, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
 
     records: tuple[Record, ...]
     first_seq: int
@@ -64,4 +101,10 @@ class Page(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
+        """True if nothing comes after it."""
         return not self.records or self.records[-1].seq >= self.last_seq
+
+    @property
+    def is_the_beginning(self) -> bool:
+        """True if nothing comes before it."""
+        return not self.records or self.records[0].seq <= self.first_seq

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append
+from actors.vocabulary.records import Append, ListQuery
 from bench.whole import floors
 from bench.whole.rows import Figure, p50
 from bench.whole.stage import DaemonAndModel, end_all
@@ -82,7 +82,7 @@ def restart(home: Path, config: str) -> list[Figure]:
 def fill(journal_file: Path, count: int) -> None:
     """Copy the one conversation many times, by the journal itself."""
     journal = SqliteJournal(journal_file)
-    (pattern,) = journal.heads()
+    (pattern,) = journal.listed(ListQuery()).heads
     for start in range(0, count, 500):
         ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
         forks = [forked(journal, pattern.conversation, one, None, None) for one in ids]

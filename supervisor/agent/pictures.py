@@ -23,10 +23,15 @@ def readable(picture: Image | LocalImage, cwd: Path, bounds: Bounds = DEFAULTS) 
     """Return a picture that a provider takes, or the words that replace it. A relative file is below `cwd`."""
     if isinstance(picture, LocalImage):
         return _from_file(cwd / picture.path, bounds)
-    if picture.url.lower().startswith(ADDRESSES):
+    if is_address(picture.url):
         return picture
     shown = picture.url[:SHOWN] + "…" * (len(picture.url) > SHOWN)
     return Text(f"[the picture {shown!a} was left out: its address is neither https: nor data:image/]")
+
+
+def is_address(url: str) -> bool:
+    """Tell whether a provider can be sent the address as it is."""
+    return url.lower().startswith(ADDRESSES)
 
 
 def _from_file(path: Path, bounds: Bounds) -> Image | Text:

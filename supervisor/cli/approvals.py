@@ -18,6 +18,7 @@ from transports.question import LONGEST, place
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
+END = 1 << 60  # behind the last event, however much has happened since the list was made
 LEAST = 2  # characters that a prefix of an id must have
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
@@ -150,8 +151,7 @@ def _of_conversation(control: Control, reference: str) -> list[Json]:
 def _not_open(control: Control, reference: str) -> Problem:
     """The problem with an approval that is not open: somebody else was quicker, or it never existed."""
     for row in control.call("conversation/list", limit=LOOK_BACK)["conversations"] if len(reference) > 1 else ():
-        after = max(0, row["seq"] - RECENT)
-        page = control.call("conversation/history", conversation=row["conversation"], after=after, limit=2 * RECENT)
+        page = control.call("conversation/history", conversation=row["conversation"], before=END, limit=RECENT)
         for event in (envelope["event"] for envelope in page["events"]):
             if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
                 by = f" by {visible(event['by'])}" if event["by"] else ""

@@ -57,9 +57,9 @@ def _cursor(control: Control, conversation: str, since: str | None) -> int | Non
 def _last_turn(control: Control, conversation: str) -> int:
     """The seq before the last turn: a person who comes back wants to see that turn."""
     summary = control.call("conversation/get", conversation=conversation)
-    after: int = max(0, summary["seq"] - LOOK_BACK)
-    page = control.call("conversation/history", conversation=conversation, after=after, limit=LOOK_BACK)
+    end: int = summary["seq"] + 1
+    page = control.call("conversation/history", conversation=conversation, before=end, limit=LOOK_BACK)
     for envelope in reversed(page["events"]):
         if envelope["event"]["type"] == "task_started":
             return int(envelope["seq"]) - 1
-    return after
+    return max(0, end - 1 - LOOK_BACK)

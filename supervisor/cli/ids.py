@@ -9,6 +9,8 @@ from supervisor.paths import working_directory
 
 SHORT = 8  # characters of an id in tables
 NEAR = 3  # suggestions
+PAGE = 1000  # conversations in one answer
+TOGETHER = 256  # of those that are named
 
 
 def short(conversation: str) -> str:
@@ -73,7 +75,7 @@ def explained(control: Control, reference: str, problem: Problem) -> Problem:
 
 def _listed(control: Control, candidates: Sequence[str]) -> str:
     """The candidates' ids, long enough to tell them apart, with their names."""
-    rows = {row["conversation"]: row for row in everything(control)}
+    rows = {row["conversation"]: row for row in these(control, candidates)}
     length = next(
         (some for some in range(SHORT, 37) if len({one[:some] for one in candidates}) == len(candidates)), 36
     )
@@ -87,7 +89,7 @@ def _listed(control: Control, candidates: Sequence[str]) -> str:
 def _near(control: Control, reference: str) -> list[str]:
     import difflib
 
-    rows = everything(control)
+    rows, _ = newest(control, PAGE, archived=True)
     names = {row["name"].lower(): row["name"] for row in rows if row["name"]}
     ids = {short(row["conversation"]): short(row["conversation"]) for row in rows}
     known = {**ids, **names}
@@ -97,12 +99,31 @@ def _near(control: Control, reference: str) -> list[str]:
 
 def everything(control: Control, **filters: object) -> list[Json]:
     """All conversations, page by page; archived conversations too, unless the filters say otherwise."""
+    return newest(control, None, **{"archived": True, **filters})[0]
+
+
+def newest(control: Control, most: int | None, **filters: object) -> tuple[list[Json], int]:
+    """So many conversations, page by page and in the daemon's order; and how many there are."""
     rows: list[Json] = []
-    cursor: str | None = None
+    asked: Json = dict(filters)
     while True:
-        asked: Json = {"archived": True, "limit": 1000, **filters, **({"cursor": cursor} if cursor else {})}
-        page = control.call("conversation/list", **asked)
+        limit = PAGE if most is None else max(1, min(PAGE, most - len(rows)))
+        page = control.call("conversation/list", **asked, limit=limit)
         rows += page["conversations"]
-        cursor = page["next_cursor"]
-        if cursor is None:
-            return rows
+        asked["cursor"] = page["next_cursor"]
+        if asked["cursor"] is None or (most is not None and len(rows) >= most):
+            return rows[:most], page["total"]
+
+
+def these(control: Control, wanted: Sequence[str]) -> list[Json]:
+    """The conversations with these ids; none that has gone meanwhile."""
+    rows: list[Json] = []
+    for at in range(0, len(wanted), TOGETHER):
+        some = list(wanted[at : at + TOGETHER])
+        rows += control.call("conversation/list", conversations=some)["conversations"]
+    return rows
+
+
+def counted(control: Control, states: Sequence[str]) -> dict[str, int]:
+    """The number of conversations in each state, without the archived."""
+    return {state: newest(control, 1, state=state)[1] for state in states}

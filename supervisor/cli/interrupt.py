@@ -37,8 +37,8 @@ def _explained(control: Control, name: str, one: str, result: Json | Problem, *,
 
 
 def _busy(control: Control) -> list[tuple[str, str]]:
-    rows = ids.everything(control, archived=False)
-    return [(ids.short(row["conversation"]), row["conversation"]) for row in rows if row["state"] in BUSY]
+    rows = [row for state in BUSY for row in ids.everything(control, archived=False, state=state)]
+    return [(ids.short(row["conversation"]), row["conversation"]) for row in rows]
 
 
 def _told(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:

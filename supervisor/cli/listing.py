@@ -4,7 +4,7 @@ import re
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from supervisor.cli import terminal
@@ -14,6 +14,8 @@ from supervisor.cli.words import clean
 from supervisor.cli.written import json_text, written
 
 WATCH_S = 1.0
+AROUND = 3  # lines of a screen: the title, the line that says how many more there are, the prompt
+IN_A_PIPE = 100  # rows
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
@@ -29,6 +31,19 @@ class ListLayout(NamedTuple):
     empty: str = ""
     key: str = "id"
     block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
+
+
+class Part(list[Row]):
+    """The rows to print of so many. `by` is what shows the others."""
+
+    def __init__(self, rows: Iterable[Row], total: int, by: str = "-n, --all") -> None:
+        super().__init__(rows)
+        self.more, self.by = max(0, total - len(self)), by
+
+
+def screenful(chosen: Namespace) -> int:
+    """The number of rows to ask for: as many as fit between a title and the next prompt; in a pipe, some more."""
+    return max(1, terminal.size()[1] - AROUND) if _for_people(chosen) else IN_A_PIPE
 
 
 def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
@@ -52,25 +67,44 @@ def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Nam
     check(listing, chosen)
     if chosen.watch:
         _watched(listing, fetch, chosen)
-    lines = text(listing, fetch(), chosen)
+    rows = fetch()
+    lines = text(listing, rows, chosen)
     _print(lines)
-    if not lines and _for_people(chosen):
-        print(listing.empty, file=sys.stderr)
+    sys.stdout.flush()
+    for told in _told(listing, rows, chosen):
+        print(told, file=sys.stderr)
     return 0
+
+
+def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """The lines for a person beside the rows."""
+    if isinstance(rows, Part) and rows.more:
+        return [f"… and {rows.more:,} more ({rows.by})"]
+    return [listing.empty] if not rows and _for_people(chosen) else []
 
 
 def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
     """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
     before: list[str] | None = None
     while True:
-        lines = text(listing, fetch(), chosen)
+        rows = fetch()
+        lines = text(listing, rows, chosen)
+        if terminal.is_terminal() and chosen.json is None:
+            lines = _fitting([*lines, *_told(listing, rows, chosen)])
         if lines != before:
             before = lines
             if terminal.is_terminal() and chosen.json is None:
-                sys.stdout.write("\x1b[H\x1b[2J")
-            _print(lines or ([listing.empty] if _for_people(chosen) else []))
+                sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
+            else:
+                _print(lines)
             sys.stdout.flush()
         time.sleep(WATCH_S)
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """The lines that a screen has room for, because one that scrolls can't be drawn again in place."""
+    room = terminal.size()[1] - 1
+    return lines if len(lines) <= room else [*lines[: room - 1], "…"]
 
 
 def _for_people(chosen: Namespace) -> bool:

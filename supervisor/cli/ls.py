@@ -2,24 +2,31 @@
 
 from argparse import Namespace
 
+from supervisor.cli.arguments import number
 from supervisor.cli.client import Control
-from supervisor.cli.ids import everything
-from supervisor.cli.listing import present
+from supervisor.cli.ids import everything, newest
+from supervisor.cli.listing import Part, present, screenful
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import FIELDS, LISTING, STATES, row_of
-from supervisor.cli.table import Row
 
 FILTERS = ("state", "cwd", "name")
+ORDERS = {"-updated": "updated", "-created": "created"}  # that the daemon gives; others need all rows
 
 
 def run(chosen: Namespace) -> int:
     filters, field = _filters(chosen.filter), _field(chosen.sort.removeprefix("-"))
+    count = number(chosen.count, "number of rows") if chosen.count is not None else screenful(chosen)
     with Control("ls") as control:
 
-        def fetch() -> list[Row]:
-            archived = chosen.all or filters.get("state") == "archived"
-            rows = [row_of(one) for one in everything(control, **{"archived": archived, **filters})]
-            return sorted(rows, key=lambda row: _order(row[field]), reverse=chosen.sort.startswith("-"))
+        def fetch() -> Part:
+            asked = {"archived": chosen.all or filters.get("state") == "archived", **filters}
+            most = None if chosen.all and chosen.count is None else count
+            if chosen.sort in ORDERS:
+                rows, total = newest(control, most, **asked, order=ORDERS[chosen.sort])
+                return Part(map(row_of, rows), total)
+            rows = list(map(row_of, everything(control, **asked)))
+            found = sorted(rows, key=lambda row: _order(row[field]), reverse=chosen.sort.startswith("-"))
+            return Part(found[:most], len(found))
 
         return present(LISTING, fetch, chosen)
 

@@ -5,7 +5,7 @@ import sys
 import time
 from argparse import Namespace
 from contextlib import suppress
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from actors.vocabulary.visible import visible
 from greenroom.daemon import daemon_answers, start_daemon
@@ -44,15 +44,37 @@ def up(chosen: Namespace) -> int:
     if chosen.json:
         print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": not running}))
         return 0
-    known = daemon["registry"]["conversations"]
+    known = daemon["registry"]["conversations"] or 0
     print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
     return 0
 
 
 def start(arguments: tuple[str, ...] = ()) -> None:
     """Returns when a daemon answers, whoever of those who tried at once has started it."""
-    with as_problems():
-        start_daemon(arguments)
+    with as_problems(), SlowStart() as slow:
+        start_daemon(arguments, slow.tell)
+
+
+class SlowStart:
+    """Words on standard error about a start that takes long: a line that changes, or without a terminal the first."""
+
+    def __init__(self) -> None:
+        self._in_place = sys.stderr.isatty()
+        self._told = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def tell(self, text: str) -> None:
+        if self._in_place:
+            print(f"\r\x1b[Kgreenroom: {visible(text)}", end="", file=sys.stderr, flush=True)
+        elif not self._told:
+            print(f"greenroom: {visible(text)}", file=sys.stderr, flush=True)
+        self._told = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._told and self._in_place:
+            print(file=sys.stderr)
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:

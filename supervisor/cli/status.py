@@ -2,12 +2,11 @@
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Sequence
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import check, filled, picked, present
+from supervisor.cli.listing import Part, check, filled, picked, present, screenful
 from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, home, row_of
 from supervisor.cli.table import Row
 from supervisor.cli.words import age, many, moment, one_line, size, span
@@ -20,27 +19,33 @@ EVENTS = 10  # to show of one conversation
 def run(chosen: Namespace) -> int:
     check(LISTING, chosen)
     with Control("status") as control:
-        rows = _rows(control, chosen.conversation)
+        rows = _rows(control, chosen)
         if chosen.json is not None:
             print(written({"daemon": _daemon(control), "conversations": picked(LISTING, rows, chosen.json)}))
         elif chosen.format is not None:
             print("\n".join(filled(FIELDS, row, chosen.format) for row in rows))
         elif chosen.quiet or chosen.watch:
-            return present(LISTING, lambda: _rows(control, chosen.conversation), chosen)
+            return present(LISTING, lambda: _rows(control, chosen), chosen)
         elif len(chosen.conversation) == 1:
             _detail(control, rows[0])
         else:
             _overview(control, rows, chosen)
-    failed = any(row["state"] == "failed" for row in rows)
-    return exits.NOT_WELL if chosen.check and failed else exits.OK
+        return exits.NOT_WELL if chosen.check and _any_failed(control, rows, chosen) else exits.OK
 
 
-def _rows(control: Control, references: Sequence[str]) -> list[Row]:
-    rows = [row_of(one) for one in ids.everything(control, archived=bool(references))]
-    if not references:
-        return rows
-    by_id = {row["id"]: row for row in rows}
-    return [by_id[ids.resolved(control, reference)] for reference in references]
+def _rows(control: Control, chosen: Namespace) -> list[Row]:
+    """The conversations that are named, or those that were used last."""
+    if not chosen.conversation:
+        rows, total = ids.newest(control, screenful(chosen))
+        return Part(map(row_of, rows), total, "greenroom ls --all")
+    wanted = [ids.resolved(control, one) for one in chosen.conversation]
+    return [row_of(row) for row in ids.these(control, wanted)]
+
+
+def _any_failed(control: Control, rows: list[Row], chosen: Namespace) -> bool:
+    if chosen.conversation:
+        return any(row["state"] == "failed" for row in rows)
+    return bool(ids.newest(control, 1, state="failed")[1])
 
 
 def _daemon(control: Control) -> Json:
@@ -49,7 +54,8 @@ def _daemon(control: Control) -> Json:
 
 def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     daemon, paint = _daemon(control), terminal.Paint()
-    counts = Counter(row["state"] for row in rows)
+    asked = rows if chosen.conversation else None
+    counts = Counter(row["state"] for row in asked) if asked else ids.counted(control, STATES)
     told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
     up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
     print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
@@ -88,7 +94,7 @@ def _detail(control: Control, row: Row) -> None:
     for name, value in facts.items():
         if value:
             print(f"{name:12}{value}")
-    page = control.call("conversation/history", conversation=row["id"], after=max(0, found["seq"] - EVENTS))
+    page = control.call("conversation/history", conversation=row["id"], before=found["seq"] + 1, limit=EVENTS)
     print(f"\nlast {many(len(page['events']), 'event')}:")
     for event in page["events"]:
         print(_line(event, paint))

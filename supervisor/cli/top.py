@@ -19,6 +19,7 @@ from supervisor.cli.table import Column, Row, drawn, plain
 from supervisor.cli.words import age, cut, hung, many, one_line, size, span
 
 REFRESH_S = 1.0
+SHOWN = 500  # conversations, those used last; and all that ask
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HELP = "i interrupt  a answer  enter attach  q quit"
 ANSWERS = {"y": "approved", "yes": "approved", "n": "denied", "no": "denied"}
@@ -50,14 +51,18 @@ class Sample:
         self._then = time.monotonic()
         self.daemon: Json = {}
         self.rows: list[Row] = []
+        self.total = 0
         self.approvals: list[Json] = []
 
     def take(self) -> None:
         control, now = self._control, time.monotonic()
         self.daemon = control.call("daemon/status")
-        rows = [row_of(one) for one in ids.everything(control, archived=False)]
+        found, self.total = ids.newest(control, SHOWN)
         clients = control.call("clients/list")["clients"]
         self.approvals = control.call("approvals/list")["approvals"]
+        there = {one["conversation"] for one in found}
+        asking = {one["conversation"] for one in self.approvals} - there
+        rows = [row_of(one) for one in (*found, *ids.these(control, sorted(asking)))]
         memory, passed_s = of_conversations(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
@@ -74,7 +79,7 @@ class Sample:
         daemon, memory = self.daemon, of_process(self.daemon["pid"])
         parts = [
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
-            many(len(self.rows), "conversation"),
+            many(self.total, "conversation"),
             many(daemon["agents"]["turns"], "turn"),
             many(len(self.approvals), "approval"),
             many(daemon["clients"], "client"),

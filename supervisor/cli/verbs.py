@@ -189,7 +189,8 @@ IN_CONVERSATION = (
         "list conversations",
         "greenroom ls --filter state=waiting --json id,name",
         opts=(
-            Opt(("-a", "--all"), "Include archived conversations."),
+            Opt(("-a", "--all"), "Show all, archived conversations too."),
+            Opt(("-n", "--count"), "How many to show. Default: a screen of them, or 100 in a pipe.", "ROWS"),
             Opt(("--filter",), "Only where state=…, cwd=… or name=…; repeat to combine.", "KEY=VALUE", many=True),
             Opt(
                 ("--sort",), "Sort by this field; -FIELD sorts in reverse.", "FIELD", default="-updated", signed=True

@@ -164,9 +164,15 @@ class LimitsTable(ConfigTable):
     )
     picture_bytes: Positive = Field(20 * MIB, description="A picture in a file. The large providers accept as much.")
     transcripts: Positive = Field(
-        64, description="Conversations whose history is kept in memory between two turns; others read the journal."
+        2_000,
+        description="Live conversations whose history is kept in memory between two turns. Others read theirs from "
+        "the journal at each turn: 10 ms of a processor for each MiB.",
     )
-    transcripts_bytes: Positive = Field(4 * MIB, description="The same in bytes, for all of them together.")
+    transcripts_bytes: Positive = Field(
+        256 * MIB,
+        description="The same in bytes, for all of them together; those that were used last are kept. A history has "
+        "as many as a request to a model.",
+    )
     patch_bytes: Positive = Field(
         32 * MIB,
         description="Bytes that one patch reads and writes, in all its files together. They are held in memory, "

@@ -1,7 +1,8 @@
 """Starting the daemon from outside: standard library only, because the bridge and everyday verbs import it.
 
-The daemon gets one end of a pipe and says there, once, that it is ready or why it is not. Then it is on its own: a
-session, a working directory and descriptors of its own, and nobody's child.
+The daemon gets one end of a pipe and says there, once, that it is ready or why it is not; before that, each second,
+what takes it so long. Then it is on its own: a session, a working directory and descriptors of its own, and nobody's
+child.
 """
 
 # ruff: noqa: PTH208 # pathlib alone takes a third of the time that the bridge may take
@@ -12,11 +13,13 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 from actors.vocabulary.errors import GreenroomError
 
-START_S = 20.0  # a repair of the journal is the longest; an ordinary start takes a fraction of a second
+START_S = 20.0  # of silence: an ordinary start takes a fraction of a second
 READY = b"ready\n"
+BUSY = b"busy: "  # begins a line about what takes so long
 READY_FD = 3
 PROGRAM: tuple[str, ...] = ("-P", "-m", "supervisor")  # -P: what lies in the working directory is not to be imported
 SAY_LIMIT = 1 << 16  # bytes of a reason
@@ -35,6 +38,7 @@ class Launch:
     def __init__(self, arguments: tuple[str, ...] = ()) -> None:
         self._heard = b""
         self._over = False
+        self.busy_with = ""  # in the daemon's words; "" as long as it has said nothing about it
         self._reader, writer = os.pipe()
         try:
             self._child = _spawn(writer, arguments)
@@ -48,9 +52,12 @@ class Launch:
         return self._reader
 
     def said(self) -> str | None:
-        """The reason why it failed, "" when it is ready, None while the message is incomplete."""
+        """The reason why it failed, "" when it is ready, None while it is busy or the message is incomplete."""
         piece = os.read(self._reader, SAY_LIMIT)
         self._heard = (self._heard + piece)[-SAY_LIMIT:]
+        while self._heard.startswith(BUSY) and b"\n" in self._heard:
+            line, _, self._heard = self._heard.partition(b"\n")
+            self.busy_with = line.removeprefix(BUSY).decode(errors="replace")
         self._over = not piece or self._heard == READY
         if not self._over:
             return None
@@ -65,20 +72,29 @@ class Launch:
             os.waitpid(self._child, 0 if self._over else os.WNOHANG)
 
 
-def launch(arguments: tuple[str, ...] = (), timeout_s: float = START_S) -> None:
-    """Return when a daemon answers at the socket; one that ran before counts too. Raises StartFailed."""
+def launch(
+    arguments: tuple[str, ...] = (), timeout_s: float = START_S, busy: Callable[[str], None] = lambda _: None
+) -> None:
+    """Return when a daemon answers at the socket; one that ran before counts too. Raises StartFailed.
+
+    `timeout_s` is the longest silence: a daemon that says what it is `busy` with is waited for.
+    """
     deadline = time.monotonic() + timeout_s
     try:
         start = Launch(arguments)
     except OSError as error:
         raise StartFailed(f"the daemon can't be started: {error}") from error
     try:
-        said = None
+        said, told = None, ""
         while said is None:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([start], [], [], left)[0]:
                 raise StartFailed("the daemon was not ready in time; see its log")
             said = start.said()
+            if start.busy_with != told:
+                told = start.busy_with
+                deadline = time.monotonic() + timeout_s
+                busy(told)
     finally:
         start.close()
     if said:

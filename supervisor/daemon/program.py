@@ -4,16 +4,17 @@ A start that fails must say why within a second, and loading the daemon itself t
 """
 
 import argparse
-import contextlib
 import errno
 import gc
 import os
+import select
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 
 from actors.vocabulary.errors import GreenroomError
 from supervisor.daemon.late_imports import load_late, use_no_plugins
-from supervisor.daemon.launch import READY, START_S
+from supervisor.daemon.launch import BUSY, READY, START_S
 from supervisor.daemon.listening import place_for
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
@@ -23,11 +24,11 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
-    with _teller(chosen.ready_fd) as tell:
+    with closing(Teller(chosen.ready_fd)) as tell:
         try:
             paths = locate()
-            lock = only_one(paths)
-            _run(chosen, place_for(paths), lock, lambda: tell(READY))
+            lock = only_one(paths, tell.busy)
+            _run(chosen, place_for(paths), lock, tell)
         except AlreadyRunning as error:
             tell(READY if chosen.ready_fd is not None and error.socket else _line(error.message))
             return 0 if error.socket else 1
@@ -51,11 +52,11 @@ def told(error: Exception) -> str:
     return f"{where}{error.strerror}{room}"
 
 
-def only_one(paths: Paths) -> DaemonLock:
-    """Take the home's lock, in directories that are ours alone."""
+def only_one(paths: Paths, busy: Callable[[str], None]) -> DaemonLock:
+    """Take the home's lock, in directories that are ours alone. `busy` is told what another holder is busy with."""
     for directory in (paths.state, paths.run):
         private_directory(directory)
-    return take_lock(paths.lock_file, START_S)
+    return take_lock(paths.lock_file, START_S, busy)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,14 +64,16 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--config", help="config file instead of the one that would be found")
     options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     options.add_argument("--profile")
-    options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
+    options.add_argument(
+        "--ready-fd", type=int, help="where to say what takes long, and once `ready` or what went wrong"
+    )
     options.add_argument("--detach", action="store_true", help="leave whoever started us; see __main__")
     options.add_argument("--for-editor", action="store_true", help="load at once what the first editor needs")
     options.add_argument("--foreground", action="store_true", help="log to the terminal too")
     return options
 
 
-def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
+def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Teller") -> None:
     gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
     load_late()
     use_no_plugins()
@@ -86,32 +89,45 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
     from supervisor.daemon.server import serve
 
     def settle() -> None:
-        ready()
+        tell(READY)
         gc.set_threshold(2_000, 10, 100)  # full collections are rare: with a thousand readers one takes 15 ms
         gc.freeze()  # nor are the loaded modules scanned later, which would pause everything
         gc.enable()
 
-    serve(loaded, paths, read, lock, settle, foreground=chosen.foreground, expects_editors=chosen.for_editor)
+    serve(
+        loaded, paths, read, lock, tell.busy, settle, foreground=chosen.foreground, expects_editors=chosen.for_editor
+    )
 
 
-@contextlib.contextmanager
-def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
-    """Report once to the process that waits for the start, and close the pipe. Without a pipe: the terminal."""
-    said = False
+class Teller:
+    """A way to tell the process that waits for the start. Without a pipe from it: the terminal."""
 
-    def tell(text: bytes) -> None:
-        nonlocal said
-        if said:
+    def __init__(self, ready_fd: int | None) -> None:
+        self._ready_fd = ready_fd
+        self._said = False
+
+    def __call__(self, text: bytes) -> None:
+        """Say how the start ended. Only the first such word counts."""
+        if self._said:
             return
-        said = True
-        if ready_fd is None:
-            if text != READY:
-                sys.stderr.write(text.decode())
-            return
-        with contextlib.suppress(OSError):  # the waiting process has gone
-            os.write(ready_fd, text)
-        os.close(ready_fd)
+        self._said = True
+        if self._ready_fd is not None:
+            _write(self._ready_fd, text)
+            self.close()
+        elif text != READY:
+            sys.stderr.write(text.decode())
 
-    yield tell
-    if ready_fd is not None and not said:
-        os.close(ready_fd)
+    def busy(self, text: str) -> None:
+        """Say what takes so long, unless nobody reads any more."""
+        if self._ready_fd is not None and select.select([], [self._ready_fd], [], 0)[1]:
+            _write(self._ready_fd, BUSY + _line(text))
+
+    def close(self) -> None:
+        if self._ready_fd is not None:
+            os.close(self._ready_fd)
+            self._ready_fd = None
+
+
+def _write(ready_fd: int, text: bytes) -> None:
+    with suppress(OSError):  # the waiting process has gone
+        os.write(ready_fd, text)

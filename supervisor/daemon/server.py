@@ -47,13 +47,19 @@ class Daemon:
     """Each step of `start` has its undo; `stop` runs them backwards, with one log line each."""
 
     def __init__(
-        self, loaded: LoadedConfig, paths: Paths, reread: Callable[[], LoadedConfig], lock: DaemonLock
+        self,
+        loaded: LoadedConfig,
+        paths: Paths,
+        reread: Callable[[], LoadedConfig],
+        lock: DaemonLock,
+        busy: Callable[[str], None],
     ) -> None:
-        """`lock` is held already, and is released last."""
+        """`lock` is held already, and is released last. `busy` is told what takes a start so long."""
         self._lock = lock
         self._paths = paths
         self._loaded = loaded
         self._reread = reread
+        self._busy = busy
         self._undo: list[tuple[str, Callable[[], object]]] = []
         self.wakeup = SignalWakeup()
         self._wanted_down = SignalFlag()
@@ -81,6 +87,7 @@ class Daemon:
             self._switchboard,
             self._switchboard.announce,
             (self._lock.look,),
+            self._starts_slowly,
         )
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
@@ -117,6 +124,10 @@ class Daemon:
         self._lock.tell(self.socket)
         self._undo.append(("address", self._lock.tell))  # from here on a starter waits until we are gone
         log.info("daemon.started", pid=os.getpid(), socket=self.socket, version=VERSION)
+
+    def _starts_slowly(self, text: str) -> None:
+        self._lock.tell_busy(text)
+        self._busy(text)
 
     def well(self) -> bool:
         """Whether the loop still runs; nothing works without it."""
@@ -184,12 +195,13 @@ def serve(
     paths: Paths,
     reread: Callable[[], LoadedConfig],
     lock: DaemonLock,
+    busy: Callable[[str], None],
     ready: Callable[[], None],
     *,
     foreground: bool,
     expects_editors: bool,
 ) -> None:
-    """Run a daemon from start to stop. `ready` is called once, when clients can be served.
+    """Run a daemon from start to stop. `ready` is called once, when clients can be served; before that `busy`.
 
     `expects_editors`: a bridge has started it, so their dialect is loaded ahead.
     """
@@ -201,8 +213,13 @@ def serve(
         max_bytes=settings.log_file_bytes,
         backups=settings.log_backups,
     )
-    daemon = Daemon(loaded, paths, reread, lock)
     notifier = Notifier(os.environ)
+
+    def tell(text: str) -> None:
+        busy(text)
+        notifier.tell(notify.LONGER, f"STATUS={text}")
+
+    daemon = Daemon(loaded, paths, reread, lock, tell)
     try:
         daemon.start()
         _listen_to_signals(daemon)

@@ -1,8 +1,8 @@
 """One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
 
-The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes, and
-`pid N, embedded` while a program without a socket serves the home. A second block of it tells that process from any
-other that ever has the same pid.
+The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes,
+`pid N, busy: TEXT` if coming up takes long, and `pid N, embedded` while a program without a socket serves the home. A
+second block of it tells that process from any other that ever has the same pid.
 """
 
 # ruff: noqa: PTH105, PTH108, PTH116, PTH123 # pathlib is most of what this would import
@@ -12,6 +12,7 @@ import fcntl
 import os
 import socket
 import time
+from collections.abc import Callable
 
 from actors.vocabulary.errors import GreenroomError
 from supervisor.paths import SOCKET, TOLD_BYTES
@@ -19,6 +20,7 @@ from transports.address import reached
 
 LOOK_S = 0.02  # between looks at a lock that is taken
 EMBEDDED = ", embedded"
+BUSY = ", busy: "
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
 STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
 
@@ -33,7 +35,8 @@ class AlreadyRunning(GreenroomError):
         self.told = told
         self.life = life
         self.embedded = told.endswith(EMBEDDED)
-        named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
+        rest, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
+        named, _, self.busy_with = rest.partition(BUSY)
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
         doing = "already runs" if self.socket else "is starting or stopping"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
@@ -68,6 +71,10 @@ class DaemonLock:
     def tell(self, address: str = "") -> None:
         """Write the holder and its address into the lock file. One write: nobody reads half of it."""
         self._write(f"{SOCKET}{address}" if address else "")
+
+    def tell_busy(self, text: str) -> None:
+        """Note what takes the start of this process so long; those that wait for it wait on."""
+        self._write(f"{BUSY}{text}")
 
     def tell_embedded(self) -> None:
         """Note that this process serves one client and never a socket."""
@@ -145,13 +152,14 @@ def held(path: str) -> AlreadyRunning | None:
     return None
 
 
-def take_lock(path: str, patience_s: float) -> DaemonLock:
+def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda _: None) -> DaemonLock:
     """Take the lock, waiting for a holder that starts or stops. AlreadyRunning when the holder serves.
 
-    The file's text is believed only if that daemon answers: the text stays when its writer is killed.
+    Patience begins anew with each word of the holder about what it is `busy` with. That it serves is believed only if
+    it answers: the text stays when its writer is killed.
     """
     deadline = time.monotonic() + patience_s
-    strange_since = None
+    strange_since, told = None, ""
     while True:
         try:
             return DaemonLock(path)
@@ -164,6 +172,9 @@ def take_lock(path: str, patience_s: float) -> DaemonLock:
                     "start it without --embedded, or set another GREENROOM_HOME"
                 ) from None
             now = time.monotonic()
+            if taken.busy_with not in {"", told}:
+                told, deadline = taken.busy_with, now + patience_s
+                busy(told)
             strange_since = None if lives(taken.pid) else strange_since or now
             if strange_since is not None and now - strange_since > STRANGE_S:
                 raise HeldByAStranger(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 READY = "READY=1"
 STOPPING = "STOPPING=1"
+LONGER = "EXTEND_TIMEOUT_USEC=30000000"  # from now: the start is not given up before that
 WELL = "WATCHDOG=1"
 SAFETY = 3  # times within the limit that we say we are well
 

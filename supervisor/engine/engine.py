@@ -17,6 +17,7 @@ from actors.conversation.messages import Quiesce
 from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
 from actors.routing.messages import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
@@ -46,6 +47,7 @@ from supervisor.engine.late_agent import LateAgent
 from supervisor.engine.loop import LoopThread
 from supervisor.engine.protection import protection
 from supervisor.engine.retention_timer import RetentionTimer
+from supervisor.engine.slow_start import SlowStart
 from supervisor.journal import SqliteJournal
 from supervisor.paths import Paths, private_directory
 from supervisor.services.recent_events import RecentEvents
@@ -74,8 +76,12 @@ class Engine:
         outbox: Outbox,
         announce: Callable[[str], None] = lambda _: None,
         looks: Sequence[Look] = (),
+        busy: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal."""
+        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal.
+
+        `busy` is told each second what takes a start so long.
+        """
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
@@ -88,6 +94,7 @@ class Engine:
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
+        self._busy = busy
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
         self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
@@ -118,6 +125,7 @@ class Engine:
             whole_bytes=self.whole_bytes,
             stored=self.recent_events.publish,
             forgotten=self._forget,
+            busy=SlowStart(self._busy).tell,
         )
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
@@ -130,9 +138,10 @@ class Engine:
         self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
-        self._registry = Registry(self._session_deps, self.config.greenroom.limits.live_sessions)
+        self.directory = self._actor(Directory(self.journal))
+        self._registry = Registry(self._session_deps, self.directory, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry, self.shared.start)
-        self._find_everybody()
+        self._settle_last_life()
         self.loop.call(self._keep_house(), START_S)
 
     async def _keep_house(self) -> None:
@@ -143,11 +152,11 @@ class Engine:
         self.health.begin()
         Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
 
-    def _find_everybody(self) -> None:
+    def _settle_last_life(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
         ended = Awaited[AllEnded](self.loop.loop)
-        # Asked, not told: ready means that every conversation can be found.
-        self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
+        # Asked, not told: ready means that what is open is known. What sleeps is not looked at.
+        self.registry.ask(Known(tuple(self.journal.unsettled()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")
 
@@ -207,7 +216,7 @@ class Engine:
         self.sandbox.protection = protection(loaded, self.paths, self._environ)
         self.agent.reload()
 
-    def statistics(self) -> dict[str, object]:
+    def statistics(self) -> dict[str, Mapping[str, object]]:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),

@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decis
 
 
 class Needs(Struct, frozen=True):
-    """The parts of the engine that the agent needs. `loaded` is the config as it is now; `environ` the daemon's own."""
+    """The parts of the engine that it needs. `loaded` is the config as it is now; `environ` the daemon's own."""
 
     loaded: Callable[[], LoadedConfig]
     home: Path

@@ -12,7 +12,7 @@ from actors.vocabulary.events import BackgroundEvent
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Page, Record
 from actors.vocabulary.shortening import outline
-from supervisor.journal.rows import GET_EVENTS, GET_PLACE, GET_RANGE
+from supervisor.journal.rows import GET_EVENTS, GET_EVENTS_BACK, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 
 KEPT = 4  # idle connections; further readers open and close their own
@@ -78,17 +78,43 @@ def read_page(
         return None
     key, first, last = found
     after = min(max(after, first - 1), last)  # a client's cursor may be any number
+    records = _records(db, GET_EVENTS, (whole_bytes, key, after, _bounded(limit)), max_bytes, whole_bytes)
+    _insist_on_density(records, after, last)
+    return Page(tuple(records), first, last)
+
+
+def read_page_back(
+    db: sqlite3.Connection, conversation: ConversationId, before: int, limit: int, max_bytes: int, whole_bytes: int
+) -> Page | None:
+    found = db.execute(GET_RANGE, (conversation,)).fetchone()
+    if found is None:
+        return None
+    key, first, last = found
+    before = min(max(before, first), last + 1)  # a client's cursor may be any number
+    records = _records(db, GET_EVENTS_BACK, (whole_bytes, key, before, _bounded(limit)), max_bytes, whole_bytes)
+    records.reverse()
+    _insist_on_density(records, before - 1 - len(records) if records else first - 1, before - 1)
+    return Page(tuple(records), first, last)
+
+
+def _bounded(limit: int) -> int:
+    return min(max(limit, 1), MOST_RECORDS)
+
+
+def _records(
+    db: sqlite3.Connection, query: str, parameters: tuple[int, ...], max_bytes: int, whole_bytes: int
+) -> list[Record]:
+    """The records in the order of the query, up to so many bytes; one at least."""
     records: list[Record] = []
     size = 0
-    with closing(db.execute(GET_EVENTS, (whole_bytes, key, after, min(max(limit, 1), MOST_RECORDS)))) as rows:
+    with closing(db.execute(query, parameters)) as rows:
         for row in rows:
             record = Record(*row[:5]) if row[4] is not None else _shortened(db, row, whole_bytes)
             size += len(record.body)
             if records and size > max_bytes:
                 break
             records.append(record)
-    _insist_on_density(records, after, last)
-    return Page(tuple(records), first, last)
+    return records
 
 
 def read_part(db: sqlite3.Connection, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:

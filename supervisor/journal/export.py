@@ -19,7 +19,7 @@ from supervisor.journal.store import SqliteJournal
 FORMAT = 1
 PAGE = 500  # events of one piece; fewer if they are large
 PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep others waiting
-LARGE = 4 << 20  # bytes; a longer event is split over several pieces
+LARGE = 1 << 20  # bytes; a longer event is split over several pieces
 PART = 1 << 18  # bytes of such an event in each piece
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
@@ -104,11 +104,11 @@ def piece(journal: Journal, conversation: ConversationId, position: ExportPositi
     if position.after < position.last:
         wanted = _wanted(journal, conversation, position)
         small = list(takewhile(lambda record: not record.stored_bytes, wanted))
-        lines += [_line(_exported(record)) for record in small]
+        lines += [f"{_before_body(record)}{record.body.decode()}}}" for record in small]
         if small:
             position = position._replace(after=small[-1].seq)
         elif not lines:
-            return _part(journal, conversation, position, _line(_exported(wanted[0])).removesuffix("null}"))
+            return _part(journal, conversation, position, _before_body(wanted[0]))
     return Piece(lines, position if position.after < position.last else None)
 
 
@@ -135,10 +135,10 @@ def _characters(chunk: bytes) -> bytes:
     return chunk.decode(errors="ignore").encode() if len(chunk) == PART else chunk
 
 
-def _exported(record: Record) -> dict[str, Any]:
-    fields = asdict(record)
-    del fields["stored_bytes"]
-    return {**fields, "body": None if record.stored_bytes else json.loads(record.body)}
+def _before_body(record: Record) -> str:
+    """The beginning of a line, up to the body, which goes out as it is stored: as JSON without a line break."""
+    fields = {"seq": record.seq, "ts": record.ts, "turn": record.turn, "type": record.type, "body": None}
+    return _line(fields).removesuffix("null}")
 
 
 def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPosition, str]:

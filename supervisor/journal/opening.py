@@ -8,12 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from actors.vocabulary.ids import ConversationId
-from supervisor.journal import repair
+from supervisor.journal import lists, repair
 from supervisor.journal.failures import is_damage
-from supervisor.journal.plan import LogPosition
-from supervisor.journal.rows import GET_TAILS
-from supervisor.journal.schema import Migration, connect, migrate, prepare_writer, refuse_newer, version
+from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, prepare_writer, refuse_newer, version
 
 HEADER = 100  # bytes of the file format: magic, page size, page count, user version
 MAGIC = b"SQLite format 3\x00"
@@ -26,38 +23,43 @@ FIND_HOLE = """
 
 class Opened(Struct, frozen=True):
     db: sqlite3.Connection
-    known: dict[ConversationId, LogPosition]
     next_key: int
     repaired: str | None
 
 
-def open_file(path: Path, steps: Sequence[Migration], *, suspect: bool, power_cut: bool) -> Opened:
+def open_file(path: Path, steps: Sequence[Migration], busy: Busy, *, suspect: bool, power_cut: bool) -> Opened:
     repair.finish(path)
     refuse_newer(_version_unopened(path), steps, path)
     # Checking reads the whole file, so it is done on evidence only.
-    if (suspect or power_cut or _torn(path)) and not _sound(path, thorough=suspect):
-        repair.repair(path, steps)
+    if (suspect or power_cut or _torn(path)) and not _sound(path, busy, thorough=suspect):
+        repair.repair(path, steps, busy)
     try:
-        return _prepared(path, steps)
+        return _prepared(path, steps, busy)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
-    repair.repair(path, steps)
-    return _prepared(path, steps)
+    repair.repair(path, steps, busy)
+    return _prepared(path, steps, busy)
 
 
-def _prepared(path: Path, steps: Sequence[Migration]) -> Opened:
+def _prepared(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
     _create(path)
     db = connect(path, read_only=False)
     try:
         prepare_writer(db)
-        migrate(db, steps)
-        known = {id_: LogPosition(key, last) for id_, key, last in db.execute(GET_TAILS)}
+        migrate(db, steps, busy)
+        _look(db)
         used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversations'").fetchone()
-        return Opened(db, known, used[0] + 1 if used else 1, repair.told(db))
+        return Opened(db, used[0] + 1 if used else 1, repair.told(db))
     except BaseException:
         db.close()
         raise
+
+
+def _look(db: sqlite3.Connection) -> None:
+    """Read what a start reads, so that damage there is met here, where it is repaired."""
+    db.execute("SELECT max(key) FROM tails").fetchone()
+    lists.unsettled(db)
 
 
 def _create(path: Path) -> None:
@@ -110,14 +112,14 @@ def _torn(path: Path) -> bool:
     return page == 0 or _part_of_a_page(path, page) or int.from_bytes(header[28:32], "big") * page > _size(path)
 
 
-def _sound(path: Path, *, thorough: bool) -> bool:
+def _sound(path: Path, busy: Busy, *, thorough: bool) -> bool:
     if _wal_size(path) == 0:
         page = _page_size(_header(path))
         if page == 0 or _part_of_a_page(path, page):  # SQLite would read the missing bytes as zeros
             return False
     elif _size(path) < HEADER:
         return False  # SQLite would take it for a new file and throw the WAL away
-    with closing(connect(path, read_only=True)) as db:
+    with closing(connect(path, read_only=True)) as db, heard(db, lambda: busy("the journal is checked")):
         try:
             check = "integrity_check" if thorough else "quick_check"
             intact = db.execute(f"PRAGMA {check}(1)").fetchone()[0] == "ok"

@@ -1,6 +1,6 @@
-"""The rows of a group of appends, and the appends that don't fit what is stored. Pure: no database, no clock."""
+"""The rows of a group of appends, and the appends that don't fit what is stored. Pure: it is told what that is."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -18,10 +18,10 @@ class LogPosition(Struct, frozen=True):
 
 
 class Plan:
-    """One transaction in preparation. `tails`: the positions of its conversations once it is committed."""
+    """One transaction in preparation. `stored` finds a position; `tails` are those once this is committed."""
 
-    def __init__(self, known: Mapping[ConversationId, LogPosition], next_key: int) -> None:
-        self._known = known
+    def __init__(self, stored: Callable[[ConversationId], LogPosition | None], next_key: int) -> None:
+        self._stored = stored
         self.next_key = next_key
         self.tails: dict[ConversationId, LogPosition] = {}
         self.heads: list[Row] = []
@@ -31,7 +31,7 @@ class Plan:
         self.durable = False
 
     def add(self, append: Append) -> SequenceConflict | None:
-        position = self.tails.get(append.conversation) or self._known.get(append.conversation)
+        position = self.tails.get(append.conversation) or self._stored(append.conversation)
         conflict = misfit(append, position.last_seq if position else None)
         if conflict is not None:
             return SequenceConflict(f"{append.conversation}: {conflict}")

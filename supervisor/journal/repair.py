@@ -10,18 +10,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from supervisor.journal.salvage import salvage
-from supervisor.journal.schema import Migration
+from supervisor.journal.schema import Busy, Migration
 
 COMPANIONS = ("", "-wal", "-shm", "-journal")
 NOTE = "repaired"
 
 
-def repair(path: Path, steps: Sequence[Migration]) -> None:
+def repair(path: Path, steps: Sequence[Migration], busy: Busy) -> None:
     work = path.with_name(path.name + ".repairing")
     _remove(work)  # left by a repair that was interrupted
     number = _unused_number(path)
     try:
-        found = salvage(path, work, steps)
+        found = salvage(path, work, steps, busy)
         text = f"{found.report()}; the damaged file is {_aside(path, number)}"
         with closing(sqlite3.connect(work)) as db, db:
             db.execute("INSERT INTO notes (name, text) VALUES (?, ?)", (NOTE, text))

@@ -4,19 +4,22 @@ Runs inside a transaction of the committing thread. Never deletes a head, nor an
 the registry deletes whole conversations, because it knows which of them are open.
 """
 
+import math
 import sqlite3
-from collections.abc import Iterable
 
 from msgspec import Struct
 
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
+STEP_ROWS = 20_000  # passed by in one step, because nothing of them is old or too much
 STEP_PAGES = 64  # pages given back in one step; each is moved, so each is a write
 SLACK_PAGES = 256  # free pages that may stay: the next events fill them
 
 NEXT = """
     SELECT c.key, c.checkpoint_seq, t.first_seq, t.last_seq
-    FROM conversations c JOIN tails t ON t.key = c.key WHERE c.key > ? ORDER BY c.key LIMIT ?"""
+    FROM tails t JOIN conversations c ON c.key = t.key
+    WHERE t.key > ? AND t.key <= ? AND (t.oldest < ? OR t.last_seq - t.first_seq >= ?) ORDER BY t.key LIMIT ?"""
+END_OF_STEP = "SELECT max(key) FROM (SELECT key FROM tails WHERE key > ? ORDER BY key LIMIT ?)"
 OLDEST = "SELECT ts FROM events WHERE conversation = ? ORDER BY seq LIMIT ?"
 ERASE = """
     DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE conversation = ? ORDER BY seq LIMIT ?)"""
@@ -52,10 +55,9 @@ def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> P
     if doomed is not None:
         erase(db, doomed[0])
         return PruneStep(after, more=True)
-    rows = () if policy.keeps_all else db.execute(NEXT, (after, STEP_CONVERSATIONS))
-    candidates = [Candidate(*row) for row in rows]
-    if candidates:
-        return _thin_out(db, after, candidates, now, policy)
+    end = None if policy.keeps_all else db.execute(END_OF_STEP, (after, STEP_ROWS)).fetchone()[0]
+    if end is not None:
+        return PruneStep(_thin_out(db, after, end, now, policy), more=True)
     return PruneStep(after, more=True) if _give_back(db) else PruneStep(0, more=False)
 
 
@@ -74,25 +76,27 @@ def erase(db: sqlite3.Connection, key: int) -> bool:
     return False
 
 
-def _thin_out(
-    db: sqlite3.Connection, after: int, candidates: Iterable[Candidate], now: float, policy: Retention
-) -> PruneStep:
-    cutoff = None if policy.max_age_s is None else now - policy.max_age_s
+def _thin_out(db: sqlite3.Connection, after: int, end: int, now: float, policy: Retention) -> int:
+    """Take events of the conversations up to the key `end`; the key that the next step goes on after."""
+    cutoff = -math.inf if policy.max_age_s is None else now - policy.max_age_s
+    most = math.inf if policy.max_events is None else policy.max_events
+    rows = db.execute(NEXT, (after, end, cutoff, most, STEP_CONVERSATIONS))
+    candidates = [Candidate(*row) for row in rows]
     budget = STEP_EVENTS
     for one in candidates:
         count = min(_surplus(db, one, cutoff, policy.max_events), budget)
-        _forget(db, one, count)
+        _forget(db, one, count, now)
         budget -= count
         if budget == 0:  # this conversation may have more: the next step begins with it
-            break
+            return after
         after = one.key
-    return PruneStep(after, more=True)
+    return after if len(candidates) == STEP_CONVERSATIONS else end
 
 
-def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float | None, max_events: int | None) -> int:
+def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float, max_events: int | None) -> int:
     """The number of the oldest events that may be deleted."""
     by_count = 0 if max_events is None else one.last_seq - max_events - one.first_seq + 1
-    by_age = 0 if cutoff is None else _older(db, one.key, cutoff)
+    by_age = 0 if cutoff == -math.inf else _older(db, one.key, cutoff)
     replayed_from = one.checkpoint_seq + 1
     return max(0, min(max(by_count, by_age), replayed_from - one.first_seq))
 
@@ -106,12 +110,13 @@ def _older(db: sqlite3.Connection, key: int, cutoff: float) -> int:
     return count
 
 
-def _forget(db: sqlite3.Connection, one: Candidate, count: int) -> None:
-    if count == 0:
-        return
+def _forget(db: sqlite3.Connection, one: Candidate, count: int, now: float) -> None:
     first = one.first_seq + count
-    db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
-    db.execute("UPDATE tails SET first_seq = ? WHERE key = ?", (first, one.key))
+    if count:
+        db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
+    left = db.execute(OLDEST, (one.key, 1)).fetchone()
+    oldest = now if left is None else left[0]
+    db.execute("UPDATE tails SET first_seq = ?, oldest = ? WHERE key = ?", (first, oldest, one.key))
 
 
 def _give_back(db: sqlite3.Connection) -> bool:

@@ -9,11 +9,11 @@ Row = tuple[str | int | float | bytes | None, ...]
 
 PUT_HEAD = """
     INSERT INTO conversations (key, id, name, cwd, model, state, preview, checkpoint_seq, created, generation,
-        archived, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        archived, tokens, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET name = excluded.name, cwd = excluded.cwd, model = excluded.model,
         state = excluded.state, preview = excluded.preview, checkpoint_seq = excluded.checkpoint_seq,
         created = excluded.created, generation = excluded.generation, archived = excluded.archived,
-        tokens = excluded.tokens"""
+        tokens = excluded.tokens, updated = excluded.updated"""
 PUT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (key, settings, checkpoint) VALUES (?, ?, ?)"
 PUT_EVENT = "INSERT INTO events (conversation, seq, ts, turn, type, body) VALUES (?, ?, ?, ?, ?, ?)"
 PUT_END = """
@@ -22,21 +22,23 @@ PUT_END = """
 PUT_TAIL = "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, ?, ?, ?)"
 
 HEAD_COLUMNS = """c.id, c.name, c.cwd, c.model, c.state, c.preview, {settings}, {checkpoint}, c.checkpoint_seq,
-    c.created, t.updated, t.last_seq, c.generation, c.archived, c.tokens"""
+    c.created, {updated}, t.last_seq, c.generation, c.archived, c.tokens"""
 GET_HEAD = f"""
-    SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint")}
+    SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint", updated="t.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
     WHERE c.id = ?"""  # noqa: S608 - joined from constants above
-GET_HEADS = f"""
-    SELECT {HEAD_COLUMNS.format(settings="x''", checkpoint="x''")}
-    FROM conversations c JOIN tails t ON t.key = c.key
-    ORDER BY t.updated DESC, c.key DESC"""  # noqa: S608 - joined from constants above
-GET_TAILS = "SELECT c.id, c.key, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key"
+_ROW = f"""
+    SELECT {HEAD_COLUMNS.format(settings="x''", checkpoint="x''", updated="c.updated")}
+    FROM conversations c JOIN tails t ON t.key = c.key"""  # noqa: S608 - joined from constants above
+GET_ROW = f"{_ROW} WHERE c.id = ?"
+GET_ROW_AT = f"{_ROW} WHERE c.key = ?"
+GET_POSITION = "SELECT c.key, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"
 GET_RANGE = """
     SELECT c.key, t.first_seq, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"""
 GET_EVENTS = """
     SELECT seq, ts, turn, type, CASE WHEN length(body) <= ? THEN body END, rowid, length(body)
     FROM events WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+GET_EVENTS_BACK = GET_EVENTS.replace("seq > ? ORDER BY seq", "seq < ? ORDER BY seq DESC")
 GET_PLACE = """
     SELECT rowid FROM events WHERE conversation = (SELECT key FROM conversations WHERE id = ?) AND seq = ?"""
 
@@ -59,6 +61,7 @@ def head_row(key: int, head: Head) -> Row:
         head.generation,
         int(head.archived),
         head.tokens,
+        head.updated,
     )
 
 
@@ -67,8 +70,13 @@ def get_head(db: sqlite3.Connection, conversation: ConversationId) -> Head | Non
     return None if row is None else _head(row)
 
 
-def get_heads(db: sqlite3.Connection) -> list[Head]:
-    return [_head(row) for row in db.execute(GET_HEADS)]
+def get_row(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:
+    row = db.execute(GET_ROW, (conversation,)).fetchone()
+    return None if row is None else _head(row)
+
+
+def get_row_at(db: sqlite3.Connection, key: int) -> Head:
+    return _head(db.execute(GET_ROW_AT, (key,)).fetchone())
 
 
 def _head(row: tuple[object, ...]) -> Head:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from supervisor.journal.failures import is_damage
-from supervisor.journal.schema import Migration, connect, migrate, version
+from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
 CAREFUL = 256  # rows to skip one at a time where nothing can be read: a page holds fewer
@@ -22,7 +22,7 @@ PATIENCE = 4_096  # skips; after that nothing more is expected, and each skip is
 LARGEST = 1 << 62  # no row has such a number
 
 WITHOUT_TAIL = """
-    INSERT INTO tails SELECT c.key, min(e.seq), max(e.seq), c.created
+    INSERT INTO tails (key, first_seq, last_seq, updated) SELECT c.key, min(e.seq), max(e.seq), c.created
     FROM conversations c JOIN events e ON e.conversation = c.key
     WHERE c.key NOT IN (SELECT key FROM tails) GROUP BY c.key"""
 BEHIND_A_HOLE = """
@@ -45,7 +45,8 @@ AHEAD = """
 FORGOTTEN = """
     UPDATE snapshots SET checkpoint = x'' WHERE key IN (SELECT key FROM conversations WHERE checkpoint_seq = 0)"""
 NO_TAIL = """
-    INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"""
+    INSERT INTO tails (key, first_seq, last_seq, updated)
+    SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"""
 NO_SNAPSHOT = """
     INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"""
 
@@ -63,8 +64,12 @@ class Salvage(Struct, frozen=True):
         )
 
 
-def salvage(damaged: Path, into: Path, steps: Sequence[Migration]) -> Salvage:
-    with closing(connect(into, read_only=False)) as target, closing(_source(damaged)) as source:
+def salvage(damaged: Path, into: Path, steps: Sequence[Migration], busy: Busy) -> Salvage:
+    with (
+        closing(connect(into, read_only=False)) as target,
+        closing(_source(damaged)) as source,
+        heard(target, lambda: busy("the journal is repaired")),
+    ):
         target.execute("PRAGMA auto_vacuum=INCREMENTAL")
         migrate(target, steps[: _version(source, len(steps))])
         target.execute("BEGIN")
@@ -150,13 +155,9 @@ def _settle(db: sqlite3.Connection) -> Salvage:
     db.execute(BEHIND_A_HOLE)
     for table in ("tails", "snapshots"):
         db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
-    db.execute(
-        "INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"
-    )
+    db.execute(NO_TAIL)
     db.execute(LAST_KEPT)
-    db.execute(
-        "INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"
-    )
+    db.execute(NO_SNAPSHOT)
     _drop_checkpoints(db)
     kept = count("count(*) FROM events")
     return Salvage(kept, count("count(*) FROM conversations"), max(0, promised - kept), headless)

@@ -1,12 +1,17 @@
 """The tables, step by step, and how a connection to them is made. Runs on the committing thread at opening."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalTooNew
 
-Migration = Callable[[sqlite3.Connection], None]
+# A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
+# piece finds in the tables where to go on, so that a migration may be killed anywhere.
+Migration = Callable[[sqlite3.Connection], float]
+Busy = Callable[[str], None]  # told often what goes on, in a few words
 
 FIRST = (
     """CREATE TABLE conversations (
@@ -25,18 +30,90 @@ FIRST = (
     "CREATE TABLE doomed (key INTEGER PRIMARY KEY) STRICT",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
 )
+# Lists are sorted by when a head was stored: `tails.updated` changes with each append, and each index with it.
+HEAD_TIME = "ALTER TABLE conversations ADD COLUMN updated REAL NOT NULL DEFAULT 0"
+BY_STATE = "CREATE INDEX by_state ON conversations (state, archived, updated)"
+BY_CWD = "CREATE INDEX by_cwd ON conversations (cwd, state, archived, updated)"
+BY_CREATION = "CREATE INDEX by_creation ON conversations (state, archived, created)"
+BY_NAME = "CREATE INDEX by_name ON conversations (name) WHERE name IS NOT NULL"
+ONE_MORE = """
+    INSERT INTO totals (state, archived, count) VALUES (new.state, new.archived, 1)
+        ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO totals_by_cwd (cwd, state, archived, count) VALUES (new.cwd, new.state, new.archived, 1)
+        ON CONFLICT DO UPDATE SET count = count + 1;"""
+ONE_LESS = """
+    UPDATE totals SET count = count - 1 WHERE state = old.state AND archived = old.archived;
+    UPDATE totals_by_cwd SET count = count - 1
+        WHERE cwd = old.cwd AND state = old.state AND archived = old.archived;"""
+NONE_LEFT = "DELETE FROM totals_by_cwd WHERE cwd = old.cwd AND count = 0;"  # a state comes again
+TOTALS = (
+    """CREATE TABLE totals (
+        state TEXT NOT NULL, archived INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (state, archived)
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE totals_by_cwd (
+        cwd TEXT NOT NULL, state TEXT NOT NULL, archived INTEGER NOT NULL, count INTEGER NOT NULL,
+        PRIMARY KEY (cwd, state, archived)
+    ) STRICT, WITHOUT ROWID""",
+    "INSERT INTO totals SELECT state, archived, count(*) FROM conversations GROUP BY state, archived",
+    """INSERT INTO totals_by_cwd
+        SELECT cwd, state, archived, count(*) FROM conversations GROUP BY cwd, state, archived""",
+    f"CREATE TRIGGER conversation_came AFTER INSERT ON conversations BEGIN {ONE_MORE} END",
+    f"CREATE TRIGGER conversation_went AFTER DELETE ON conversations BEGIN {ONE_LESS} {NONE_LEFT} END",
+    f"""CREATE TRIGGER conversation_changed AFTER UPDATE OF cwd, state, archived ON conversations
+        WHEN old.cwd <> new.cwd OR old.state <> new.state OR old.archived <> new.archived
+        BEGIN {ONE_LESS} {ONE_MORE} END""",
+)
+# No event that is kept is older; 0: nobody has looked. With it retention passes by without a look at the events.
+OLDEST = "ALTER TABLE tails ADD COLUMN oldest REAL NOT NULL DEFAULT 0"
+PIECE_ROWS = 5_000
+TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
+DATED = "dated"  # the note of the last row that has its time
+HEARD_OPERATIONS = 100_000  # of SQLite, between two signs of life: some milliseconds
 BUSY_TIMEOUT_S = 1.0  # nobody else writes; this is for a person who uses the sqlite3 tool
 WRITER_CACHE_KIB = 8_192  # the index pages of the conversations that are busy
 READER_CACHE_KIB = 1_024  # a reader needs a page only once
 WAL_LIMIT = 16 << 20  # bytes of WAL file kept for reuse after a checkpoint
 
 
-def first(db: sqlite3.Connection) -> None:
-    for statement in FIRST:
-        db.execute(statement)
+def at_once(*statements: str) -> Migration:
+    def step(db: sqlite3.Connection) -> float:
+        for statement in statements:
+            db.execute(statement)
+        return 1.0
+
+    return step
 
 
-MIGRATIONS: tuple[Migration, ...] = (first,)
+def date_heads(db: sqlite3.Connection) -> float:
+    """Give heads that were stored before they had a time the time of their last event."""
+    note = db.execute("SELECT text FROM notes WHERE name = ?", (DATED,)).fetchone()
+    done = 0 if note is None else int(note[0])
+    last = db.execute("SELECT coalesce(max(key), 0) FROM conversations").fetchone()[0]
+    next_ = "SELECT max(key) FROM (SELECT key FROM conversations WHERE key > ? ORDER BY key LIMIT ?)"
+    until = db.execute(next_, (done, PIECE_ROWS)).fetchone()[0] or last
+    db.execute(
+        """UPDATE conversations SET updated = (SELECT t.updated FROM tails t WHERE t.key = conversations.key)
+        WHERE key > ? AND key <= ?""",
+        (done, until),
+    )
+    if until == last:
+        db.execute("DELETE FROM notes WHERE name = ?", (DATED,))
+        return 1.0
+    db.execute("INSERT OR REPLACE INTO notes (name, text) VALUES (?, ?)", (DATED, str(until)))
+    return float(until / last)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    at_once(*FIRST),
+    at_once(HEAD_TIME),
+    date_heads,
+    at_once(BY_STATE),
+    at_once(BY_CWD),
+    at_once(BY_CREATION),
+    at_once(BY_NAME),
+    at_once(*TOTALS),
+    at_once(OLDEST),
+)
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -75,15 +152,41 @@ def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
         )
 
 
-def migrate(db: sqlite3.Connection, steps: Sequence[Migration]) -> None:
-    """Each step is one transaction with its number, so a crash leaves the old schema or the new one."""
+@contextmanager
+def heard(db: sqlite3.Connection, alive: Callable[[], None]) -> Iterator[None]:
+    """Call `alive` again and again while statements run in the block, however long one of them takes."""
+    db.set_progress_handler(alive, HEARD_OPERATIONS)
+    try:
+        yield
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def migrate(db: sqlite3.Connection, steps: Sequence[Migration], busy: Busy = lambda _: None) -> None:
+    """Bring the schema up to date. A crash undoes the last transaction, and the next opening goes on there."""
+    pieces = _pieces(db, steps)
+    done = float(version(db))
+    with heard(db, lambda: busy(f"the journal is brought up to date: {done / len(steps):.0%}")):
+        while done < len(steps):
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                until = time.monotonic() + TRANSACTION_S
+                done = next(pieces)
+                while done < len(steps) and time.monotonic() < until:
+                    done = next(pieces)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+
+def _pieces(db: sqlite3.Connection, steps: Sequence[Migration]) -> Iterator[float]:
+    """Carry out a piece; the steps that are done, with the part of the present one."""
     for done in range(version(db), len(steps)):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            steps[done](db)
-            db.execute(f"PRAGMA user_version={done + 1}")
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+        part = 0.0
+        while part < 1:
+            part = steps[done](db)
+            if part == 1:
+                db.execute(f"PRAGMA user_version={done + 1}")
+            yield done + part

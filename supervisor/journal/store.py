@@ -8,15 +8,17 @@ from pathlib import Path
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Page, Record
-from supervisor.journal import retention
-from supervisor.journal.connections import Connections, Hole, read_page, read_part
+from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page, Record
+from supervisor.journal import lists, retention
+from supervisor.journal.connections import Connections, Hole, read_page, read_page_back, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
 from supervisor.journal.plan import LogPosition, Plan, dense
+from supervisor.journal.positions import Positions
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
+    GET_POSITION,
     PUT_END,
     PUT_EVENT,
     PUT_HEAD,
@@ -24,10 +26,10 @@ from supervisor.journal.rows import (
     PUT_TAIL,
     event_row,
     get_head,
-    get_heads,
+    get_row,
     head_row,
 )
-from supervisor.journal.schema import MIGRATIONS, Migration, reader
+from supervisor.journal.schema import MIGRATIONS, Busy, Migration, reader
 from supervisor.journal.transaction import Writer
 
 # Errors for values that can't be stored at all: a broken constraint, a lone surrogate, a number too large.
@@ -54,7 +56,8 @@ class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
     `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread. `busy`
+    is told often what an opening does that takes long.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class SqliteJournal:
         whole_bytes: int = WHOLE_BYTES,
         stored: Callable[[Sequence[Append]], None] = lambda _: None,
         forgotten: Callable[[ConversationId], None] = lambda _: None,
+        busy: Busy = lambda _: None,
     ) -> None:
         self._path = path
         self._stored = stored
@@ -72,14 +76,14 @@ class SqliteJournal:
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
             with mapped(path):
-                opened = open_file(path, migrations, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
+                opened = open_file(path, migrations, busy, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
                 self._lock.open_and_sound()
         except BaseException:
             self._lock.release()
             raise
         self.repaired = opened.repaired
         self._writer = Writer(opened.db)
-        self._known = opened.known
+        self._positions = Positions(self._look_up)
         self._next_key = opened.next_key
         self._presence = Presence(path)
         self._rescued: tuple[str, str] | None = None  # the present loss, and what was done about it
@@ -88,16 +92,17 @@ class SqliteJournal:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"<SqliteJournal {self._path} conversations={len(self._known)}>"
+        return f"<SqliteJournal {self._path}>"
 
     # --- the committing thread ---------------------------------------------------------------------------------
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        plan = Plan(self._known, self._next_key)
-        answers: list[JournalError | None] = [plan.add(append) for append in appends]
-        if not plan.tails:
-            return answers
+        plan = Plan(self._positions.get, self._next_key)
+        answers: list[JournalError | None] = [None] * len(appends)
         try:
+            answers = [plan.add(append) for append in appends]
+            if not plan.tails:
+                return answers
             self._store(plan)
         except UnstorableValue as unstorable:
             if len(appends) == 1:
@@ -110,12 +115,12 @@ class SqliteJournal:
 
     def delete(self, conversation: ConversationId) -> None:
         """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
-        tail = self._known.get(conversation)
+        tail = self._positions.get(conversation)
         if tail is None:
             return
         with self._writing(durable=True) as db:
             retention.doom(db, tail.key)
-        del self._known[conversation]
+        self._positions.forget(conversation)
         more = True
         while more:
             with self._writing(durable=False) as db:
@@ -134,7 +139,7 @@ class SqliteJournal:
 
         Of a long history only the end is told.
         """
-        if head.conversation in self._known:
+        if self._positions.get(head.conversation) is not None:
             raise SequenceConflict(f"{head.conversation}: exists already")
         key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
@@ -144,7 +149,6 @@ class SqliteJournal:
             arriving = _remembered(dense(records, first_seq, head.last_seq), end)
             db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
-        self._known[head.conversation] = LogPosition(key, head.last_seq)
         self._stored([Append(head.conversation, tuple(end), head, durable=True)])
 
     def close(self) -> None:
@@ -180,6 +184,12 @@ class SqliteJournal:
             raise
         return db
 
+    def _look_up(self, conversation: ConversationId) -> LogPosition | None:
+        self._insist_on_being_open()
+        with self._watched():
+            row = self._writer.look_up(GET_POSITION, (conversation,))
+        return None if row is None else LogPosition(*row)
+
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:
             for statement, rows in (
@@ -190,17 +200,20 @@ class SqliteJournal:
             ):
                 if rows:  # without rows it would cost its preparation all the same
                     db.executemany(statement, rows)
-        self._known.update(plan.tails)
+        self._positions.note(plan.tails)
         self._next_key = plan.next_key
 
     @contextmanager
     def _writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        if self._closed:
-            raise StorageFailed(f"{self._path}: the journal is closed")
+        self._insist_on_being_open()
         with self._watched(), self._writer.transaction(durable=durable) as db:
             yield db
             self._presence.insist_whole()
         self._presence.measure()
+
+    def _insist_on_being_open(self) -> None:
+        if self._closed:
+            raise StorageFailed(f"{self._path}: the journal is closed")
 
     # --- any thread --------------------------------------------------------------------------------------------
 
@@ -216,6 +229,12 @@ class SqliteJournal:
         with self._watched(), self._connections.snapshot() as db:
             return read_page(db, conversation, after, limit, max_bytes, whole)
 
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        with self._watched(), self._connections.snapshot() as db:
+            return read_page_back(db, conversation, before, limit, max_bytes, self._whole_bytes)
+
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         with self._watched(), self._connections.snapshot() as db:
             return read_part(db, conversation, seq, offset, count)
@@ -224,9 +243,29 @@ class SqliteJournal:
         with self._watched(), self._connections.snapshot() as db:
             return get_head(db, conversation)
 
-    def heads(self) -> list[Head]:
+    def row(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._connections.snapshot() as db:
-            return get_heads(db)
+            return get_row(db, conversation)
+
+    def named(self, name: str) -> ConversationId | None:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.named(db, name)
+
+    def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.starting_with(db, prefix, limit)
+
+    def listed(self, query: ListQuery) -> HeadPage:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.listed(db, query)
+
+    def unsettled(self) -> list[Head]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.unsettled(db)
+
+    def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
+        with self._watched(), self._connections.snapshot() as db:
+            return lists.surplus(db, most, untouched_since, limit)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

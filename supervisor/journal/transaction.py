@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from supervisor.journal.presence import Presence
 from supervisor.journal.rescue import rescue
@@ -28,6 +29,12 @@ class Writer:
             with suppress(sqlite3.Error):
                 self._undo()
             raise
+
+    def look_up(self, statement: str, values: tuple[str, ...]) -> tuple[Any, ...] | None:
+        """The first row, as of the last commit."""
+        self._undo()
+        row: tuple[Any, ...] | None = self._db.execute(statement, values).fetchone()
+        return row
 
     def rescue(self, path: Path, presence: Presence) -> str:
         self._undo()

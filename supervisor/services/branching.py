@@ -15,9 +15,8 @@ from pydantic_core import to_json
 from actors.conversation import State, head_of, restore
 from actors.conversation.facts import apply
 from actors.vocabulary import events as ev
-from actors.vocabulary.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
+from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.naming import refused_name
 from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
 from actors.vocabulary.visible import hidden_in
@@ -26,14 +25,6 @@ from supervisor.journal.export import Arriving, arriving
 from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
-
-
-def check_name(journal: Journal, name: str | None, of: ConversationId | None = None) -> None:
-    """Raise if the name is refused or taken. On the writer's thread, so that nothing takes it meanwhile."""
-    if (refusal := refused_name(name)) is not None:
-        raise refusal
-    if name is not None and any(head.name == name and head.conversation != of for head in journal.heads()):
-        raise NameTaken(f"another conversation is called {name!r}")
 
 
 # --- a fork ---------------------------------------------------------------------------------------------------------

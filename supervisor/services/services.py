@@ -7,20 +7,23 @@ work that writes the journal to the writer's thread.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, closing
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 import structlog
-from msgspec.structs import fields, replace
+from msgspec.structs import fields
 from pydantic_core import PydanticSerializationError
 
+from actors.conversation.effects import Settle
 from actors.conversation.messages import Quiesce
 from actors.journal.messages import Chore, ChoreDone
-from actors.routing.messages import Known
+from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
-from actors.vocabulary.ids import ConnectionId, ConversationId
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
+from actors.vocabulary.records import PAGE_BYTES, ListQuery
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
@@ -39,7 +42,7 @@ from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.approval_places import asked
-from supervisor.services.branching import check_name, forked, guest
+from supervisor.services.branching import forked, guest
 from supervisor.services.file_search import search
 from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import requests as ask
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
+SERVICES = ConnectionId("services")  # of our own claims, which nobody else answers
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
 
 
@@ -78,6 +82,7 @@ class Services:
         most = engine.config.greenroom.limits.import_bytes
         self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
+        self._claims = count(1)
         self._one_import = asyncio.Lock()
         self._one_search = asyncio.Lock()
         self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
@@ -279,10 +284,14 @@ class Services:
     # --- histories ------------------------------------------------------------------------------------------------
 
     async def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
-        page = await asyncio.to_thread(self._engine.journal.read, request.conversation, request.after, request.limit)
+        journal, conversation, before = self._engine.journal, request.conversation, request.before
+        if before is None:
+            page = await asyncio.to_thread(journal.read, conversation, request.after, request.limit, PAGE_BYTES)
+        else:
+            page = await asyncio.to_thread(journal.read_back, conversation, before, request.limit, PAGE_BYTES)
         if page is None:
-            raise UnknownConversation(f"no conversation {request.conversation}")
-        return ask.HistoryRead(page)
+            raise UnknownConversation(f"no conversation {conversation}")
+        return ask.HistoryRead(page, page.complete if before is None else page.is_the_beginning)
 
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         recent = self._engine.recent_events
@@ -328,11 +337,8 @@ class Services:
         with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
             brought = await asyncio.to_thread(guest, lines, new_id, records)
 
-            def work() -> object:
-                check_name(journal, brought.head.name, brought.head.conversation)
-                return import_(journal, brought)
-
-            stored = await self._write(work)
+            async with self._name_kept(brought.head.name, brought.head.conversation):
+                stored = await self._write(lambda: import_(journal, brought))
         return await self._make_known(stored)
 
     async def _fork(self, request: ask.Fork) -> ask.Stored:
@@ -340,18 +346,31 @@ class Services:
         # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
         fork = await asyncio.to_thread(forked, journal, request.conversation, request.fork, request.at, request.name)
 
-        def work() -> object:
-            check_name(journal, request.name)
-            journal.adopt(fork.head, 1, fork.records)
-            return request.fork
+        async with self._name_kept(request.name, request.fork):
+            await self._write(lambda: journal.adopt(fork.head, 1, fork.records))
+        return await self._make_known(request.fork)
 
-        return await self._make_known(await self._write(work))
+    @asynccontextmanager
+    async def _name_kept(self, name: str | None, conversation: ConversationId) -> AsyncIterator[None]:
+        """Keep the name for this conversation until it is on disk; raises if the name is refused or taken."""
+        if not name:
+            yield
+            return
+        me, claimed = Caller(SERVICES, next(self._claims)), Awaited[NameClaimed](asyncio.get_running_loop())
+        self._engine.registry.tell(ClaimName(name, conversation, me, claimed))
+        try:
+            if (refusal := (await claimed.answer()).refusal) is not None:
+                raise refusal
+            yield
+        finally:
+            self._engine.registry.tell(Settle(me))
 
     async def _make_known(self, conversation: Any) -> ask.Stored:
-        head = await asyncio.to_thread(self._engine.journal.head, conversation)
+        """Have the registry settle it, if it came with a turn that is open."""
+        head = await asyncio.to_thread(self._engine.journal.row, conversation)
         if head is None:
             raise UnknownConversation(f"no conversation {conversation}")
-        self._engine.registry.tell(Known((replace(head, settings=b"", checkpoint=b""),)))
+        self._engine.registry.tell(Known((head,)))
         return ask.Stored(conversation)
 
     async def _write(self, work: Callable[[], object]) -> object:
@@ -368,6 +387,7 @@ class Services:
     async def _status(self) -> ask.Plain:
         engine = self._engine
         journal = engine.paths.journal_file
+        statistics = engine.statistics()
         return ask.Plain(
             {
                 "pid": os.getpid(),
@@ -383,9 +403,17 @@ class Services:
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,
                 "clients": len(self._switchboard.clients()),
-                **engine.statistics(),
+                **statistics,
+                "registry": {**statistics["registry"], "conversations": await asyncio.to_thread(self._count)},
             }
         )
+
+    def _count(self) -> int | None:
+        """The number of conversations; None while the journal can't be read, of which `trouble` tells."""
+        try:
+            return self._engine.journal.listed(ListQuery(archived=True, limit=1)).total
+        except GreenroomError:
+            return None
 
     async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [

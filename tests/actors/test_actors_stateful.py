@@ -30,12 +30,15 @@ from actors.conversation.messages import (
 )
 from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
+from actors.journal.messages import Found, LookedUp, LookUp
 from actors.routing.messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer, Attached
 from actors.vocabulary.errors import StorageFull, UnknownConversation
 from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
 from actors.vocabulary.items import text_of
+from actors.vocabulary.records import ListQuery
 from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script
@@ -49,6 +52,37 @@ CONVERSATIONS = tuple(ConversationId(f"{letter * 4}-0001") for letter in "abcd")
 EDITORS = ("one", "two", "three")
 TERMINAL = {"task_complete", "turn_aborted"}
 SMALL = Limits(window_records=4, page_records=3, idle_park_s=60.0)  # pages, parking and lagging happen all the time
+
+
+class LateDirectory(Directory):
+    """An address for lookups that reads when it is told to, and answers later still, in any order."""
+
+    def __init__(self, journal: FakeJournal, chance: random.Random) -> None:
+        super().__init__(journal)
+        self._chance = chance
+        self._asked: list[LookUp] = []
+        self._read: list[tuple[LookUp, Found]] = []
+
+    def __len__(self) -> int:
+        return len(self._asked) + len(self._read)
+
+    def tell(self, asked: LookUp) -> None:
+        self._asked.append(asked)
+
+    def read(self) -> None:
+        if self._asked:
+            asked = self._asked.pop(self._chance.randrange(len(self._asked)))
+            self._read.append((asked, self._found(asked.lookup)))
+
+    def answer(self) -> bool:
+        """Answer a lookup; False if there is none."""
+        if not self._read:
+            self.read()
+        if not self._read:
+            return False
+        asked, found = self._read.pop(self._chance.randrange(len(self._read)))
+        asked.reply_to.tell(LookedUp(asked.number, found))
+        return True
 
 
 class World:
@@ -71,6 +105,7 @@ class World:
         self.outbox = FakeOutbox(prompt=False)
         self.agents = FakeAgents(lambda order: self._script(order.conversation))
         self.stage = Stage(shuffle=self.chance)
+        self.lookups = LateDirectory(self.journal, self.chance)
         self.daemon = StagedDaemon(
             stage=self.stage,
             journal=self.journal,
@@ -79,6 +114,7 @@ class World:
             clock=self.clock,
             limits=SMALL,
             max_live=3,
+            directory=self.lookups,
         )
         self._asked.clear()
 
@@ -103,6 +139,7 @@ class World:
     # --- what happens ---------------------------------------------------------------------------------------------
 
     def act(self) -> None:
+        """Do something, and let some of what follows from it happen."""
         kinds = [
             *[self._send] * 8,
             *[self._create] * 2,
@@ -117,6 +154,7 @@ class World:
             self._close,
             self._pause,
             self._disk,
+            *[self._look_up] * 6,
         ]
         self.chance.choice(kinds)()
         for _ in range(self.chance.randrange(12)):
@@ -134,10 +172,12 @@ class World:
         self.journal.refusing = self.journal.undeletable = None
         self.poison.chokes_on = lambda _: False
         for _ in range(200):
+            while self.lookups.answer():
+                self.stage.run()
             self.stage.run()
             self._end_turns()
             readied = [self.outbox.ready(one) for one in tuple(self.outbox.readers)]
-            if not any((*readied, self.agents.running, self._open_turns(), self._resume_queues())):
+            if not any((*readied, self.lookups, self.agents.running, self._open_turns(), self._resume_queues())):
                 break
             if not self.agents.running and self._open_turns():
                 self._unstick()
@@ -188,7 +228,8 @@ class World:
     def _create(self) -> None:
         conversation, caller = self._somewhere(), self._caller()
         self._names += 1
-        self.daemon.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, f"name-{self._names}")), caller))
+        name = self.chance.choice(["x", "y", "z", None, f"name-{self._names}"])
+        self.daemon.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, name)), caller))
 
     def _send(self) -> None:
         words = "poison" if self.chance.random() < 0.04 else "hello"
@@ -216,7 +257,7 @@ class World:
             ResumeQueue(),
         ]
         if self.chance.random() < 0.2:
-            questions = (ToRegistry(ListConversations(), caller), ToRegistry(ListApprovals(), caller))
+            questions = (ToRegistry(ListConversations(ListQuery()), caller), ToRegistry(ListApprovals(), caller))
             self.daemon.registry.tell(self.chance.choice(questions))
         else:
             self.daemon.tell(self._somewhere(), self.chance.choice(commands), caller)
@@ -278,6 +319,9 @@ class World:
         for _ in range(self.chance.choice([1, 1, 2])):
             self.daemon.registry.tell(ToRegistry(Remove(conversation), self._caller()))
 
+    def _look_up(self) -> None:
+        self.chance.choice((self.lookups.read, self.lookups.answer))()
+
     def _disk(self) -> None:
         self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
@@ -326,12 +370,22 @@ class World:
         for subscription in self._readers():
             self._check_reader(subscription)
         live = [session for session in self.daemon.live if session.address.alive]
+        self._check_memory()
         assert len({session.conversation for session in live}) == len(live), "two owners of one conversation"
         if self.daemon.routing.statistics()["requests"]:
             held = {claim.caller for session in live if session._state for claim in session._state.claims}
             assert set(self.daemon.routing._routing._requests) <= held, "a request id outlived its turn"
         for caller in self._asked:
             assert len(self.outbox.replies.get(caller, ())) == 1, f"{caller}: {self.outbox.replies.get(caller)}"
+
+    def _check_memory(self) -> None:
+        """At rest the registry knows who is live, broken or has something open, and claims no name."""
+        routing = self.daemon.routing._routing
+        asleep = [one for one, entry in routing._index.items() if entry.is_at_rest]
+        assert not asleep, "what sleeps is on disk alone"
+        assert not any((routing._lookups, len(routing._names), routing._trimming.wanted))
+        names = [head.name for head in self.journal.listed(ListQuery(archived=True)).heads if head.name]
+        assert len(set(names)) == len(names), "two conversations of one name"
 
     def _check_history(self, conversation: ConversationId) -> None:
         history = self.journal.history(conversation)

@@ -20,6 +20,7 @@ from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
+from tests.support.plain_form import PLAIN
 from transports.dialects.mcp.elicitation import elicitation
 
 TURN = TurnId("turn")
@@ -154,7 +155,7 @@ def test_a_new_kind_of_approval_is_put_to_mcp_clients_in_words() -> None:
 
 
 def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart() -> None:
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(PLAIN)
     transcript.take(MountApprovalRequest())
     transcript.take(resolved(Decision.APPROVED))
     decided = transcript.decided(ItemId("mount"))

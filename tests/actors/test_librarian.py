@@ -11,7 +11,7 @@ from actors.journal.messages import FetchPage, Load, Loaded
 from actors.runtime.base import Ref
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId, SubscriptionId
-from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.records import PAGE_BYTES, Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
@@ -71,3 +71,13 @@ def test_a_reader_that_is_gone_keeps_nobody_waiting() -> None:
     library = Library(20)
     library.ref.tell(FetchPage(A, ReadPage(SUBSCRIPTION, 5, 3), Gone()))
     assert len(library.told(Load(A, library.box))) == 1
+
+
+def test_a_page_of_long_events_ends_early_so_that_nobody_waits_for_its_writing() -> None:
+    library = Library(20)
+    long = tuple(Record(seq, 0.0, None, "background_event", b"x" * (PAGE_BYTES // 2)) for seq in range(21, 30))
+    assert library.journal.commit([Append(A, long)]) == [None]
+    (read,) = library.told(FetchPage(A, ReadPage(SUBSCRIPTION, 18, 256), library.box))
+    assert isinstance(read, PageRead)
+    assert read.page is not None
+    assert [record.seq for record in read.page.records] == [19, 20, 21]

@@ -19,7 +19,6 @@ from actors.vocabulary.answers import (
     Begun,
     Done,
     Interrupted,
-    Listing,
     Resolved,
     Summary,
     TurnResult,
@@ -35,6 +34,7 @@ from actors.vocabulary.errors import (
     WrongState,
 )
 from actors.vocabulary.ids import ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.records import HeadPage, ListQuery
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
 
@@ -46,8 +46,8 @@ C = ConversationId("cccc-0003")
 
 
 def listed(daemon: StagedDaemon) -> dict[ConversationId, str]:
-    answer = daemon.ask(ListConversations())
-    assert isinstance(answer, Listing)
+    answer = daemon.ask(ListConversations(ListQuery()))
+    assert isinstance(answer, HeadPage)
     return {head.conversation: head.state for head in answer.heads}
 
 
@@ -131,10 +131,12 @@ def test_what_was_answered_is_what_a_question_right_after_it_finds(daemon: Stage
     created = daemon.create(A, name="fix")
     daemon.stage.run(until=lambda: created in daemon.outbox.replies)
     caller = daemon.caller()
-    daemon.registry.tell(ToRegistry(ListConversations(), caller))
+    daemon.registry.tell(ToRegistry(ListConversations(ListQuery()), caller))
+    daemon.stage.deliver(daemon.registry, len(daemon.routing.mailbox))
+    daemon.stage.deliver(daemon.directory)
     daemon.stage.deliver(daemon.registry, len(daemon.routing.mailbox))
     answer = daemon.answer(caller)
-    assert isinstance(answer, Listing)
+    assert isinstance(answer, HeadPage)
     assert [head.name for head in answer.heads] == ["fix"]
 
 
@@ -147,12 +149,14 @@ def test_an_id_a_name_or_a_prefix_that_only_one_has_is_enough(
 ) -> None:
     for conversation, name in ((A, None), (B, "fix"), (C, None)):
         daemon.create(conversation, name)
+    daemon.run()
     assert daemon.ask(Resolve(reference)) == Resolved(expected)
 
 
 def test_a_prefix_that_several_have_names_them_and_one_letter_is_none(daemon: StagedDaemon) -> None:
     for conversation in (A, B, C):
         daemon.create(conversation)
+    daemon.run()
     ambiguous = daemon.ask(Resolve("aa"))
     assert isinstance(ambiguous, AmbiguousConversation)
     assert ambiguous.details["candidates"] == [A, B]
@@ -224,7 +228,7 @@ def test_a_conversation_whose_first_event_the_disk_refuses_never_was(daemon: Sta
     assert listed(daemon) == {}
     daemon.journal.refusing = None
     assert isinstance(daemon.ask(Create(B, Begin(SETTINGS, "fix"))), Begun)
-    assert daemon.routing.statistics()["conversations"] == 1
+    assert daemon.routing.statistics()["awake"] == 1
 
 
 def test_a_full_disk_refuses_input_and_neither_reads_nor_interrupts(daemon: StagedDaemon) -> None:
@@ -351,7 +355,7 @@ def test_the_end_of_every_turn_that_a_daemon_left_is_said_once_when_all_are_on_d
         daemon.create(conversation)
         daemon.send(conversation, await_end=False)
     daemon.run()
-    assert {head.state for head in daemon.journal.heads()} == {"starting"}
+    assert {head.state for head in daemon.journal.listed(ListQuery(archived=True)).heads} == {"starting"}
     told = Told()
     successor = StagedDaemon(journal=daemon.journal, ended=told)
     with successor.stage.holding(successor.journalist):

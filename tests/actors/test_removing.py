@@ -4,16 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import ConnectionClosed, Inspect, Rename
+from actors.conversation.messages import ConnectionClosed, Inspect, Rename, ToConversation
+from actors.journal.directory import Directory
+from actors.journal.messages import FindSurplus, LookedUp, LookUp, SurplusFound
 from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
+from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Listing, TurnResult
-from actors.vocabulary.errors import StorageFull, UnknownConversation, WrongState
+from actors.vocabulary.answers import Done, Summary, TurnResult
+from actors.vocabulary.errors import Overloaded, StorageFull, UnknownConversation, WrongState
 from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
+from actors.vocabulary.records import HeadPage, ListQuery
 from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon
+from tests.fakes.journal import FakeJournal
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
@@ -40,8 +45,8 @@ def remove(daemon: StagedDaemon, conversation: ConversationId = A) -> Caller:
 def is_gone(daemon: StagedDaemon, conversation: ConversationId = A) -> bool:
     """True if the conversation is gone: for clients, on the disk, and in memory."""
     known = isinstance(daemon.say(conversation, Inspect()), UnknownConversation)
-    listed = daemon.ask(ListConversations())
-    assert isinstance(listed, Listing)
+    listed = daemon.ask(ListConversations(ListQuery()))
+    assert isinstance(listed, HeadPage)
     return (
         known
         and daemon.journal.head(conversation) is None
@@ -86,13 +91,17 @@ def test_at_any_moment_of_parking_it_is_done(idle: StagedDaemon, moment: int) ->
     idle.run()
     assert idle.answer(asked) == Done()
     assert is_gone(idle)
-    assert idle.routing.statistics() == {"waiting": 0, "conversations": 0, "live": 0, "requests": 0, "watchers": 0}
+    assert set(idle.routing.statistics().values()) == {0}
 
 
 def test_right_after_a_rename_that_is_still_being_stored_it_is_done(idle: StagedDaemon) -> None:
     renamed = idle.caller()
-    idle.tell(A, Rename("another"), renamed)
-    asked = remove(idle)
+    with idle.stage.holding(idle.journalist):
+        idle.tell(A, Rename("another"), renamed)
+        idle.run()
+        asked = remove(idle)
+        idle.run()
+        assert not {renamed, asked} & set(idle.outbox.replies)
     idle.run()
     assert [idle.answer(renamed), idle.answer(asked)] == [Done(), Done()]
     assert is_gone(idle)
@@ -121,8 +130,8 @@ def test_it_is_known_until_the_disk_has_forgotten_it(idle: StagedDaemon) -> None
     with idle.stage.holding(idle.journalist):
         remove(idle)
         idle.run()
-        listed = idle.ask(ListConversations())
-        assert isinstance(listed, Listing)
+        listed = idle.ask(ListConversations(ListQuery()))
+        assert isinstance(listed, HeadPage)
         assert [head.conversation for head in listed.heads] == [A]
 
 
@@ -154,6 +163,7 @@ def test_a_disk_that_takes_nothing_any_more_ends_the_wait(idle: StagedDaemon) ->
     """Events that were decided before could not be stored, so nobody may leave."""
     with idle.stage.holding(idle.journalist):
         idle.tell(A, Rename("another"), idle.caller())
+        idle.run()
         asked = remove(idle)
         idle.run()
         idle.journal.refusing = StorageFull("no room")
@@ -204,9 +214,24 @@ def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: St
     assert is_gone(daemon)
 
 
+def test_where_there_is_no_room_for_the_owner_of_an_open_question_its_removal_is_refused() -> None:
+    daemon = StagedDaemon(max_live=1)
+    daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
+    waits_on_paper(daemon)
+    daemon.create(B)
+    daemon.run()
+    daemon.attach(B)
+    daemon.run()
+    asked = [remove(daemon, A), remove(daemon, A)]
+    daemon.run()
+    assert {type(daemon.answer(one)) for one in asked} == {Overloaded}
+    assert isinstance(daemon.say(B, Inspect()), Summary), "nothing goes round in circles"
+
+
 def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: StagedDaemon, poison: Poison) -> None:
     with idle.stage.holding(idle.journalist):
         idle.tell(A, Rename("another"), idle.caller())
+        idle.run()
         asked = remove(idle)
         idle.run()
         poison.chokes_on = lambda _: poison.times == 0
@@ -216,12 +241,27 @@ def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: 
     assert is_gone(idle)
 
 
+def test_a_removal_that_meets_a_session_that_has_just_failed_is_answered_once(
+    idle: StagedDaemon, poison: Poison
+) -> None:
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Inspect)
+    session = idle.session(A).address
+    idle.tell(A, Inspect(), idle.caller())
+    idle.stage.deliver(idle.registry)
+    idle.stage.deliver(session)  # it fails, and the registry does not know yet
+    idle.agents.script = lambda _: ()
+    idle.send(A)
+    asked = remove(idle)
+    idle.run()
+    assert isinstance(idle.answer(asked), WrongState)
+
+
 # --- by number and age ----------------------------------------------------------------------------------------------
 
 
 def known(daemon: StagedDaemon) -> list[ConversationId]:
-    listed = daemon.ask(ListConversations(archived=True))
-    assert isinstance(listed, Listing)
+    listed = daemon.ask(ListConversations(ListQuery(archived=True)))
+    assert isinstance(listed, HeadPage)
     return sorted(head.conversation for head in listed.heads)
 
 
@@ -241,12 +281,12 @@ def test_the_least_recently_used_go_until_so_many_are_left(three: StagedDaemon) 
     three.registry.tell(Trim(most=1))
     three.run()
     assert known(three) == [C]
-    assert [head.conversation for head in three.journal.heads()] == [C]
+    assert [head.conversation for head in three.journal.listed(ListQuery(archived=True)).heads] == [C]
     assert isinstance(three.say(A, Inspect()), UnknownConversation)
 
 
 def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:
-    untouched_until = three.journal.heads()[-1].updated
+    untouched_until = three.journal.listed(ListQuery(archived=True)).heads[-1].updated
     three.registry.tell(Trim(untouched_since=untouched_until + 0.5))
     three.run()
     assert known(three) == [B, C]
@@ -286,3 +326,54 @@ def test_a_disk_that_refuses_ends_the_trimming_until_the_next_time(three: Staged
     three.registry.tell(Trim(most=1))
     three.run()
     assert known(three) == [C]
+
+
+def test_more_than_a_batch_goes_and_a_person_s_own_deletion_meanwhile_counts_for_nothing(three: StagedDaemon) -> None:
+    for number in range(2 * BATCH):
+        three.create(ConversationId(f"{number:04}-0000"))
+        three.run()
+    park(three)
+    three.registry.tell(Trim(most=2))
+    asked = remove(three, B)
+    three.run()
+    assert isinstance(three.answer(asked), Done | UnknownConversation)
+    assert len(known(three)) == 2
+    assert set(three.routing.statistics().values()) == {0}
+
+
+class KeepsSurplus(Directory):
+    """An address for lookups; what it finds that is too much, it keeps until it is let go."""
+
+    def __init__(self, journal: FakeJournal) -> None:
+        super().__init__(journal)
+        self.kept: list[tuple[LookUp, LookedUp]] = []
+
+    def tell(self, asked: LookUp) -> None:
+        found = LookedUp(asked.number, self._found(asked.lookup))
+        if isinstance(asked.lookup, FindSurplus):
+            self.kept.append((asked, found))
+        else:
+            asked.reply_to.tell(found)
+
+    def let_go(self) -> None:
+        for asked, found in self.kept:
+            asked.reply_to.tell(found)
+
+
+def test_one_that_was_used_and_parked_again_since_it_was_looked_for_is_spared() -> None:
+    journal = FakeJournal()
+    directory = KeepsSurplus(journal)
+    daemon = StagedDaemon(journal=journal, directory=directory, max_live=1)
+    daemon.agents.script = lambda _: says("hello")
+    for one in (A, B, C):
+        daemon.create(one)
+        daemon.run()
+        daemon.time.advance(1)
+    daemon.registry.tell(Trim(most=1))
+    daemon.run()
+    assert [found.found for _, found in directory.kept] == [SurplusFound((A, B))]
+    for one in (A, C):
+        daemon.send_and_run(one)
+    directory.let_go()
+    daemon.run()
+    assert known(daemon) == [A, C]

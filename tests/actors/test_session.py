@@ -6,9 +6,10 @@ from actors.conversation.messages import Rename
 from actors.conversation.orders import AgentOutput, Completed, RunAgent, StopAgent
 from actors.routing.messages import ListConversations
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Listing, TurnResult
+from actors.vocabulary.answers import Done, TurnResult
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary.records import HeadPage, ListQuery
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")
@@ -21,8 +22,8 @@ def begun(daemon: StagedDaemon) -> StagedDaemon:
 
 
 def names(daemon: StagedDaemon) -> list[str | None]:
-    answer = daemon.ask(ListConversations())
-    assert isinstance(answer, Listing)
+    answer = daemon.ask(ListConversations(ListQuery()))
+    assert isinstance(answer, HeadPage)
     return [head.name for head in answer.heads]
 
 
@@ -125,15 +126,16 @@ def test_a_late_refusal_of_the_last_epoch_does_not_hide_what_came_after_it(daemo
     callers = [daemon.caller() for _ in range(2)]
     for caller, name in zip(callers, ("x", "y"), strict=True):
         daemon.tell(A, Rename(name), caller)
-    daemon.stage.deliver(daemon.registry, 2)
-    daemon.stage.deliver(session, 2)
+    for one in (daemon.registry, daemon.directory, daemon.registry, session):
+        daemon.stage.deliver(one, 2)
     daemon.stage.deliver(daemon.journalist)
     daemon.journal.refusing = None
     daemon.stage.deliver(session)  # the first refusal; the second still waits
     renamed = daemon.caller()
     daemon.tell(A, Rename("z"), renamed)
-    daemon.stage.deliver(daemon.registry)
-    daemon.stage.deliver(session)
+    daemon.stage.deliver(daemon.registry, len(daemon.routing.mailbox))
+    for one in (daemon.directory, daemon.registry, session):
+        daemon.stage.deliver(one)
     daemon.run()
     assert [daemon.answer(caller) for caller in callers] == [StorageFull("no room")] * 2
     assert daemon.answer(renamed) == Done()

@@ -33,11 +33,11 @@ from actors.routing.messages import (
     Stayed,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
+from actors.vocabulary.answers import PendingApprovals, Resolved, Summary, TurnResult
 from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
 from actors.vocabulary.items import TextItem, text_of
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, HeadPage, ListQuery
 from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says
@@ -299,8 +299,8 @@ def test_three_failures_in_a_minute_give_the_conversation_up_until_somebody_rest
     assert types(running)[-3:] == ["conversation_failed", "error", "turn_aborted"]
     assert "ZeroDivisionError" in running.journal.history(A)[-3].body.decode()
     assert reader.types[-3:] == ["conversation_failed", "error", "turn_aborted"]
-    listing = running.ask(ListConversations())
-    assert isinstance(listing, Listing)
+    listing = running.ask(ListConversations(ListQuery()))
+    assert isinstance(listing, HeadPage)
     assert {head.conversation: head.state for head in listing.heads}[A] == "failed"
     assert isinstance(running.answer(running.send_and_run(A)), WrongState)
     restarted = running.say(A, Restart("me"))
@@ -340,8 +340,8 @@ def test_one_that_fails_even_while_it_is_revived_is_broken_and_says_so_to_everyb
     assert reader.ended is not None
     assert isinstance(running.answer(running.send_and_run(A)), WrongState)
     assert running.routing.statistics()["requests"] == 0
-    listing = running.ask(ListConversations())
-    assert isinstance(listing, Listing)
+    listing = running.ask(ListConversations(ListQuery()))
+    assert isinstance(listing, HeadPage)
     assert {head.conversation: head.state for head in listing.heads} == {A: "failed", B: "idle"}
 
 

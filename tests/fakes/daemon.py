@@ -8,8 +8,10 @@ from typing import Any
 from actors.conversation.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
 from actors.conversation.session import Session, SessionDeps
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
+from actors.journal.messages import LookUp
 from actors.routing.messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
 from actors.routing.registry import Registry
 from actors.runtime import base
@@ -43,6 +45,7 @@ class FakeDaemon:
         max_live: int = 1000,
         share: Callable[..., Ref[Any]] | None = None,
         ended: Address[AllEnded] | None = None,
+        directory: Address[LookUp] | None = None,
     ) -> None:
         self.journal = journal or FakeJournal()
         self.agents = agents or FakeAgents()
@@ -56,10 +59,11 @@ class FakeDaemon:
         self._requests = itertools.count(1)
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
-        self.routing = Registry(self._session_deps, max_live)
+        self.directory: Ref[LookUp] = start(Directory(self.journal))
+        self.routing = Registry(self._session_deps, directory or self.directory, max_live)
         self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
-        if (heads := self.journal.heads()) or ended is not None:
+        if (heads := self.journal.unsettled()) or ended is not None:
             self.registry.tell(Known(tuple(heads), ended))
 
     def _session_deps(self, registry: Ref[Any]) -> SessionDeps:
@@ -147,6 +151,7 @@ class StagedDaemon(FakeDaemon):
         limits: Limits | None = None,
         max_live: int = 1000,
         ended: Address[AllEnded] | None = None,
+        directory: Address[LookUp] | None = None,
     ) -> None:
         self.stage = stage or Stage()
         self.time = clock or ManualClock()
@@ -159,6 +164,7 @@ class StagedDaemon(FakeDaemon):
             limits=limits,
             max_live=max_live,
             ended=ended,
+            directory=directory,
         )
 
     def run(self) -> None:

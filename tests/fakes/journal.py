@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.records import AT_REST, Append, Head, HeadPage, ListPlace, ListQuery, Page, Record
 
 
 class FakeJournal:
@@ -25,6 +25,8 @@ class FakeJournal:
         self._lock = threading.Lock()
         self._heads: dict[ConversationId, Head] = {}
         self._records: dict[ConversationId, list[Record]] = {}
+        self._rows: dict[ConversationId, tuple[int, Head]] = {}  # with their keys, as lists have them
+        self._last_key = 0
 
     def open(self) -> int:
         """The next daemon has it; which life that is."""
@@ -59,6 +61,22 @@ class FakeJournal:
                 taken.append(record)
             return Page(tuple(taken), 1, last)
 
+    def read_back(
+        self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
+    ) -> Page | None:
+        with self._lock:
+            self._insist_on_being_readable()
+            if conversation not in self._heads:
+                return None
+            taken: list[Record] = []
+            size = 0
+            for record in reversed(self._records[conversation][: max(before - 1, 0)][-max(limit, 1) :]):
+                size += len(record.body)
+                if taken and size > max_bytes:
+                    break
+                taken.insert(0, record)
+            return Page(tuple(taken), 1, self._heads[conversation].last_seq)
+
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         return self._records[conversation][seq - 1].body[offset : offset + count]
 
@@ -67,11 +85,38 @@ class FakeJournal:
             self._insist_on_being_readable()
             return self._heads.get(conversation)
 
-    def heads(self) -> list[Head]:
-        with self._lock:
-            self._insist_on_being_open()
-            bare = [replace(head, settings=b"", checkpoint=b"") for head in self._heads.values()]
-        return sorted(bare, key=lambda head: head.updated, reverse=True)
+    def row(self, conversation: ConversationId) -> Head | None:
+        return next((row for _, row in self._all_rows() if row.conversation == conversation), None)
+
+    def named(self, name: str) -> ConversationId | None:
+        return next((row.conversation for _, row in self._all_rows() if row.name == name), None)
+
+    def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
+        ids = (row.conversation for _, row in self._all_rows())
+        return sorted(one for one in ids if one.startswith(prefix))[:limit]
+
+    def listed(self, query: ListQuery) -> HeadPage:
+        wanted = [(key, row) for key, row in self._all_rows() if _is_wanted(row, query)]
+        places = {ListPlace(getattr(row, query.order), key): row for key, row in wanted}
+        after = query.after
+        ordered = sorted(places, key=_by_time, reverse=True)
+        left = [one for one in ordered if after is None or _by_time(one) < _by_time(after)]
+        page = left[: max(query.limit, 1)]
+        more = len(left) > len(page)
+        return HeadPage(tuple(places[one] for one in page), page[-1] if more else None, len(wanted))
+
+    def unsettled(self) -> list[Head]:
+        return [row for _, row in self._all_rows() if row.state not in AT_REST]
+
+    def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
+        rows = self._all_rows()
+        too_many = 0 if most is None else len(rows) - most
+        asleep = [row for _, row in reversed(rows) if row.state in AT_REST]
+        return [
+            row.conversation
+            for number, row in enumerate(asleep[:limit])
+            if number < too_many or (untouched_since is not None and row.updated < untouched_since)
+        ]
 
     def delete(self, conversation: ConversationId) -> None:
         with self._lock:
@@ -79,6 +124,7 @@ class FakeJournal:
             if self.undeletable is not None:
                 raise self.undeletable
             self._heads.pop(conversation, None)
+            self._rows.pop(conversation, None)
             self._records.pop(conversation, None)
 
     def close(self) -> None:
@@ -113,7 +159,17 @@ class FakeJournal:
         if append.head is None and append.records:
             head = replace(head, last_seq=end, updated=append.records[-1].ts)
         self._heads[append.conversation] = head
+        key, row = self._rows.get(append.conversation, (self._last_key + 1, head))
+        self._last_key = max(self._last_key, key)
+        row = replace(append.head or row, settings=b"", checkpoint=b"", last_seq=end)
+        self._rows[append.conversation] = key, row
         self._records.setdefault(append.conversation, []).extend(append.records)
+
+    def _all_rows(self) -> list[tuple[int, Head]]:
+        """The rows with their keys, most recently updated first."""
+        with self._lock:
+            self._insist_on_being_open()
+            return sorted(self._rows.values(), key=lambda row: (row[1].updated, row[0]), reverse=True)
 
     def _insist_on_being_open(self) -> None:
         if self.closed:
@@ -123,3 +179,16 @@ class FakeJournal:
         self._insist_on_being_open()
         if self.unreadable is not None:
             raise self.unreadable
+
+
+def _is_wanted(row: Head, query: ListQuery) -> bool:
+    return (
+        query.archived >= row.archived
+        and query.state in {None, row.state}
+        and query.cwd in {None, row.cwd}
+        and query.name in {None, row.name}
+    )
+
+
+def _by_time(place: ListPlace) -> tuple[float, int]:
+    return place.at, place.key

@@ -9,15 +9,15 @@ import pytest
 
 from actors.conversation import head_of, restore
 from actors.vocabulary import events as ev
-from actors.vocabulary.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
+from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId, InputId, TurnId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.records import Append, Record
+from actors.vocabulary.records import Append, ListQuery, Record
 from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, import_
-from supervisor.services.branching import ForkedConversation, check_name, forked, guest
+from supervisor.services.branching import ForkedConversation, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -114,26 +114,12 @@ def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(
     agree(journal, TWO)
 
 
-def test_a_name_that_nobody_can_read_is_given_to_no_copy(journal: SqliteJournal) -> None:
-    with pytest.raises(InvalidInput, match=r"a\\x1bb is not accepted"):
-        check_name(journal, "a\x1bb")
-
-
 def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
     lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
     with pytest.raises(InvalidInput, match=r"nobody can see the \\u009b"):
         guest(lines, None, [])
     assert guest(lines, TWO, []).head.conversation == TWO
-
-
-def test_a_name_is_taken_by_any_other_conversation(journal: SqliteJournal) -> None:
-    keep(journal, BORN)
-    check_name(journal, None)
-    check_name(journal, "free")
-    check_name(journal, "source", ONE)
-    with pytest.raises(NameTaken):
-        check_name(journal, "source")
 
 
 # --- imports
@@ -195,7 +181,7 @@ def test_a_line_that_is_damaged_is_refused_whatever_is_wrong_with_it(journal: Sq
             continue
         with pytest.raises(InvalidInput):
             taken_in(journal, (*lines[:line], damage, *lines[line + 1 :]))
-        assert journal.heads() == []
+        assert journal.listed(ListQuery(archived=True)).heads == ()
 
 
 def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal, tmp_path: Path) -> None:

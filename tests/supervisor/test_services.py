@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from actors.conversation.effects import Settle
 from actors.journal.messages import Chore, ChoreDone
-from actors.routing.messages import Known
+from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.runtime.shared import soon
-from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError, NameTaken
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores
@@ -41,6 +42,26 @@ class Journalist:
         chore.reply_to.tell(ChoreDone(result))
 
 
+class Registry(Probe):
+    """A registry that knows of no names but those on disk, and hears the rest."""
+
+    def __init__(self, journal: SqliteJournal) -> None:
+        super().__init__()
+        self._journal = journal
+        self.open: set[Caller] = set()  # claims that are not settled
+
+    def tell(self, message: object) -> None:
+        match message:
+            case ClaimName():
+                self.open.add(message.caller)
+                taken = self._journal.named(message.name) is not None
+                message.reply_to.tell(NameClaimed(NameTaken("another has it") if taken else None))
+            case Settle():
+                self.open.remove(message.caller)
+            case _:
+                super().tell(message)
+
+
 class Remembering:
     def __init__(self) -> None:
         self.forgotten: list[ConversationId] = []
@@ -56,7 +77,7 @@ class SmallEngine:
         self.loop = loop
         self.paths = locate({"GREENROOM_HOME": str(home)})
         self.journal = SqliteJournal(home / "journal.sqlite3")
-        self.registry = Probe()
+        self.registry = Registry(self.journal)
         self.chores = Chores(loop.loop, Journalist())
         self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
@@ -132,6 +153,7 @@ def test_a_fork_is_known_without_what_only_its_owner_needs(harness: ServicesHarn
     assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
     again = harness.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
     assert getattr(again, "code", "") == "name_taken"
+    assert harness.engine.registry.open == set(), "a claim outlived its fork"
 
 
 def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(

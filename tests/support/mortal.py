@@ -44,7 +44,7 @@ def arm(point: CrashPoint, visit: int = 1) -> None:
         case CrashPoint.AFTER_COMMIT:
             _watch_commits(after=reached)
         case CrashPoint.IN_MIGRATION:
-            _watch_sql("PRAGMA user_version=", reached)  # the last statement of a step
+            _watch_sql("COMMIT", reached)  # the last statement of a piece
         case CrashPoint.IN_RETENTION:
             _watch_sql("UPDATE tails SET first_seq", reached)  # the events have gone
         case CrashPoint.REPAIR_COPIED:

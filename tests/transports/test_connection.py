@@ -14,6 +14,7 @@ from actors.routing.messages import ListConversations, ToRegistry
 from actors.vocabulary.answers import Attached, Condition, Ending, Summary, TurnResult
 from actors.vocabulary.errors import ActorGone, MailboxFull
 from actors.vocabulary.ids import Caller, ConnectionId, TurnId
+from actors.vocabulary.records import ListQuery
 from actors.vocabulary.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
@@ -37,7 +38,7 @@ def speak(line: bytes) -> tuple[Action, ...] | None:
     if line in COMMANDS:
         return (Tell(COMMANDS[line]), Write(b"told\n"))
     if line == b"list":
-        return (Tell(ToRegistry(ListConversations(), Caller(ME, 9))), Write(b"told\n"))
+        return (Tell(ToRegistry(ListConversations(ListQuery()), Caller(ME, 9))), Write(b"told\n"))
     return None
 
 

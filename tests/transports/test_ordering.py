@@ -10,7 +10,7 @@ from actors.routing.messages import ListApprovals, ListConversations, RegistryIn
 from actors.vocabulary.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.vocabulary.records import Record
+from actors.vocabulary.records import ListQuery, Record
 from actors.vocabulary.settings import Settings
 from transports.ordering import Ordering, request_of
 
@@ -191,7 +191,7 @@ def test_an_overdue_answer_is_let_go_alone() -> None:
 
 def test_a_request_is_owed_until_it_is_answered() -> None:
     ordering = Ordering()
-    ordering.told(ToRegistry(ListConversations(), caller(1)))
+    ordering.told(ToRegistry(ListConversations(ListQuery()), caller(1)))
     assert ordering.owes
     ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering.owes
@@ -200,7 +200,7 @@ def test_a_request_is_owed_until_it_is_answered() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        ToRegistry(ListConversations(), caller(1)),
+        ToRegistry(ListConversations(ListQuery()), caller(1)),
         ToRegistry(ListApprovals(), caller(1)),
         ToRegistry(Resolve("here"), caller(1)),
         ToRegistry(Remove(HERE), caller(1)),

@@ -3,12 +3,11 @@
 import itertools
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import force_setattr
 
 from actors.conversation.messages import Address, Attach, Begin, Send, ToConversation
 from actors.conversation.orders import (
@@ -22,6 +21,7 @@ from actors.conversation.orders import (
 )
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
+from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
 from actors.routing.messages import Create, ToRegistry
@@ -29,11 +29,10 @@ from actors.routing.registry import Registry
 from actors.runtime.base import start
 from actors.runtime.clock import LoopClock
 from actors.vocabulary import events as ev
-from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.records import Append, Head, Page, Record
 from actors.vocabulary.settings import Settings
+from tests.fakes.journal import FakeJournal
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
@@ -42,50 +41,6 @@ from transports.dialect import Action, Tell
 ME = ConnectionId("client-0")
 TURNS, MESSAGES = 6, 10
 TEXT = "x" * 100_000  # more than leaves at once, so that a slice is under way when its turn ends
-
-
-class Disk:
-    """A journal in memory."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, list[Record]] = {}
-        self._heads: dict[str, Head] = {}
-
-    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        for append in appends:
-            self._records.setdefault(append.conversation, []).extend(append.records)
-            if append.head is not None:
-                self._heads[append.conversation] = append.head
-        return [None] * len(appends)
-
-    def read(
-        self, conversation: str, after: int, limit: int, max_bytes: int = 1 << 20, whole_bytes: int | None = None
-    ) -> Page | None:
-        del whole_bytes  # nothing here is ever that long
-        records, size, page = self._records.get(conversation), 0, list[Record]()
-        if records is None:
-            return None
-        for record in records[after : after + limit]:
-            size += len(record.body)
-            if page and size > max_bytes:
-                break
-            page.append(record)
-        return Page(tuple(page), 1, len(records))
-
-    def part(self, conversation: str, seq: int, offset: int, count: int) -> bytes:
-        return self._records[conversation][seq - 1].body[offset : offset + count]
-
-    def head(self, conversation: str) -> Head | None:
-        return self._heads.get(conversation)
-
-    def heads(self) -> list[Head]:
-        return list(self._heads.values())
-
-    def delete(self, conversation: str) -> None:
-        del self._records[conversation]
-
-    def close(self) -> None:
-        pass
 
 
 class Agents:
@@ -120,7 +75,7 @@ def speak(line: bytes) -> tuple[Action, ...]:
 @pytest.fixture
 def lively(tenants: Tenants) -> Iterator[Tenants]:
     """Tenants whose registry is a real one."""
-    disk, clock, names = Disk(), LoopClock(tenants.loop.loop), itertools.count()
+    disk, clock, names = FakeJournal(), LoopClock(tenants.loop.loop), itertools.count()
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
@@ -130,11 +85,12 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
             me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.deps.start
         )
 
-    registry = tenants.deps.start(Registry(deps))
-    force_setattr(tenants.deps, "registry", registry)
+    directory = start(Directory(disk))
+    registry = tenants.deps.start(Registry(deps, directory))
+    object.__setattr__(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
-    assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
+    assert all(ref.stop(PATIENCE_S) for ref in (registry, directory, journalist, librarian))
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:

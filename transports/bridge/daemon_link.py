@@ -43,7 +43,7 @@ CHUNK = 1 << 16
 BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
 LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
 AGAIN_S = 0.1  # between tries when the client waits for an answer
-PATIENCE_S = 20.0  # for such tries, a start included; only the repair of a journal takes longer than a second
+PATIENCE_S = 20.0  # for such tries, and for a start that says nothing
 HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
 
 LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
@@ -159,7 +159,9 @@ class DaemonLink:
 
     def _hear_start(self, start: StartingDaemon, now: float) -> None:
         said = start.said()
-        if said is None:
+        if said is None:  # what it is busy with
+            self._wanted_since = now
+            self._until = now + PATIENCE_S
             return
         self._hang_up()
         if said:

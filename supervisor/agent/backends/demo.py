@@ -7,19 +7,23 @@ word by word, `pace_s` apart, so that there is something to see and to interrupt
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.backends.model import Notify
+from supervisor.agent.model import responses
 from supervisor.agent.model import stream_events as stream
 from supervisor.agent.model.client import Deliver
-from supervisor.agent.model.request import HistoryItem, ModelRequest, Returned, Said
+from supervisor.agent.model.decoding import Object
+from supervisor.agent.model.pieces import Form
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Piece
 from supervisor.agent.model.retry import Build
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
+LINE = b"\n"  # between two items
 PHRASES = {
     "run COMMAND": "run a command, where policy allows it without asking",
     "ask COMMAND": "run it outside the sandbox, if somebody approves",
@@ -46,7 +50,17 @@ class DemoStep(Struct, frozen=True):
     arguments: str = ""
 
 
+def _encoded(item: HistoryItem) -> Piece:
+    """The item as the responses wire writes it. It weighs as many characters as it has in a log."""
+    return responses.encode(item)._replace(weight=len(str(item)))
+
+
+FORM = Form(_encoded, lambda end, begin: LINE if end and begin else b"")
+
+
 class DemoModel:
+    form = FORM
+
     def __init__(self, pace_s: float = PACE_S) -> None:
         self._pace_s = pace_s
 
@@ -60,7 +74,7 @@ class DemoModel:
             await self._stream(step.words, stream.TextDelta, deliver)
             await deliver((stream.TextDone(step.words),))
         if step.tool:
-            call = CallId(f"demo-{len(request.items)}")
+            call = CallId(f"demo-{sum(piece.data.count(LINE) + 1 for piece in _pieces(request.items))}")
             await deliver((stream.CallDone(call, step.tool, step.arguments),))
         await deliver((_usage(request, step), stream.ResponseEnd()))
 
@@ -72,7 +86,7 @@ class DemoModel:
             await asyncio.sleep(self._pace_s)
 
 
-def next_step(items: Sequence[HistoryItem]) -> DemoStep:
+def next_step(items: Sequence[HistoryItem | Piece]) -> DemoStep:
     """Return the step that follows those done since the user last spoke."""
     said, outputs = _since_the_user(items)
     steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
@@ -82,14 +96,24 @@ def next_step(items: Sequence[HistoryItem]) -> DemoStep:
     return DemoStep(words=_report(last, outputs[-1])) if last.tool else last
 
 
-def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
+def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str]]:
     outputs: list[str] = []
-    for item in reversed(items):
-        if isinstance(item, Returned):
-            outputs.append(item.output)
-        elif isinstance(item, Said) and item.role == "user":
-            return item.text.strip(), outputs[::-1]
+    for item in _backwards(items):
+        if item["type"] == "function_call_output":
+            outputs.append(item["output"])
+        elif item["type"] == "message" and item["role"] == "user":
+            return "".join(part.get("text", "") for part in item["content"]).strip(), outputs[::-1]
     return "", outputs[::-1]
+
+
+def _backwards(items: Sequence[HistoryItem | Piece]) -> Iterator[Object]:
+    """The items, the last one first."""
+    for piece in _pieces(reversed(items)):
+        yield from map(json.loads, reversed(piece.data.split(LINE)))
+
+
+def _pieces(items: Iterable[HistoryItem | Piece]) -> Iterator[Piece]:
+    return (item if isinstance(item, Piece) else FORM.encode(item) for item in items)
 
 
 def _understood(said: str) -> DemoStep:
@@ -158,6 +182,6 @@ def _report(step: DemoStep, output: str) -> str:
 
 def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
     """Estimate tokens at four characters each."""
-    read = sum(len(str(item)) for item in request.items) // 4
+    read = sum(piece.weight for piece in _pieces(request.items)) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
     return stream.Usage(input=read, output=written, total=read + written)

@@ -19,7 +19,8 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
+from supervisor.agent.model.pieces import Form
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Piece, Said, Text, said
 from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.model_events import ModelEvents
 from supervisor.agent.pictures import readable
@@ -27,7 +28,6 @@ from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
-from supervisor.agent.transcript import weight
 from supervisor.agent.transcripts import TranscriptCache, take_inputs
 from supervisor.agent.turn import Turn
 
@@ -37,6 +37,11 @@ Notify = Callable[[Pause], Awaitable[None]]
 
 
 class Model(Protocol):
+    @property
+    def form(self) -> Form:
+        """The form in which it reads a history."""
+        ...
+
     async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
         """Get one response. `build` is called before every attempt, `notify` before every pause."""
         ...
@@ -87,7 +92,7 @@ class ModelBackend:
         order = turn.order
         model = self._models.of(order)
         looking = self._look_around(order.settings)
-        transcript = await self._transcripts.open(order)
+        transcript = await self._transcripts.open(order, model.form)
         around, options = self._around(order), self._options
         work = Work(
             turn, transcript, around, options.approval_deadline_s, options.approval_default, bounds=self._bounds
@@ -182,34 +187,35 @@ def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
     return (said("developer", text),) if text else ()
 
 
-async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
+async def _with_pictures(work: Work) -> tuple[Piece, ...]:
     """Return the items with their pictures read; nothing is read or copied beyond the bound of a request."""
     room = work.bounds.request_bytes - work.transcript.size
-    items: list[HistoryItem] = work.transcript.items
-    for place, item in enumerate(items if work.transcript.has_pictures else ()):
-        if room < 0:
-            break
-        if isinstance(item, Said) and _has_pictures(item):
-            items[place] = whole = await _read_pictures(work, item)
-            room -= weight(whole)
+    pieces: list[Piece] = []
+    for item in work.transcript.items:
+        if isinstance(item, Said) and room >= 0:
+            read = await _read_pictures(work, item)
+            room -= len(read.data)
+            pieces.append(read)
+        elif isinstance(item, Piece):
+            pieces.append(item)
     if room < 0:
         raise BeyondBound(work.bounds.beyond("request_bytes", TOO_LONG))
-    return tuple(items)
+    return tuple(pieces)
 
 
-def _has_pictures(message: Said) -> bool:
-    return any(not isinstance(part, Text) for part in message.parts)
-
-
-async def _read_pictures(work: Work, message: Said) -> Said:
+async def _read_pictures(work: Work, message: Said) -> Piece:
     """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
-    parts: list[Part] = []
-    for part in message.parts:
-        read = part
-        if not isinstance(part, Text):
-            read = await asyncio.to_thread(readable, part, work.settings.cwd, work.bounds)
-        if isinstance(read, Text) and read is not part and read.text not in work.transcript.left_out:
-            work.transcript.left_out.add(read.text)
-            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {read.text.strip('[]')}"))
-        parts.append(read)
-    return replace(message, parts=tuple(parts))
+    piece, left_out = await asyncio.to_thread(_read, message, work.transcript.form, work.settings.cwd, work.bounds)
+    for words in left_out:
+        if words not in work.transcript.left_out:
+            work.transcript.left_out.add(words)
+            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {words.strip('[]')}"))
+    return piece
+
+
+def _read(message: Said, form: Form, cwd: Path, bounds: Bounds) -> tuple[Piece, list[str]]:
+    """Read the pictures and encode the message, and return the words for those that the model does not get."""
+    parts: list[Part] = [part if isinstance(part, Text) else readable(part, cwd, bounds) for part in message.parts]
+    both = zip(message.parts, parts, strict=True)
+    left_out = [read.text for part, read in both if isinstance(read, Text) and read is not part]
+    return form.encode(replace(message, parts=tuple(parts))), left_out

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.model import pieces
 from supervisor.agent.model.decoding import (
     LONGEST_NAME,
     Decoder,
@@ -22,6 +23,7 @@ from supervisor.agent.model.decoding import (
     mended,
 )
 from supervisor.agent.model.errors import AnswerCut
+from supervisor.agent.model.pieces import Form, encoded
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Called,
@@ -30,6 +32,7 @@ from supervisor.agent.model.request import (
     LocalImage,
     ModelRequest,
     Part,
+    Piece,
     Reasoned,
     Returned,
     Said,
@@ -49,36 +52,54 @@ ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
 
 
-def body(request: ModelRequest, *, include_usage: bool = False) -> Object:
-    whole: Object = {"model": request.model, "stream": True}
-    if include_usage:
-        whole["stream_options"] = {"include_usage": True}
-    whole["messages"] = [{"role": "system", "content": request.instructions}, *messages(request.items)]
-    if request.tools:
-        whole["tools"] = [
-            {"type": "function", "function": {"name": tool.name, "description": tool.description, "strict": False,
-                                              "parameters": tool.parameters}}
-            for tool in request.tools
-        ]  # fmt: skip  # laid out as the wire nests it
-    return whole
+def body(request: ModelRequest, *, include_usage: bool = False) -> list[bytes]:
+    """Build the body, as bytes that belong one behind the other."""
+    options = {"stream_options": {"include_usage": True}} if include_usage else {}
+    before = encoded({"model": request.model, "stream": True, **options, "messages": []}).removesuffix(b"]}")
+    tools = [
+        {"type": "function", "function": {"name": tool.name, "description": tool.description, "strict": False,
+                                          "parameters": tool.parameters}}
+        for tool in request.tools
+    ]  # fmt: skip  # laid out as the wire nests it
+    after = b'],"tools":%b}' % encoded(tools) if tools else b"]}"
+    instructions = _message("system", request.instructions)
+    return pieces.body(FORM, before, (instructions, *request.items), after)
 
 
-def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
-    """Convert the items to messages. Adjacent calls are one message, with the model's text before them."""
-    result: list[Object] = []
-    for item in items:
-        match item:
-            case Said():
-                result.append({"role": ROLES.get(item.role, item.role), "content": _content(item)})
-            case Called():
-                if not result or result[-1]["role"] != "assistant":
-                    result.append({"role": "assistant", "content": None})
-                result[-1].setdefault("tool_calls", []).append(_call(item))
-            case Returned():
-                result.append({"role": "tool", "tool_call_id": item.call_id, "content": item.output})
-            case Reasoned():
-                pass
-    return result
+# The ends of pieces: a whole message, or a message of the model, which goes on if calls follow.
+MESSAGE, WORDS, CALLS = "message", "words", "calls"
+OPENING = {CALLS: b'{"role":"assistant","content":null,"tool_calls":['}
+CLOSING = {WORDS: b"}", CALLS: b"]}"}
+GOING_ON = {(WORDS, CALLS): b',"tool_calls":[', (CALLS, CALLS): b","}
+
+
+def between(end: str, begin: str) -> bytes:
+    """Return what stands between two pieces. Adjacent calls are one message, with the model's text before them."""
+    if (end, begin) in GOING_ON:
+        return GOING_ON[end, begin]
+    return CLOSING.get(end, b"") + (b"," if end and begin else b"") + OPENING.get(begin, b"")
+
+
+def encode(item: HistoryItem) -> Piece:
+    match item:
+        case Said("assistant"):
+            return Piece(WORDS, WORDS, _message("assistant", _content(item)).data.removesuffix(b"}"))
+        case Said(role):
+            return _message(ROLES.get(role, role), _content(item))
+        case Called():
+            return Piece(CALLS, CALLS, encoded(_call(item)))
+        case Returned():
+            answer = {"role": "tool", "tool_call_id": item.call_id, "content": item.output}
+            return Piece(MESSAGE, MESSAGE, encoded(answer))
+        case Reasoned():
+            return pieces.NOTHING
+
+
+def _message(role: str, content: str | list[Object]) -> Piece:
+    return Piece(MESSAGE, MESSAGE, encoded({"role": role, "content": content}))
+
+
+FORM = Form(encode, between)
 
 
 def _content(item: Said) -> str | list[Object]:

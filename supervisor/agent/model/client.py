@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Self, cast
 
@@ -17,7 +17,7 @@ import httpx
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import wire
-from supervisor.agent.model.direct import Direct, Unbounded, post
+from supervisor.agent.model.direct import Direct, Unbounded, portions, post
 from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.agent.model.errors import (
     BeyondBound,
@@ -148,15 +148,25 @@ async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
     Requests through a proxy, or with a name and password in the address, go through the client.
     """
     url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
-    body, timeout_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
-    if len(body) > bounds.request_bytes:
+    body, timeout_s = wire.body(endpoint, request), endpoint.stream_idle_timeout_s
+    size = sum(map(len, body))
+    if size > bounds.request_bytes:
         raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
     timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": timeout_s, "write": timeout_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
     if isinstance(transport, Direct) and not url.userinfo:
         return await transport.send(post(url, headers, body), timeouts)
-    outgoing = httpx.Request("POST", url, headers=headers, content=body, extensions={"timeout": timeouts})
+    headers = {**headers, "Content-Length": f"{size}"}
+    content = _paced(body)
+    outgoing = httpx.Request("POST", url, headers=headers, content=content, extensions={"timeout": timeouts})
     return await http.send(outgoing, stream=True)
+
+
+async def _paced(body: Iterable[bytes]) -> AsyncIterator[bytes]:
+    """The body in portions, and the loop's other work between them."""
+    for portion in portions(body):
+        yield bytes(portion)
+        await asyncio.sleep(0)
 
 
 @lru_cache(64)

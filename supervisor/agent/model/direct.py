@@ -11,7 +11,7 @@ import asyncio
 import select
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self, cast
 
 import httptools
@@ -22,6 +22,8 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.moving_timer import MovingTimer
 
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond them the server has to wait
+PORTION = 64 * 1024  # bytes of a request written at once: small enough to be copied in the processor's cache
+PORTIONS = 4  # written in one round of the loop: a tenth of a millisecond, with TLS two
 PIECE = 64 * 1024  # bytes read in one round of the loop: under a millisecond of parsing if the chunks are tiny
 
 Origin = tuple[str, str, int]
@@ -46,7 +48,8 @@ class Direct(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request of httpx."""
-        outgoing = _outgoing(request.method.encode("ascii"), request.url, request.headers.raw, await request.aread())
+        body = await request.aread()
+        outgoing = _outgoing(request.method.encode("ascii"), request.url, request.headers.raw, (body,))
         return await self.send(outgoing, request.extensions.get("timeout", {}))
 
     async def send(self, outgoing: "Outgoing", timeouts: Mapping[str, float | None]) -> httpx.Response:
@@ -99,10 +102,10 @@ class Direct(httpx.AsyncBaseTransport):
 
 
 class Outgoing(Struct, frozen=True):
-    """A request in bytes, and its destination."""
+    """A request in bytes that belong one behind the other, and its destination."""
 
     origin: Origin
-    data: bytes
+    data: Sequence[bytes]
 
 
 class Answer(httpx.AsyncByteStream):
@@ -173,12 +176,21 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    async def ask(self, request: bytes, timeout_s: float | None) -> None:
+    async def ask(self, request: Iterable[bytes], timeout_s: float | None) -> None:
+        """Send a request, portion by portion: a long one must not keep the loop, nor be copied whole."""
         self.status, self.headers = 0, []
         self._size = self._head = self._frames = 0
         self._body.clear()
         self._headed = self._complete = self._lasting = False
-        self.transport.write(request)
+        for number, portion in enumerate(portions(request)):
+            if number and number % PORTIONS == 0:
+                await asyncio.sleep(0)
+            if self._ended:  # the rest would not be read; what the server said is read next
+                break
+            self.transport.write(portion)
+            await self._written(timeout_s)
+
+    async def _written(self, timeout_s: float | None) -> None:
         if not self._writable.is_set():
             try:
                 async with asyncio.timeout(timeout_s):
@@ -358,15 +370,33 @@ def _origin(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
-def post(url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Outgoing:
+def portions(pieces: Iterable[bytes]) -> Iterator[bytes | memoryview]:
+    """The same bytes in portions of one size; what lies in one piece is not copied."""
+    portion: list[memoryview] = []
+    room = PORTION
+    for piece in pieces:
+        rest = memoryview(piece)
+        while rest:
+            some, rest = rest[:room], rest[room:]
+            portion.append(some)
+            room -= len(some)
+            if not room:
+                yield portion[0] if len(portion) == 1 else b"".join(portion)
+                portion, room = [], PORTION
+    if portion:
+        yield b"".join(portion)
+
+
+def post(url: httpx.URL, headers: Mapping[str, str], body: Sequence[bytes]) -> Outgoing:
     """Build a POST without httpx's Request, which takes longer than the rest of the request's work."""
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
-    return _outgoing(b"POST", url, [(b"host", url.netloc), *pairs, (b"content-length", b"%d" % len(body))], body)
+    size = b"%d" % sum(map(len, body))
+    return _outgoing(b"POST", url, [(b"host", url.netloc), *pairs, (b"content-length", size)], body)
 
 
-def _outgoing(method: bytes, url: httpx.URL, headers: Headers, body: bytes) -> Outgoing:
+def _outgoing(method: bytes, url: httpx.URL, headers: Headers, body: Sequence[bytes]) -> Outgoing:
     lines = [b"%s %s HTTP/1.1" % (method, url.raw_path), *[b"%s: %s" % pair for pair in headers]]
     head = b"\r\n".join(lines)
     if head.count(b"\n") != len(headers) or head.count(b"\r") != len(headers):
         raise httpx.LocalProtocolError("a header with a line break in it")
-    return Outgoing(_origin(url), b"%s\r\n\r\n%s" % (head, body))
+    return Outgoing(_origin(url), (b"%s\r\n\r\n" % head, *body))

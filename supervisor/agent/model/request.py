@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -63,6 +63,18 @@ class Reasoned(Struct, frozen=True):
 HistoryItem = Said | Called | Returned | Reasoned
 
 
+class Piece(NamedTuple):
+    """Consecutive items in the bytes of a wire, see pieces.py. `begins` and `ends`: the wire's names of its ends.
+
+    `weight` is whatever the form counts, by default items; joined pieces have the sum.
+    """
+
+    begins: str
+    ends: str
+    data: bytes
+    weight: int = 1
+
+
 class ToolSpec(Struct, frozen=True):
     """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
 
@@ -72,11 +84,14 @@ class ToolSpec(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`."""
+    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`.
+
+    Pieces among the items are those of the wire that the request is sent on.
+    """
 
     model: str
     instructions: str
-    items: tuple[HistoryItem, ...]
+    items: tuple[HistoryItem | Piece, ...]
     tools: tuple[ToolSpec, ...] = ()
     effort: ReasoningEffort = ReasoningEffort.NONE
     summary: ReasoningSummary = ReasoningSummary.AUTO

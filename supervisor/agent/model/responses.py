@@ -9,8 +9,10 @@ from typing import ClassVar
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.model import pieces
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
+from supervisor.agent.model.pieces import Form, encoded
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Called,
@@ -19,6 +21,7 @@ from supervisor.agent.model.request import (
     LocalImage,
     ModelRequest,
     Part,
+    Piece,
     Reasoned,
     Returned,
     Said,
@@ -38,12 +41,11 @@ from supervisor.agent.model.stream_events import (
 )
 
 
-def body(request: ModelRequest) -> Object:
+def body(request: ModelRequest) -> list[bytes]:
+    """Build the body, as bytes that belong one behind the other."""
     reasoning = _reasoning(request)
-    whole: Object = {
-        "model": request.model,
-        "instructions": request.instructions,
-        "input": [_item(item) for item in request.items],
+    before: Object = {"model": request.model, "instructions": request.instructions, "input": []}
+    after: Object = {
         "tools": [
             {"type": "function", "name": tool.name, "description": tool.description, "strict": False,
              "parameters": tool.parameters}
@@ -57,8 +59,9 @@ def body(request: ModelRequest) -> Object:
         "include": ["reasoning.encrypted_content"] if reasoning and not request.store else [],
     }  # fmt: skip  # laid out as the wire nests it
     if request.session_id:
-        whole["prompt_cache_key"] = request.session_id
-    return whole
+        after["prompt_cache_key"] = request.session_id
+    rest = b"]," + encoded(after).removeprefix(b"{")
+    return pieces.body(FORM, encoded(before).removesuffix(b"]}"), request.items, rest)
 
 
 def _reasoning(request: ModelRequest) -> Object | None:
@@ -80,6 +83,18 @@ def _item(item: HistoryItem) -> Object:
         case Reasoned(reasoning_id, summary, encrypted):
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
             return {"type": "reasoning", "id": reasoning_id, "summary": parts_of_it, "encrypted_content": encrypted}
+
+
+def encode(item: HistoryItem) -> Piece:
+    return Piece(ITEM, ITEM, encoded(_item(item)))
+
+
+def between(end: str, begin: str) -> bytes:
+    return b"," if end and begin else b""
+
+
+ITEM = "item"
+FORM = Form(encode, between)
 
 
 def _part(part: Part, kind_of_text: str) -> Object:

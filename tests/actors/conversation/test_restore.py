@@ -4,12 +4,13 @@ import pytest
 
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.facts import apply, unborn
-from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart
+from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart, Revived
 from actors.conversation.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.conversation.state import Limits
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Done
-from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
+from actors.vocabulary.errors import StorageFull, TurnFailed, UnknownConversation, WrongState
+from actors.vocabulary.records import Record
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
@@ -46,6 +47,48 @@ def test_a_checkpoint_at_any_moment_with_the_events_after_it_gives_the_same_fact
         head = head_of(restore(CONVERSATION, None, records[: place + 1]))
         assert restore(CONVERSATION, head, records[place + 1 :]).facts == core.state.facts
         assert restore(CONVERSATION, head, ()).facts == facts
+
+
+def behind_the_checkpoint(core: Core) -> list[Record]:
+    """The events that a conversation has to replay when it wakes now."""
+    return core.disk.records[core.disk.head.checkpoint_seq if core.disk.head else 0 :]
+
+
+def test_a_long_turn_writes_checkpoints_so_that_little_is_replayed_whenever_it_is_lost() -> None:
+    core = Core()
+    core.send("work")
+    for number in range(2_000):
+        core.output(w.message(f"step {number}"))
+        assert len(behind_the_checkpoint(core)) < core.limits.checkpoint_records
+    before = core.state.facts
+    assert core.disk.restored(core.limits).facts == before
+    assert len([append for append in core.appends if append.head]) < 2_000 / core.limits.checkpoint_records + 10
+
+
+def test_checkpoints_are_written_by_bytes_too_and_across_restarts() -> None:
+    core = Core()
+    core.send("work")
+    for number in range(100):
+        core.output(w.message("x" * 20_000))
+        if number % 7 == 0:
+            core.state = core.disk.restored(core.limits)
+            core.say(Revived(AbortReason.LOST, "it went away"))
+            core.send("go on")
+        assert sum(len(record.body) for record in behind_the_checkpoint(core)) < core.limits.checkpoint_bytes
+    assert core.disk.restored(core.limits).facts == core.state.facts
+
+
+def test_after_a_refusal_the_next_append_brings_a_checkpoint() -> None:
+    """The last one may be among what was refused. What runs is stopped, and its end is such an event."""
+    core = Core()
+    core.send("work")
+    core.disk.refuses = StorageFull("full")
+    core.output(w.message("lost"))
+    core.disk.refuses = None
+    core.output(w.message("said while the agent stops"))
+    core.end()
+    assert [append.head is None for append in core.appends[-2:]] == [True, False]
+    assert core.disk.restored(core.limits).facts == core.state.facts
 
 
 def test_records_that_the_checkpoint_knows_already_are_not_applied_twice() -> None:

@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from actors.vocabulary.events import MessageKind
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
+from supervisor.agent import transcript as module
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.request import (
     Called,
@@ -20,17 +22,19 @@ from supervisor.agent.model.request import (
     Image,
     LocalImage,
     ModelRequest,
+    Piece,
     Reasoned,
     Returned,
     Said,
     Text,
     said,
 )
-from supervisor.agent.model.wire import encoded
+from supervisor.agent.model.wire import FORMS, body
 from supervisor.agent.pictures import readable
 from supervisor.agent.transcript import ModelTranscript, OpenCall
 from supervisor.config.shared import WireApi
 from tests.support.any_event import event_of
+from tests.support.plain_form import PLAIN, items_of
 
 
 def user(text: str) -> ev.UserMessage:
@@ -54,7 +58,7 @@ def agent(text: str) -> ev.AgentMessage:
 
 
 def told(*events: ev.DurableEvent) -> ModelTranscript:
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(PLAIN)
     for event in events:
         transcript.take(event)
     return transcript
@@ -73,7 +77,7 @@ def asked(item: str, approval: str, *, retry: bool = False) -> ev.ExecApprovalRe
 
 def test_what_was_said_is_read_in_order() -> None:
     transcript = told(ev.TaskStarted(), user("hi"), agent("yo"), ev.TaskComplete(), ev.TaskStarted(), user("on"))
-    assert transcript.items == [said("user", "hi"), said("assistant", "yo"), said("user", "on")]
+    assert items_of(transcript) == [said("user", "hi"), said("assistant", "yo"), said("user", "on")]
     assert (transcript.heard, transcript.last_said) == (["on"], None)
 
 
@@ -82,7 +86,7 @@ def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones(
     transcript = told(
         ev.TaskStarted(), user("hi"), guide, context("here"), ev.TaskStarted(), user("on"), context("there")
     )
-    texts = [item.text for item in transcript.items if isinstance(item, Said)]
+    texts = [item.text for item in items_of(transcript) if isinstance(item, Said)]
     assert texts == ["guide", "here", "hi", "there", "on"]
     assert transcript.last_context == {
         MessageKind.USER_INSTRUCTIONS: "guide",
@@ -92,7 +96,7 @@ def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones(
 
 def test_outputs_stand_behind_their_calls_whatever_was_said_in_between() -> None:
     transcript = told(call("a"), call("b"), agent("wait"), output("a"), output("b"))
-    assert transcript.items == [
+    assert items_of(transcript) == [
         Called(CallId("a"), "shell", "{}"),
         Called(CallId("b"), "shell", "{}"),
         Returned(CallId("a"), "out a"),
@@ -105,8 +109,14 @@ def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
     second = call("a").model_copy(update={"item_id": ItemId("other")})
     answer = output("a").model_copy(update={"item_id": ItemId("other"), "output": "second"})
     transcript = told(call("a"), output("a"), agent("again"), second, answer)
-    assert [type(item).__name__ for item in transcript.items] == ["Called", "Returned", "Said", "Called", "Returned"]
-    assert transcript.items[-1] == Returned(CallId("a"), "second")
+    assert [type(item).__name__ for item in items_of(transcript)] == [
+        "Called",
+        "Returned",
+        "Said",
+        "Called",
+        "Returned",
+    ]
+    assert items_of(transcript)[-1] == Returned(CallId("a"), "second")
 
 
 def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
@@ -121,7 +131,7 @@ def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
     items = (TextItem(text="see"), ImageItem(image_url="https://x/y"), LocalImageItem(path=Path("/a b.png")))
     reasoning = ev.ModelReasoning(item_id=ItemId("i"), id="r1", summary=("s",), encrypted_content="e")
     transcript = told(ev.UserMessage(message="see", items=items), reasoning)
-    assert transcript.items == [
+    assert items_of(transcript) == [
         Said("user", (Text("see"), Image("https://x/y"), LocalImage(Path("/a b.png")))),
         Reasoned("r1", ("s",), "e"),
     ]
@@ -134,7 +144,7 @@ def test_no_model_is_sent_a_text_that_is_empty() -> None:
         ev.UserMessage(message="", items=(TextItem(text=""), see)),
         user("see"),
     )
-    assert transcript.items == [
+    assert items_of(transcript) == [
         said("user", "[an empty message]"), Said("user", (Image(see.image_url),)), said("user", "see")
     ]  # fmt: skip
 
@@ -142,10 +152,10 @@ def test_no_model_is_sent_a_text_that_is_empty() -> None:
 def test_a_restart_that_leaves_pictures_out_puts_words_in_their_place_for_what_came_before() -> None:
     see = ev.UserMessage(message="see", items=(TextItem(text="see"), LocalImageItem(path=Path("a.png"))))
     transcript = told(see, ev.ConversationRestarted(without_pictures=True), see)
-    first, second = (item.parts for item in transcript.items if isinstance(item, Said))
+    first, second = (item.parts for item in items_of(transcript) if isinstance(item, Said))
     assert first == (Text("see"), Text("[a picture that was left out when the conversation was restarted]"))
     assert second == (Text("see"), LocalImage(Path("a.png")))
-    assert told(see, ev.ConversationRestarted()).items == [Said("user", second)]
+    assert items_of(told(see, ev.ConversationRestarted())) == [Said("user", second)]
 
 
 def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry() -> None:
@@ -187,23 +197,77 @@ EVENTS = st.one_of(
 @given(st.lists(EVENTS, max_size=25))
 def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.DurableEvent]) -> None:
     """Events come as the core sends them: an output only for an open call, none left open at the end of a turn."""
-    transcript, open_calls = ModelTranscript(), {}
+    transcript = ModelTranscript(PLAIN)
+    open_calls: dict[ItemId, CallId] = {}
     for number, event in enumerate(events):
-        match event:
-            case ev.ToolCall():
-                item, name = ItemId(f"item-{number}"), CallId(f"{event.call_id}{number}")
-                open_calls[item] = name
-                transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
-            case ev.ToolOutput():
-                if open_calls:
-                    item, name = open_calls.popitem()
-                    transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
-            case _:
-                if isinstance(event, ev.TaskStarted | ev.UserMessage):
-                    close(transcript, open_calls)
-                transcript.take(event)
+        take_in_order(transcript, open_calls, number, event)
     close(transcript, open_calls)
-    check(transcript.items)
+    check(items_of(transcript))
+
+
+def take_in_order(
+    transcript: ModelTranscript, open_calls: dict[ItemId, CallId], number: int, event: ev.DurableEvent
+) -> None:
+    match event:
+        case ev.ToolCall():
+            item, name = ItemId(f"item-{number}"), CallId(f"{event.call_id}{number}")
+            open_calls[item] = name
+            transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
+        case ev.ToolOutput():
+            if open_calls:
+                item, name = open_calls.popitem()
+                transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
+        case _:
+            if isinstance(event, ev.TaskStarted | ev.UserMessage):
+                close(transcript, open_calls)
+            transcript.take(event)
+
+
+@given(st.lists(EVENTS, max_size=25), st.integers(1, 4))
+def test_what_is_joined_says_the_same_as_what_is_not(events: list[ev.DurableEvent], loose: int) -> None:
+    transcripts = [ModelTranscript(PLAIN) for _ in range(2)]
+    for transcript, limit in zip(transcripts, (loose, 1000), strict=True):
+        open_calls: dict[ItemId, CallId] = {}
+        with patch.object(module, "LOOSE", limit):
+            for number, event in enumerate(events):
+                take_in_order(transcript, open_calls, number, event)
+    assert items_of(transcripts[0]) == items_of(transcripts[1])
+    assert transcripts[0].size == transcripts[1].size
+
+
+def test_a_long_history_is_a_few_blocks_and_little_that_is_loose() -> None:
+    transcript = ModelTranscript(PLAIN)
+    said_so_far = [f"{number:04}" + "x" * 1000 for number in range(3000)]
+    for text in said_so_far:
+        transcript.take(agent(text))
+        assert len(transcript.items) < 300
+    assert items_of(transcript) == [said("assistant", text) for text in said_so_far]
+
+
+def test_a_call_without_an_output_keeps_its_place_open_however_much_follows() -> None:
+    transcript = told(agent("first"), call("a"))
+    for number in range(1000):
+        transcript.take(agent(f"{number}"))
+    transcript.take(output("a"))
+    assert items_of(transcript)[:4] == [
+        said("assistant", "first"),
+        Called(CallId("a"), "shell", "{}"),
+        Returned(CallId("a"), "out a"),
+        said("assistant", "0"),
+    ]
+
+
+def test_pictures_by_address_are_encoded_once_and_can_still_be_left_out() -> None:
+    see = ev.UserMessage(message="", items=(TextItem(text="see"), ImageItem(image_url="https://x/y")))
+    transcript = told(see)
+    (shown,) = transcript.items
+    assert isinstance(shown, Piece)
+    before = transcript.size
+    transcript.take(ev.ConversationRestarted(without_pictures=True))
+    assert items_of(transcript) == [
+        Said("user", (Text("see"), Text("[a picture that was left out when the conversation was restarted]")))
+    ]
+    assert transcript.size != before
 
 
 def close(transcript: ModelTranscript, open_calls: dict[ItemId, CallId]) -> None:
@@ -268,16 +332,16 @@ ANY_EVENT = st.one_of(
 @given(events=st.lists(ANY_EVENT, max_size=12))
 def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
     """The order and the content are arbitrary: no stored event may keep its conversation from asking for ever."""
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(FORMS[wire])
     for event in events:
         transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))
     read = tuple(_read(item) for item in transcript.items)
     for items in (read, tuple(transcript.items)):
         endpoint = Endpoint("http://127.0.0.1", wire)
-        assert encoded(endpoint, ModelRequest(model="m", instructions="", items=items))
+        assert json.loads(b"".join(body(endpoint, ModelRequest(model="m", instructions="", items=items))))
 
 
-def _read(item: HistoryItem) -> HistoryItem:
+def _read(item: Piece | Said) -> Piece | Said:
     if not isinstance(item, Said):
         return item
     parts = tuple(part if isinstance(part, Text) else readable(part, Path("/nowhere")) for part in item.parts)
@@ -286,7 +350,7 @@ def _read(item: HistoryItem) -> HistoryItem:
 
 
 def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(PLAIN)
     calls = [CallId(f"c{number}") for number in range(20_000)]
     began = time.process_time()
     for call in calls:
@@ -295,8 +359,8 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     for call in calls:
         transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
     assert time.process_time() - began < 2.0
-    assert [item.call_id for item in transcript.items if isinstance(item, Returned)] == calls
-    assert transcript.items[-1] == said("assistant", "and now")
+    assert [item.call_id for item in items_of(transcript) if isinstance(item, Returned)] == calls
+    assert items_of(transcript)[-1] == said("assistant", "and now")
 
 
 def noisy(transcript: ModelTranscript, name: str) -> None:
@@ -311,7 +375,7 @@ def noisy(transcript: ModelTranscript, name: str) -> None:
 
 
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(PLAIN)
     noisy(transcript, "a")
     assert transcript.ended(ItemId("a")) is not None
     assert transcript.decided(ItemId("a")) is not None
@@ -321,13 +385,13 @@ def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longe
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
-    transcript = ModelTranscript()
+    transcript = ModelTranscript(PLAIN)
     transcript.take(user("four"))
     noisy(transcript, "a")
     transcript.rest()
     assert transcript.ended(ItemId("a")) is None
     assert not transcript.open_calls
-    assert transcript.size == len("four") + len("shell") + len("{}")
+    assert transcript.size == sum(len(item.data) for item in transcript.items if isinstance(item, Piece))
 
 
 def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}") -> ev.ToolCall:
@@ -336,12 +400,12 @@ def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}
 
 @pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 65, "shell\n"])
 def test_a_name_that_no_provider_takes_is_not_sent_back(name: str) -> None:
-    (called,) = told(odd("a", name=name)).items
+    (called,) = items_of(told(odd("a", name=name)))
     assert called == Called(CallId("c"), "unknown", "{}")
 
 
 @pytest.mark.parametrize("arguments", ["", "{", "[1]", "3", '{"a": NaN', "[" * 1000, '{"a":' * 1000, "{}}", "\0"])
 def test_arguments_that_are_no_object_are_sent_back_as_the_text_in_one(arguments: str) -> None:
-    (called,) = told(odd("a", arguments=arguments)).items
+    (called,) = items_of(told(odd("a", arguments=arguments)))
     assert isinstance(called, Called)
     assert json.loads(called.arguments) == {"unreadable": arguments}

@@ -1,5 +1,6 @@
 """The transcript that a turn begins with: the remembered one if it surely is the journal's, else the journal's."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.settings import Settings
 from supervisor.agent import transcripts
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.request import said
+from supervisor.agent.model.request import Piece, said
+from supervisor.agent.model.wire import FORMS
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.transcripts import TranscriptCache
+from supervisor.config.shared import WireApi
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
 from tests.supervisor.agent.commands import limited
+from tests.support.plain_form import PLAIN, items_of
 
 
 def journal_of(*events: ev.DurableEvent) -> FakeJournal:
@@ -48,8 +52,8 @@ STORED = (
 
 def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> None:
     async def scene() -> None:
-        transcript = await TranscriptCache(journal_of(*STORED)).open(order(len(STORED)))
-        assert transcript.items == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(len(STORED)), PLAIN)
+        assert items_of(transcript) == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
         assert transcript.heard == ["new"]
 
     limited(scene())
@@ -57,8 +61,8 @@ def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> 
 
 def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
     async def scene() -> None:
-        transcript = await TranscriptCache(FakeJournal()).open(replace(order(3), first=True))
-        assert transcript.items == [said("user", "new")]
+        transcript = await TranscriptCache(FakeJournal()).open(replace(order(3), first=True), PLAIN)
+        assert items_of(transcript) == [said("user", "new")]
         assert transcript.heard == ["new"]
 
     limited(scene())
@@ -66,8 +70,8 @@ def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
 
 def test_nothing_beyond_the_orders_seq_is_read() -> None:
     async def scene() -> None:
-        transcript = await TranscriptCache(journal_of(*STORED)).open(order(3))
-        assert transcript.items == [said("user", "old"), said("assistant", "answer")]
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(3), PLAIN)
+        assert items_of(transcript) == [said("user", "old"), said("assistant", "answer")]
 
     limited(scene())
 
@@ -76,8 +80,8 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
     async def scene() -> None:
         monkeypatch.setattr(transcripts, "PAGE", 4)
         many = [ev.AgentMessage(message=str(number)) for number in range(50)]
-        transcript = await TranscriptCache(journal_of(*many)).open(order(50))
-        assert transcript.items == [said("assistant", str(number)) for number in range(50)]
+        transcript = await TranscriptCache(journal_of(*many)).open(order(50), PLAIN)
+        assert items_of(transcript) == [said("assistant", str(number)) for number in range(50)]
 
     limited(scene())
 
@@ -85,11 +89,11 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
     async def scene() -> None:
         cache = TranscriptCache(FakeJournal())
-        kept = ModelTranscript()
+        kept = ModelTranscript(PLAIN)
         kept.take(ev.AgentMessage(message="remembered"))
         cache.keep(CONVERSATION, kept)
-        transcript = await cache.open(order(9))
-        assert transcript.items == [said("assistant", "remembered"), said("user", "new")]
+        transcript = await cache.open(order(9), PLAIN)
+        assert items_of(transcript) == [said("assistant", "remembered"), said("user", "new")]
 
     limited(scene())
 
@@ -100,13 +104,13 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED))
-        cache.keep(CONVERSATION, ModelTranscript())
+        cache.keep(CONVERSATION, ModelTranscript(PLAIN))
         if why == "forgotten":
             cache.forget(CONVERSATION)
         elif why == "taken":
-            await cache.open(order(len(STORED)))
-        transcript = await cache.open(order(len(STORED), resume=why == "resumed"))
-        assert len(transcript.items) == 3
+            await cache.open(order(len(STORED)), PLAIN)
+        transcript = await cache.open(order(len(STORED), resume=why == "resumed"), PLAIN)
+        assert len(items_of(transcript)) == 3
 
     limited(scene())
 
@@ -114,29 +118,80 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts=3))
-        cache.keep(CONVERSATION, ModelTranscript())
+        cache.keep(CONVERSATION, ModelTranscript(PLAIN))
         for number in range(3):
-            cache.keep(ConversationId(f"other-{number}"), ModelTranscript())
-        assert len((await cache.open(order(len(STORED)))).items) == 3
+            cache.keep(ConversationId(f"other-{number}"), ModelTranscript(PLAIN))
+        assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3
 
     limited(scene())
 
 
 def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
     def kept(text: str) -> ModelTranscript:
-        transcript = ModelTranscript()
+        transcript = ModelTranscript(PLAIN)
         transcript.take(ev.AgentMessage(message=text))
         return transcript
 
     async def scene() -> None:
-        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=15_000))
         cache.keep(CONVERSATION, kept("x" * 6_000))
         cache.keep(CONVERSATION, kept("y" * 6_000))  # replaces the first, so it counts once
-        assert (await cache.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
+        assert items_of(await cache.open(order(len(STORED)), PLAIN))[0] == said("assistant", "y" * 6_000)
         cache.keep(CONVERSATION, kept("z" * 6_000))
         cache.keep(ConversationId("other"), kept("x" * 6_000))
-        assert len((await cache.open(order(len(STORED)))).items) == 3
-        cache.keep(ConversationId("huge"), kept("x" * 10_001))
+        assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3
+        cache.forget(CONVERSATION)  # the turn that has just opened it is over
+        cache.keep(ConversationId("huge"), kept("x" * 15_001))
+        assert cache.statistics() == {"transcripts": 0, "size": 0}
+
+    limited(scene())
+
+
+def test_a_transcript_in_the_form_of_another_wire_is_read_again() -> None:
+    """The provider of a conversation may change between two turns."""
+
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED))
+        cache.keep(CONVERSATION, await cache.open(order(len(STORED)), FORMS[WireApi.CHAT]))
+        transcript = await cache.open(order(len(STORED)), FORMS[WireApi.RESPONSES])
+        assert transcript.form is FORMS[WireApi.RESPONSES]
+        assert [json.loads(piece.data)["type"] for piece in transcript.items if isinstance(piece, Piece)] == [
+            "message"
+        ] * 3
+
+    limited(scene())
+
+
+def test_a_history_as_long_as_a_request_may_be_is_kept_and_not_read_again() -> None:
+    async def scene() -> None:
+        journal = journal_of(*STORED)
+        cache = TranscriptCache(journal)
+        long = await cache.open(order(len(STORED)), PLAIN)
+        for _ in range(31):
+            long.take(ev.AgentMessage(message="x" * (1 << 20)))
+        cache.keep(CONVERSATION, long)
+        journal.close()
+        assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3 + 31 + 1
+
+    limited(scene())
+
+
+def test_transcripts_of_running_turns_push_out_those_between_turns() -> None:
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=30_000))
+        idle, other = ModelTranscript(PLAIN), ModelTranscript(PLAIN)
+        idle.take(ev.AgentMessage(message="x" * 10_000))
+        other.take(ev.AgentMessage(message="y" * 10_000))
+        cache.keep(CONVERSATION, other)
+        running = await cache.open(order(len(STORED)), PLAIN)
+        cache.keep(ConversationId("idle"), idle)
+        assert cache.statistics()["transcripts"] == 1
+        cache.keep(ConversationId("another"), idle)
+        assert cache.statistics()["transcripts"] == 1
+        cache.keep(CONVERSATION, running)
+        assert cache.statistics()["transcripts"] == 2
+        for conversation in (CONVERSATION, ConversationId("idle"), ConversationId("another")):
+            cache.forget(conversation)
         assert cache.statistics() == {"transcripts": 0, "size": 0}
 
     limited(scene())
@@ -145,18 +200,18 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
 def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -> None:
     async def scene() -> None:
         with pytest.raises(UnknownConversation, match="ends at 6, not at 7"):
-            await TranscriptCache(journal_of(*STORED)).open(order(7))
+            await TranscriptCache(journal_of(*STORED)).open(order(7), PLAIN)
         with pytest.raises(UnknownConversation):
-            await TranscriptCache(FakeJournal()).open(an_order())
+            await TranscriptCache(FakeJournal()).open(an_order(), PLAIN)
 
     limited(scene())
 
 
 def test_items_without_a_letter_have_a_size_too() -> None:
     """A model may say a thousand of them in one answer."""
-    cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
+    cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=100_000))
     for number in range(10):
-        transcript = ModelTranscript()
+        transcript = ModelTranscript(FORMS[WireApi.CHAT])
         for _ in range(1000):
             transcript.take(ev.AgentMessage(message=""))
         cache.keep(ConversationId(f"c{number}"), transcript)

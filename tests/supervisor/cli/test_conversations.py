@@ -63,6 +63,37 @@ def test_ls_filters_sorts_and_fills_in(place: Place) -> None:
     assert "ls-bb" in place.said("ls")
 
 
+def test_ls_shows_a_screen_of_them_and_says_how_many_more(place: Place) -> None:
+    for number in range(5):
+        place.at_rest(place.new("say x", "--name", f"many-{number}"))
+    total = len(place.json("ls", "--json", "id"))
+    terminal = place.terminal("ls", columns=120, rows=6)
+    terminal.end()
+    title, *rows, more = terminal.screen.rstrip("\n").split("\n")
+    assert title.startswith("ID")
+    assert [row.split()[1] for row in rows] == ["many-4", "many-3", "many-2"]
+    assert more == f"… and {total - 3} more (-n, --all)"
+    done = place.run("ls", "-n", "2", "--format", "{name}")
+    assert done.stdout == "many-4\nmany-3\n"
+    assert done.stderr == f"… and {total - 2} more (-n, --all)\n"
+    assert place.said("ls", "-n", "2", "--sort", "name", "--filter", "name=many-1", "-q").count("\n") == 0
+    newest = place.json("ls", "--sort", "-created", "-n", "2", "--json", "name,created")
+    assert [row["name"] for row in newest] == ["many-4", "many-3"]
+    assert place.run("ls", "--all", "-q").stderr == ""
+    assert "not a valid number of rows" in place.run("ls", "-n", "few", code=2).stderr
+
+
+def test_status_shows_a_screen_of_them_and_counts_all(place: Place) -> None:
+    for number in range(4):
+        place.at_rest(place.new("say x", "--name", f"counted-{number}"))
+    states = [row["state"] for row in place.json("ls", "-n", "1000", "--json", "state")]
+    terminal = place.terminal("status", columns=120, rows=5)
+    terminal.end()
+    assert all(f"{states.count(state)} {state}" in terminal.screen for state in set(states))
+    assert terminal.screen.rstrip("\n").endswith(f"… and {len(states) - 2} more (greenroom ls --all)")
+    assert place.said("status", "counted-2", "counted-0", "--format", "{name}") == "counted-2\ncounted-0"
+
+
 def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:
     place.at_rest(place.new("run seq 20; then say end", "--name", "told", "--sandbox", "danger-full-access"))
     everything = [json.loads(line) for line in place.said("logs", "told", "--json").splitlines()]

@@ -217,6 +217,9 @@ def test_watch_shows_a_listing_again_when_it_changes(place: Place) -> None:
     terminal.expect("appears")
     terminal.send("\x03")
     assert terminal.end() == 130
+    assert "\x1b[2J" not in terminal.written, "a screen that is cleared first flickers"
+    assert "\x1b[H" in terminal.written
+    assert "appears" in terminal.screen
 
 
 def test_up_says_which_of_its_settings_are_ignored(quiet: Place) -> None:

@@ -187,7 +187,7 @@ class Growing:
         if method == "conversation/list":
             self.seq += 30
             row = {"conversation": "c", "state": "running", "updated": 0.0, "seq": self.seq}
-            return {"conversations": [row], "next_cursor": None}
+            return {"conversations": [row], "next_cursor": None, "total": 1}
         return {"daemon/status": {}, "clients/list": {"clients": []}, "approvals/list": {"approvals": []}}[method]
 
 

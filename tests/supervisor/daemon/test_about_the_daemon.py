@@ -35,9 +35,9 @@ def test_it_says_how_much_waits_for_each_of_those_that_everybody_depends_on(clie
 
     def waiting() -> list[int]:
         status = client.call("daemon/status")
-        return [status[name]["waiting"] for name in ("registry", "journalist", "librarian")]
+        return [status[name]["waiting"] for name in ("registry", "journalist", "librarian", "directory")]
 
-    wait_until(lambda: waiting() == [0, 0, 0], "something waits for ever in a daemon that has nothing to do")
+    wait_until(lambda: waiting() == [0, 0, 0, 0], "something waits for ever in a daemon that has nothing to do")
     assert client.call("daemon/status")["journalist"]["commits"] > 0
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from actors.vocabulary.records import PAGE_BYTES
 from tests.support.bridge import wait_until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import DaemonProcess
@@ -113,6 +114,18 @@ def test_pages_of_the_list_hold_everything_once(client: ControlPeer) -> None:
             break
     assert len(shown) == len(set(shown)) == page["total"]
     assert made <= set(shown)
+
+
+def test_a_list_is_ordered_by_last_use_or_by_creation_or_as_it_was_asked_for(client: ControlPeer) -> None:
+    first, second = client.create(name="first"), client.create(name="second")
+    client.call("conversation/rename", conversation=first, name="first and last used")
+    by_use = [row["conversation"] for row in listed(client)]
+    by_creation = [row["conversation"] for row in listed(client, order="created")]
+    assert by_use.index(first) < by_use.index(second)
+    assert by_creation.index(second) < by_creation.index(first)
+    named = listed(client, conversations=[second, NOBODY, first])
+    assert [row["conversation"] for row in named] == [second, first]
+    assert listed(client, conversations=[]) == []
 
 
 def test_an_archived_conversation_is_listed_only_when_asked_for(client: ControlPeer) -> None:
@@ -296,6 +309,39 @@ def test_history_comes_in_pages_that_join_without_gap_or_double(client: ControlP
     assert [event["seq"] for event in whole] == list(range(1, len(whole) + 1))
     beyond = client.call("conversation/history", conversation=one, after=10_000)
     assert (beyond["events"], beyond["complete"]) == ([], True)
+
+
+@pytest.mark.parametrize("cursor", ["after", "before"])
+def test_a_page_of_long_events_has_few_of_them(client: ControlPeer, cursor: str) -> None:
+    """Everybody waits while a page is encoded and written."""
+    one = client.create()
+    for _ in range(4):
+        client.send(one, f"say {'x' * 100_000}")
+    place, seen, complete = 1 << 60 if cursor == "before" else 0, 0, False
+    while not complete:
+        page = client.call("conversation/history", conversation=one, limit=1000, **{cursor: place})
+        assert len(json.dumps(page["events"])) < PAGE_BYTES + 20_000  # envelopes
+        place, complete = page["events"][0 if cursor == "before" else -1]["seq"], page["complete"]
+        seen += len(page["events"])
+    assert seen == page["last_seq"]
+
+
+def test_history_can_be_paged_back_from_its_end(client: ControlPeer) -> None:
+    one = client.create()
+    for number in range(3):
+        client.send(one, f"say {number}")
+    whole, pages, before = stored(client, one), list[dict[str, Any]](), 1 << 60
+    while True:
+        page = client.call("conversation/history", conversation=one, before=before, limit=4)
+        assert len(page["events"]) <= 4
+        pages = page["events"] + pages
+        if page["complete"]:
+            break
+        before = page["events"][0]["seq"]
+    assert pages == whole
+    assert client.call("conversation/history", conversation=one, before=1)["events"] == []
+    refusal = client.refusal("conversation/history", conversation=one, before=3, after=0)
+    assert "either after or before" in str(refusal)
 
 
 # --- copies -------------------------------------------------------------------------------------------------------

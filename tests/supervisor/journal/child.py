@@ -10,13 +10,14 @@ from pathlib import Path
 
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.records import Append
-from supervisor.journal import Retention, SqliteJournal
+from supervisor.journal import Retention, SqliteJournal, schema
 from supervisor.journal.schema import MIGRATIONS
-from tests.supervisor.journal.sample import conversation, head, record
+from tests.supervisor.journal.sample import conversation, head, record, rows
 from tests.supervisor.journal.test_opening import second_step
 from tests.support.mortal import CrashPoint, arm
 
 SPOKEN = 8  # conversations that are written to
+PIECE_ROWS = 10  # of a migration that is to have many pieces
 
 
 def say(append: Append, answer: JournalError | None) -> None:
@@ -36,7 +37,7 @@ def text(number: int, seq: int) -> str:
 
 def write(journal: SqliteJournal, rounds: int, seed: int) -> None:
     chance = random.Random(seed)
-    lasts = {h.conversation: h.last_seq for h in journal.heads()}
+    lasts = {h.conversation: h.last_seq for h in rows(journal)}
     for _ in range(rounds):
         group = []
         for number in chance.sample(range(SPOKEN), chance.randint(1, SPOKEN)):
@@ -71,10 +72,14 @@ def main() -> None:
         journal = SqliteJournal(path)
         while journal.prune(1e6, Retention(max_events=3)):
             pass
+    elif what == "migrate":
+        schema.PIECE_ROWS, schema.TRANSACTION_S = PIECE_ROWS, 0.0
+        arm(CrashPoint.IN_MIGRATION, int(argument))
+        SqliteJournal(path)
     else:
         arm(CrashPoint(what), int(argument))
         SqliteJournal(path, (*MIGRATIONS, second_step))
-    raise SystemExit("nobody killed it" if what != "few" else 0)
+    raise SystemExit("nobody killed it" if what not in {"few", "migrate"} else 0)
 
 
 if __name__ == "__main__":

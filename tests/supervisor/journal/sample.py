@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.ports import Journal
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Head, ListQuery, Record
 
 EVENT = "agent_message"
 
@@ -36,18 +36,22 @@ def head(
     updated: float | None = None,
     checkpoint_seq: int = 0,
     archived: bool = False,
+    state: str = "idle",
+    name: str | None = None,
+    cwd: str = "/tmp/ünder way",
+    created: float = 1000.0,
 ) -> Head:
     return Head(
         conversation=of,
-        name=None,
-        cwd="/tmp/ünder way",
+        name=name,
+        cwd=cwd,
         model="m",
-        state="idle",
+        state=state,
         preview="what was said",
         settings=b'{"model":"m"}',
         checkpoint=b'{"seq":%d}' % checkpoint_seq if checkpoint_seq else b"",
         checkpoint_seq=checkpoint_seq,
-        created=1000.0,
+        created=created,
         updated=1000.0 + last_seq if updated is None else updated,
         last_seq=last_seq,
         generation=1,
@@ -76,15 +80,28 @@ Contents = dict[ConversationId, tuple[Head, tuple[Record, ...]]]
 
 
 def contents(journal: Journal) -> Contents:
-    """Everything, read the long way; insists that each conversation is dense."""
+    """Everything, read the long way; insists that each conversation is dense, and listed as it is."""
     found: Contents = {}
-    for bare in journal.heads():
-        whole = journal.head(bare.conversation)
-        page = journal.read(bare.conversation, 0, 1_000_000, 1 << 40)
+    for row in rows(journal):
+        whole = journal.head(row.conversation)
+        page = journal.read(row.conversation, 0, 1_000_000, 1 << 40)
         assert whole is not None
         assert page is not None
         assert page.last_seq == whole.last_seq
         assert [r.seq for r in page.records] == list(range(page.first_seq, page.last_seq + 1))
-        assert bare == replace(whole, settings=b"", checkpoint=b"")
-        found[bare.conversation] = (whole, page.records)
+        assert (
+            row == replace(whole, settings=b"", checkpoint=b"", updated=row.updated) == journal.row(row.conversation)
+        )
+        found[row.conversation] = (whole, page.records)
+    return found
+
+
+def rows(journal: Journal) -> list[Head]:
+    """The whole list, page by page."""
+    page = journal.listed(ListQuery(archived=True))
+    found = list(page.heads)
+    while page.next is not None:
+        page = journal.listed(ListQuery(archived=True, after=page.next))
+        found += page.heads
+    assert len(found) == page.total
     return found

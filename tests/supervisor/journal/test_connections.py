@@ -11,7 +11,7 @@ from actors.vocabulary.errors import StorageFailed
 from supervisor.journal import SqliteJournal
 from supervisor.journal.connections import KEPT, read_page
 from tests.supervisor.journal.conftest import Open
-from tests.supervisor.journal.sample import A, B, begin, contents, follow, records, stored
+from tests.supervisor.journal.sample import A, B, begin, contents, follow, records, rows, stored
 
 CROWD = 10  # more readers at once than connections are kept
 JOIN_S = 20.0  # a bound for threads that only read
@@ -97,7 +97,7 @@ def test_readers_see_whole_groups_while_the_writer_goes_on(opened: Open) -> None
 
     def look() -> None:
         while not done.is_set():
-            lasts = {h.conversation: h.last_seq for h in journal.heads()}
+            lasts = {h.conversation: h.last_seq for h in rows(journal)}
             assert lasts[A] == lasts[B]
             page = journal.read(A, lasts[A] - 1, 10)
             assert page is not None

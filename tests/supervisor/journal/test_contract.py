@@ -1,6 +1,6 @@
 """Promises of every journal: of the real journal, and of the fake that other tests use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,10 +9,23 @@ from msgspec.structs import replace
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Journal
-from actors.vocabulary.records import Append, Head
+from actors.vocabulary.records import Append, Head, ListQuery
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal
-from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, kinds, record, records, stored
+from tests.supervisor.journal.sample import (
+    A,
+    B,
+    C,
+    begin,
+    contents,
+    conversation,
+    follow,
+    head,
+    kinds,
+    record,
+    records,
+    stored,
+)
 
 CONFLICT = "sequence_conflict"
 
@@ -81,7 +94,7 @@ def test_the_first_append_of_a_conversation_brings_its_head(journal: Journal) ->
 def test_a_head_that_does_not_belong_to_the_records_is_refused(journal: Journal, wrong: Head) -> None:
     append = replace(begin(A, 2), head=wrong)
     assert kinds(journal.commit([append])) == [CONFLICT]
-    assert journal.heads() == []
+    assert contents(journal) == {}
 
 
 def test_a_conversation_may_begin_without_events(journal: Journal) -> None:
@@ -147,6 +160,38 @@ def test_a_page_ends_before_it_outgrows_its_bytes_but_has_one_record(journal: Jo
         assert len(page.records) == count
 
 
+def test_pages_before_a_cursor_come_from_the_end_to_the_beginning_each_oldest_first(journal: Journal) -> None:
+    stored(journal, [begin(A, 7), begin(B, 7)])
+    seen: list[list[int]] = []
+    before, begun = 1 << 70, False
+    while not begun:
+        page = journal.read_back(A, before, 3)
+        assert page is not None
+        assert (page.first_seq, page.last_seq) == (1, 7)
+        assert page.records == records(page.records[0].seq, page.records[-1].seq)
+        seen.append([r.seq for r in page.records])
+        before, begun = seen[-1][0], page.is_the_beginning
+    assert seen == [[5, 6, 7], [2, 3, 4], [1]]
+
+
+@pytest.mark.parametrize("before", [1, 0, -(1 << 70)])
+def test_nothing_comes_before_the_beginning(journal: Journal, before: int) -> None:
+    stored(journal, [begin(A, 2)])
+    page = journal.read_back(A, before, 10)
+    assert page is not None
+    assert (page.records, page.is_the_beginning) == ((), True)
+    assert journal.read_back(B, before, 10) is None
+
+
+def test_a_page_before_a_cursor_keeps_its_bytes_too_and_has_what_is_nearest(journal: Journal) -> None:
+    stored(journal, [begin(A, 4, "x" * 1000)])
+    size = len(record(1, "x" * 1000).body)
+    for max_bytes, found in ((0, [3]), (2 * size - 1, [3]), (2 * size, [2, 3]), (1 << 20, [1, 2, 3])):
+        page = journal.read_back(A, 4, 10, max_bytes)
+        assert page is not None
+        assert [r.seq for r in page.records] == found
+
+
 @pytest.mark.parametrize("after", [-1, -(1 << 70)])
 def test_a_cursor_before_the_beginning_reads_from_the_beginning(journal: Journal, after: int) -> None:
     stored(journal, [begin(A, 2)])
@@ -171,11 +216,165 @@ def test_a_limit_below_one_still_gives_one_record(journal: Journal) -> None:
         assert page.records == records(1, 1)
 
 
-def test_heads_come_most_recently_updated_first_without_what_is_large(journal: Journal) -> None:
-    stored(journal, [begin(A, 1, checkpoint_seq=1), begin(B, 2), begin(C, 3)])
+# --- lists ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def listed(journal: Journal) -> Journal:
+    """Nine conversations. Each is updated at ten times its number, and was created in reverse."""
+    rows = [
+        head(conversation(1), 0, updated=10.0, created=9.0, name="one"),
+        head(conversation(2), 0, updated=20.0, created=8.0, state="running", cwd="/b"),
+        head(conversation(3), 0, updated=30.0, created=7.0, state="archived", archived=True, name="old"),
+        head(conversation(4), 0, updated=40.0, created=6.0, state="failed", cwd="/b"),
+        head(conversation(5), 0, updated=50.0, created=5.0),
+        head(conversation(6), 0, updated=60.0, created=4.0, state="failed", archived=True),
+        head(conversation(7), 0, updated=70.0, created=3.0, state="waiting", cwd="/b", name="seven"),
+        head(conversation(8), 0, updated=80.0, created=2.0, state="archived", archived=True, cwd="/b"),
+        head(conversation(9), 0, updated=90.0, created=1.0),
+    ]
+    stored(journal, [Append(row.conversation, (), row) for row in rows])
+    return journal
+
+
+def numbers(heads: Iterable[Head]) -> list[int]:
+    return [int(one.conversation[-3:]) for one in heads]
+
+
+def all_pages(journal: Journal, query: ListQuery) -> list[int]:
+    found: list[int] = []
+    page = journal.listed(query)
+    total = page.total
+    found += numbers(page.heads)
+    while page.next is not None:
+        assert len(page.heads) == query.limit
+        page = journal.listed(replace(query, after=page.next))
+        assert page.total == total
+        found += numbers(page.heads)
+    assert len(found) == total
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (ListQuery(), [9, 7, 5, 4, 2, 1]),
+        (ListQuery(archived=True), [9, 8, 7, 6, 5, 4, 3, 2, 1]),
+        (ListQuery(order="created"), [1, 2, 4, 5, 7, 9]),
+        (ListQuery(archived=True, order="created"), [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (ListQuery(state="idle"), [9, 5, 1]),
+        (ListQuery(state="failed"), [4]),
+        (ListQuery(state="failed", archived=True), [6, 4]),
+        (ListQuery(state="archived"), []),
+        (ListQuery(cwd="/b"), [7, 4, 2]),
+        (ListQuery(cwd="/b", archived=True), [8, 7, 4, 2]),
+        (ListQuery(cwd="/b", archived=True, order="created"), [2, 4, 7, 8]),
+        (ListQuery(cwd="/b", state="failed"), [4]),
+        (ListQuery(cwd="/nowhere"), []),
+        (ListQuery(name="seven"), [7]),
+        (ListQuery(name="old"), []),
+        (ListQuery(name="old", archived=True), [3]),
+        (ListQuery(name="seven", cwd="/b", state="waiting"), [7]),
+        (ListQuery(name="seven", cwd="/elsewhere"), []),
+    ],
+)
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_pages_of_a_list_have_all_that_the_filters_fit_in_order(
+    listed: Journal, query: ListQuery, expected: list[int], limit: int
+) -> None:
+    assert all_pages(listed, replace(query, limit=limit)) == expected
+
+
+def test_conversations_of_the_same_time_are_paged_by_their_age(journal: Journal) -> None:
+    ids = [conversation(number) for number in range(1, 8)]
+    stored(journal, [Append(one, (), head(one, 0, updated=5.0)) for one in ids])
+    assert all_pages(journal, ListQuery(limit=2)) == [7, 6, 5, 4, 3, 2, 1]
+    assert all_pages(journal, ListQuery(limit=3, order="created")) == [7, 6, 5, 4, 3, 2, 1]
+
+
+def test_a_limit_below_one_still_lists_one(listed: Journal) -> None:
+    assert numbers(listed.listed(ListQuery(limit=0)).heads) == [9]
+
+
+def test_a_row_is_the_head_without_what_is_large(journal: Journal) -> None:
+    stored(journal, [begin(A, 2, checkpoint_seq=2)])
+    row = replace(head(A, 2, checkpoint_seq=2), settings=b"", checkpoint=b"")
+    assert journal.row(A) == row
+    assert journal.listed(ListQuery()).heads == (row,)
+    assert journal.row(B) is None
+
+
+def test_a_list_is_sorted_by_the_last_head_and_not_by_the_last_event(journal: Journal) -> None:
+    stored(journal, [begin(A, 1), begin(B, 2)])
     stored(journal, [Append(A, (record(2, ts=9000.0),))])
-    assert [h.conversation for h in journal.heads()] == [A, C, B]
-    assert {(h.settings, h.checkpoint) for h in journal.heads()} == {(b"", b"")}
+    row = journal.row(A)
+    assert row is not None
+    assert (row.last_seq, row.updated) == (2, 1001.0)
+    assert numbers(journal.listed(ListQuery()).heads) == [2, 1]
+    stored(journal, [Append(A, (), head(A, 2, updated=9000.0))])
+    assert numbers(journal.listed(ListQuery()).heads) == [1, 2]
+
+
+def test_a_list_follows_every_change_of_a_head(listed: Journal) -> None:
+    changed = head(conversation(5), 0, updated=55.0, state="archived", archived=True, cwd="/b", name="five")
+    stored(listed, [Append(changed.conversation, (), changed)])
+    listed.delete(conversation(9))
+    assert all_pages(listed, ListQuery(limit=2)) == [7, 4, 2, 1]
+    assert all_pages(listed, ListQuery(cwd="/b", archived=True)) == [8, 7, 5, 4, 2]
+    assert all_pages(listed, ListQuery(cwd=head(A, 0).cwd, archived=True)) == [6, 3, 1]
+    assert listed.named("five") == conversation(5)
+
+
+def test_a_name_finds_its_conversation_until_it_has_another(listed: Journal) -> None:
+    assert listed.named("one") == conversation(1)
+    assert listed.named("old") == conversation(3)
+    assert listed.named("nobody") is None
+    stored(listed, [Append(conversation(1), (), head(conversation(1), 0, name="won"))])
+    assert listed.named("one") is None
+    assert listed.named("won") == conversation(1)
+
+
+def test_of_several_with_one_name_the_most_recently_updated_is_found(journal: Journal) -> None:
+    for one, updated in ((A, 20.0), (B, 30.0), (C, 10.0)):
+        stored(journal, [Append(one, (), head(one, 0, name="same", updated=updated))])
+    assert journal.named("same") == B
+    assert all_pages(journal, ListQuery(name="same", limit=1)) == [2, 1, 3]
+
+
+def test_a_prefix_finds_the_ids_that_begin_with_it(journal: Journal) -> None:
+    ids = [ConversationId(one) for one in ("ab%", "abc", "abd", "ac", "Abc", "a_")]
+    stored(journal, [Append(one, (), head(one, 0)) for one in ids])
+    assert journal.starting_with("ab", 10) == ["ab%", "abc", "abd"]
+    assert journal.starting_with("ab", 2) == ["ab%", "abc"]
+    assert journal.starting_with("a_", 10) == ["a_"]
+    assert journal.starting_with("ad", 10) == []
+    assert len(journal.starting_with("", 10)) == 6
+
+
+def test_what_is_not_at_rest_is_unsettled(listed: Journal) -> None:
+    assert numbers(listed.unsettled()) == [7, 2]
+
+
+@pytest.mark.parametrize(
+    ("most", "untouched_since", "limit", "expected"),
+    [
+        (None, None, 10, []),
+        (9, None, 10, []),
+        (20, None, 10, []),
+        (7, None, 10, [1, 3]),
+        (0, None, 10, [1, 3, 4, 5, 6, 8, 9]),
+        (0, None, 3, [1, 3, 4]),
+        (None, 55.0, 10, [1, 3, 4, 5]),
+        (None, 50.0, 10, [1, 3, 4]),
+        (8, 45.0, 10, [1, 3, 4]),
+        (6, 15.0, 10, [1, 3, 4]),
+        (6, 15.0, 2, [1, 3]),
+    ],
+)
+def test_the_surplus_is_at_rest_and_begins_with_the_longest_untouched(
+    listed: Journal, most: int | None, untouched_since: float | None, limit: int, expected: list[int]
+) -> None:
+    assert [int(one[-3:]) for one in listed.surplus(most, untouched_since, limit)] == expected
 
 
 def test_a_deleted_conversation_is_gone_and_its_id_is_free_again(journal: Journal) -> None:
@@ -190,7 +389,7 @@ def test_a_deleted_conversation_is_gone_and_its_id_is_free_again(journal: Journa
 
 def test_deleting_what_is_not_there_does_nothing(journal: Journal) -> None:
     journal.delete(ConversationId("nobody"))
-    assert journal.heads() == []
+    assert contents(journal) == {}
 
 
 def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
@@ -201,4 +400,4 @@ def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
     with pytest.raises(StorageFailed):
         journal.read(A, 0, 1)
     with pytest.raises(StorageFailed):
-        journal.heads()
+        journal.listed(ListQuery())

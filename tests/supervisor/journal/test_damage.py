@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.errors import StorageFailed, StorageFull
+from actors.vocabulary.records import ListQuery
 from supervisor.journal import SqliteJournal, repair
 from supervisor.journal import salvage as salvaging
 from supervisor.journal.schema import MIGRATIONS, connect
@@ -104,6 +105,34 @@ def test_ruined_tails_are_told_from_the_events(opened: Open, path: Path, filled:
     journal = opened()  # met at opening: no other evidence is needed
     assert journal.repaired is not None
     assert {of: r for of, (_, r) in contents(journal).items()} == {of: r for of, (_, r) in filled.items()}
+
+
+@pytest.mark.parametrize("what", ["totals", "totals_by_cwd", "by_state", "by_cwd", "by_creation", "by_name"])
+def test_ruined_lists_are_made_again(opened: Open, path: Path, filled: Contents, what: str) -> None:
+    ruin(path, root(path, what))
+    suspect(path)
+    journal = opened()
+    assert journal.repaired is not None
+    assert contents(journal) == filled
+    assert all_lists_agree(journal)
+
+
+def all_lists_agree(journal: SqliteJournal) -> bool:
+    """Whether each way to list finds all conversations: they are in one directory, and idle."""
+    everything = set(contents(journal))
+    cwd = next(iter(contents(journal).values()))[0].cwd
+    queries = (ListQuery(), ListQuery(cwd=cwd), ListQuery(order="created"), ListQuery(state="idle", cwd=cwd))
+    pages = [journal.listed(query) for query in queries]
+    listed = all({head.conversation for head in page.heads} == everything for page in pages)
+    counted = all(page.total == len(everything) for page in pages)
+    return listed and counted and set(journal.surplus(0, None, 100)) == everything
+
+
+def test_a_ruined_total_is_met_at_opening(opened: Open, path: Path, filled: Contents) -> None:
+    ruin(path, root(path, "totals"))
+    journal = opened()
+    assert journal.repaired is not None
+    assert contents(journal) == filled
 
 
 def test_ruined_snapshots_cost_settings_and_checkpoint_only(opened: Open, path: Path, filled: Contents) -> None:
@@ -233,8 +262,8 @@ def test_no_room_for_the_repair_leaves_everything_as_it_was(
     before = path.read_bytes()
     real = salvaging.salvage
 
-    def cramped(damaged: Path, into: Path, steps: object) -> object:
-        real(damaged, into, steps)  # type: ignore[arg-type] # passed on as it came
+    def cramped(damaged: Path, into: Path, steps: object, busy: object) -> object:
+        real(damaged, into, steps, busy)  # type: ignore[arg-type] # passed on as they came
         with closing(sqlite3.connect(into)) as db, db:
             db.execute("PRAGMA max_page_count=1")
             db.execute("CREATE TABLE more AS SELECT * FROM events")

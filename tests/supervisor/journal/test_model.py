@@ -2,6 +2,8 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from hypothesis import settings
@@ -9,12 +11,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append
+from actors.vocabulary.records import Append, Head, ListQuery
 from supervisor.journal import Retention, SqliteJournal
 from tests.fakes.journal import FakeJournal
-from tests.supervisor.journal.sample import contents, conversation, head, kinds, record
+from tests.supervisor.journal.sample import contents, conversation, head, kinds, record, rows
 
 ids = st.integers(1, 4).map(conversation)
+HEADS: tuple[Callable[..., Head], ...] = (
+    head,
+    partial(head, state="running", name="a name"),
+    partial(head, state="archived", archived=True),
+    partial(head, cwd="/elsewhere", name="a name"),
+    partial(head, cwd="/elsewhere", state="failed", created=500.0),
+)
 # Mostly what fits; now and then a gap, a repeat, or a head that is wrong or missing.
 shapes = st.tuples(
     ids,
@@ -22,6 +31,14 @@ shapes = st.tuples(
     st.sampled_from([0, 0, 0, 0, 1, -1]),
     st.sampled_from([0, 0, 1, None, None]),
     st.booleans(),
+    st.sampled_from(HEADS),
+)
+QUERIES = (
+    ListQuery(),
+    ListQuery(archived=True, order="created"),
+    ListQuery(state="running"),
+    ListQuery(cwd="/elsewhere", limit=1),
+    ListQuery(name="a name", archived=True),
 )
 texts = st.sampled_from(["", "x", "ü" * 300, "y" * 5000])
 
@@ -39,14 +56,16 @@ class SameStory(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     @rule(shapes=st.lists(shapes, max_size=5), text=texts)
-    def commit(self, shapes: list[tuple[ConversationId, int, int, int | None, bool]], text: str) -> None:
+    def commit(
+        self, shapes: list[tuple[ConversationId, int, int, int | None, bool, Callable[..., Head]]], text: str
+    ) -> None:
         group = []
-        lasts = {h.conversation: h.last_seq for h in self.fake.heads()}
-        for of, count, shift, head_off, durable in shapes:
+        lasts = {h.conversation: h.last_seq for h in rows(self.fake)}
+        for of, count, shift, head_off, durable, made in shapes:
             last = lasts.get(of, 0)
             self.clock += 1  # distinct times, so that the order of heads is told
             new = tuple(record(last + 1 + i + shift, text, self.clock) for i in range(count))
-            with_head = None if head_off is None else head(of, last + count + head_off, updated=self.clock)
+            with_head = None if head_off is None else made(of, last + count + head_off, updated=self.clock)
             group.append(Append(of, new, with_head, durable))
             lasts[of] = last + count
         assert kinds(self.real.commit(group)) == kinds(self.fake.commit(group))
@@ -74,7 +93,12 @@ class SameStory(RuleBasedStateMachine):
     @invariant()
     def both_tell_the_same(self) -> None:
         assert contents(self.real) == contents(self.fake)
-        assert self.real.heads() == self.fake.heads()
+        assert rows(self.real) == rows(self.fake)
+        for query in QUERIES:
+            assert self.real.listed(query) == self.fake.listed(query)
+        assert self.real.named("a name") == self.fake.named("a name")
+        assert self.real.unsettled() == self.fake.unsettled()
+        assert self.real.surplus(1, None, 3) == self.fake.surplus(1, None, 3)
 
 
 TestSameStory = SameStory.TestCase

@@ -11,7 +11,7 @@ import pytest
 
 from actors.vocabulary.errors import JournalLocked, JournalTooNew, StorageFailed
 from actors.vocabulary.records import Append
-from supervisor.journal import SqliteJournal, lock
+from supervisor.journal import SqliteJournal, lock, positions
 from supervisor.journal.opening import size_on_disk
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.conftest import Open
@@ -24,20 +24,24 @@ from tests.supervisor.journal.sample import (
     conversation,
     follow,
     head,
+    kinds,
     records,
+    rows,
     stored,
 )
 
 BUSY_S = 2.0  # for what takes a tenth of a second where nothing else runs
 
 
-def second_step(db: sqlite3.Connection) -> None:
+def second_step(db: sqlite3.Connection) -> float:
     db.execute("ALTER TABLE conversations ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'")
+    return 1.0
 
 
-def failing_step(db: sqlite3.Connection) -> None:
+def failing_step(db: sqlite3.Connection) -> float:
     second_step(db)
     db.execute("INSERT INTO nowhere VALUES (1)")
+    return 1.0
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -157,7 +161,26 @@ def test_keys_are_not_used_again_after_a_delete(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(B, 1)])
     assert contents(journal)[B][1] == records(1, 1)
-    assert journal._known[B].key == 3
+    found = journal._positions.get(B)
+    assert found is not None
+    assert found.key == 3
+
+
+def test_appends_fit_conversations_whose_end_is_no_longer_in_memory(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(positions, "REMEMBERED", 2)
+    journal = opened()
+    ids = [conversation(number) for number in range(6)]
+    stored(journal, [begin(of) for of in ids])
+    for seq in (2, 3):
+        for of in ids:
+            assert kinds(journal.commit([follow(of, seq + 1, seq + 1)])) == ["sequence_conflict"]
+            stored(journal, [follow(of, seq, seq)])
+    journal.delete(ids[0])
+    assert kinds(journal.commit([follow(ids[0], 4, 4)])) == ["sequence_conflict"]
+    assert len(journal._positions._recent) <= 3
+    assert {h.last_seq for h, _ in contents(journal).values()} == {3}
 
 
 def many(count: int) -> list[Append]:
@@ -169,9 +192,9 @@ def test_ten_thousand_conversations_open_and_list_at_once(opened: Open) -> None:
     started = time.perf_counter()
     journal = opened()
     ready = time.perf_counter()
-    heads = journal.heads()
+    found = rows(journal)
     listed = time.perf_counter()
-    assert len(heads) == 10_000
+    assert len(found) == 10_000
     # Generous bounds for a busy machine; bench/journal.py has the figures.
     assert ready - started < BUSY_S
     assert listed - ready < BUSY_S

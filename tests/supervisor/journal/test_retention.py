@@ -10,7 +10,7 @@ from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open
-from tests.supervisor.journal.sample import A, B, begin, contents, conversation, follow, head, records, stored
+from tests.supervisor.journal.sample import A, B, begin, contents, conversation, follow, head, record, records, stored
 
 NOW = 10_000.0  # the samples' events are of 1001, 1002, …
 
@@ -34,6 +34,9 @@ def test_the_newest_events_stay_and_pages_tell_where_they_begin(opened: Open) ->
     page = journal.read(A, 0, 2)
     assert page is not None
     assert (page.first_seq, page.last_seq, [r.seq for r in page.records]) == (7, 10, [7, 8])
+    back = journal.read_back(A, 9, 5)
+    assert back is not None
+    assert ([r.seq for r in back.records], back.is_the_beginning) == ([7, 8], True)
 
 
 def test_events_older_than_the_age_go_and_the_head_stays(opened: Open) -> None:
@@ -99,6 +102,43 @@ def test_every_conversation_is_looked_at_in_turn(opened: Open) -> None:
     stored(journal, [begin(of, 2, checkpoint_seq=2) for of in (conversation(n) for n in range(1000))])
     assert prune(journal, Retention(max_events=1)) > 5
     assert set(first_seqs(journal).values()) == {2}
+
+
+def test_a_pass_looks_at_the_events_of_those_alone_that_may_have_old_events(opened: Open) -> None:
+    journal = opened()
+    ids = [conversation(n) for n in range(1000)]
+    stored(journal, [begin(of, 2, checkpoint_seq=2) for of in ids])
+    stored(journal, [Append(of, (record(3, ts=5000.0),), head(of, 3, checkpoint_seq=3)) for of in ids[:7]])
+    db = journal._writer._db
+
+    def looks(now: float) -> int:
+        seen: list[str] = []
+        db.set_trace_callback(seen.append)
+        prune(journal, Retention(max_age_s=1000, max_events=100), now)
+        db.set_trace_callback(None)
+        return len([one for one in seen if one.startswith("SELECT ts FROM events")])
+
+    assert looks(now=2000.0) >= 1000  # nobody knows yet how old they are
+    assert looks(now=2001.0) == 0
+    journal = opened()
+    db = journal._writer._db
+    assert looks(now=2001.0) == 0  # it is in the file
+    stored(journal, [begin(conversation(2000), 102, checkpoint_seq=102)])
+    assert 0 < looks(now=2001.0) < 5
+    assert looks(now=3002.0) >= 1000  # some of all of them are too old now
+    assert looks(now=3003.0) < 1000
+    assert {first_seqs(journal)[of] for of in ids[:7]} == {3}
+
+
+def test_what_was_emptied_is_looked_at_when_what_came_after_is_too_old(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, 2, checkpoint_seq=2)])
+    prune(journal, Retention(max_age_s=100), now=2000.0)
+    stored(journal, [Append(A, (record(3, ts=2010.0),), head(A, 3, checkpoint_seq=3))])
+    prune(journal, Retention(max_age_s=100), now=2105.0)
+    assert first_seqs(journal) == {A: 3}
+    prune(journal, Retention(max_age_s=100), now=2111.0)
+    assert first_seqs(journal) == {A: 4}
 
 
 def test_free_pages_are_given_back_in_steps(opened: Open, path: Path) -> None:

@@ -1,14 +1,13 @@
 """Earlier conversations: list, resume, archive. A path names a conversation where Codex named a file."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from actors.conversation.messages import Archive, ChangeSettings, Inspect
 from actors.routing.messages import ListConversations as AskForList
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import Head, ListQuery, Record
 from actors.vocabulary.settings import Settings
 from transports.codex_events import encoded, event_notification, history_of, seed_message
 from transports.dialect import Write
@@ -17,42 +16,28 @@ from transports.dialects.codex.conversations import CodexCall, internal_error, i
 from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, ask, command, look_up
 from transports.jsonrpc import JsonObject
 from transports.requests import Permit
 
-CURSOR_TIME = "%Y-%m-%dT%H-%M-%S"
 FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # what else a setting decides
 
 
 def list_conversations(_: CodexCall, wanted: p.ListConversations) -> Script[JsonObject]:
-    with worded(internal_error, "failed to list conversations"):
-        listing = yield from look_up(AskForList())
-    page = _page(listing.heads, wanted.cursor, wanted.page_size)
-    cursor = {"nextCursor": _cursor(page[-1])} if page else {}
-    return {"items": [_item(head) for head in page], **cursor}
-
-
-def _page(heads: Sequence[Head], cursor: str | None, size: int) -> list[Head]:
-    """A page, newest first, by the second of creation, then by id. A bad cursor means the first page."""
-    ordered = sorted(heads, key=_cursor, reverse=True)
-    if cursor is not None and _is_cursor(cursor):
-        ordered = [head for head in ordered if _cursor(head) < cursor]
-    return ordered[:size]
-
-
-def _cursor(head: Head) -> str:
-    made = datetime.fromtimestamp(head.created, tz=UTC)
-    return f"{made.strftime(CURSOR_TIME)}|{head.conversation}"
-
-
-def _is_cursor(text: str) -> bool:
+    """A page, newest first. A bad cursor means the first page."""
+    if wanted.page_size == 0:
+        return {"items": []}
     try:
-        datetime.strptime(text.partition("|")[0], CURSOR_TIME).replace(tzinfo=UTC)
-    except ValueError:
-        return False
-    return True
+        after = place_of(wanted.cursor)
+    except BadCursor:
+        after = None
+    query = ListQuery(order="created", after=after, limit=wanted.page_size)
+    with worded(internal_error, "failed to list conversations"):
+        page = yield from look_up(AskForList(query))
+    cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
+    return {"items": [_item(head) for head in page.heads], **cursor}
 
 
 def _item(head: Head) -> JsonObject:

@@ -19,7 +19,7 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.errors import GreenroomError, InvalidInput
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import ListQuery, Record
 from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
@@ -29,7 +29,7 @@ from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.creation import settings_request
 from transports.dialects.kit.identifiers import approval_place, fresh_conversation
-from transports.dialects.kit.paging import BadCursor, page_of
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.script import (
     AnyAnswer,
     Script,
@@ -41,8 +41,6 @@ from transports.dialects.kit.script import (
     look_up_each,
 )
 from transports.jsonrpc import JsonObject
-
-ASLEEP = {"parked"}  # a look at one of these would wake it
 
 CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
@@ -61,17 +59,15 @@ def create(call: ControlCall, given: p.Create) -> Script[Raw]:
 
 
 def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[JsonObject]:
-    listing = yield from look_up(rm.ListConversations(archived=given.archived))
-    wanted = [head for head in listing.heads if _is_wanted(head, given)]
     try:
-        page, cursor = page_of(wanted, given.cursor, given.limit)
+        after = place_of(given.cursor)
     except BadCursor:
         raise _bad_cursor(given.cursor) from None
-    return {"conversations": [row(head) for head in page], "total": len(wanted), "next_cursor": cursor}
-
-
-def _is_wanted(head: Head, given: p.ListConversations) -> bool:
-    return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
+    query = ListQuery(given.archived, given.state, given.cwd, given.name, given.order, after, given.limit)
+    only = None if given.conversations is None else tuple(map(ConversationId, given.conversations))
+    page = yield from look_up(rm.ListConversations(query, only))
+    rows = [row(head) for head in page.heads]
+    return {"conversations": rows, "total": page.total, "next_cursor": cursor_of(page.next)}
 
 
 def _bad_cursor(cursor: str | None) -> InvalidInput:
@@ -100,7 +96,7 @@ def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
     taken = yield from command(one, said)
     if given.wait and isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:
         # The key was used before and that turn is over: how it ended is history.
-        past = yield from ask(r.ReadHistory(one, max(0, taken.ended - LAST_WORDS), LAST_WORDS))
+        past = yield from ask(r.ReadHistory(one, limit=LAST_WORDS, before=taken.ended + 1))
         return ending_of(taken.turn, past.page.records) or taken
     return taken
 
@@ -115,8 +111,8 @@ def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[JsonObje
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
     if given.all:
-        listing = yield from look_up(rm.ListConversations())
-        references: list[str] = [head.conversation for head in listing.heads if head.state in BUSY]
+        awake = (yield from look_up(rm.ListAwake())).heads
+        references = [str(head.conversation) for head in awake if head.state in BUSY and not head.archived]
     else:
         references = list(given.conversations)
     found = yield from look_up_each(rm.Resolve(reference) for reference in references)
@@ -152,10 +148,12 @@ def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
 
 
 def history(_: ControlCall, given: p.History) -> Script[Raw]:
+    if given.before is not None and "after" in given.model_fields_set:
+        raise InvalidInput("give either after or before")
     one = yield from conversation_named(given.conversation)
-    read = yield from ask(r.ReadHistory(one, given.after, given.limit))
+    read = yield from ask(r.ReadHistory(one, given.after, given.limit, given.before))
     page = read.page
-    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": read.complete}
     return Raw(rest, {"events": _encoded((one, record) for record in page.records)})
 
 
@@ -165,7 +163,7 @@ def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
 
 
 def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
-    return b"[" + b",".join(envelope(conversation, record) for conversation, record in records) + b"]"
+    return b"[%b]" % b",".join(envelope(conversation, record) for conversation, record in records)
 
 
 def rename(_: ControlCall, given: p.Rename) -> Script[Done]:
@@ -260,14 +258,13 @@ def cancel(call: ControlCall, given: p.Cancel) -> Done:
 
 
 def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
-    """List clients, and what each reads. Live conversations are asked one after the other, which is no burst."""
-    listing = yield from look_up(rm.ListConversations(archived=True))
+    """List clients, and what each reads. Conversations are asked one after the other, which is no burst."""
+    awake = (yield from look_up(rm.ListAwake())).heads
     readers: list[tuple[ConversationId, Reader]] = []
-    for head in listing.heads:
-        if head.state not in ASLEEP:
-            (summary,) = yield from command_each([(head.conversation, m.Inspect())])
-            if isinstance(summary, Summary):
-                readers += [(head.conversation, one) for one in summary.readers]
+    for head in awake:
+        (summary,) = yield from command_each([(head.conversation, m.Inspect())])
+        if isinstance(summary, Summary):
+            readers += [(head.conversation, one) for one in summary.readers]
     clients = yield from ask(r.ListClients())
     return {"clients": [with_readers(one, readers) for one in clients.value["clients"]]}
 

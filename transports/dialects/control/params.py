@@ -1,6 +1,6 @@
 """The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
@@ -49,7 +49,11 @@ class ListConversations(Params):
     state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
     name: str | None = Field(None, description="Only the one with this name.")
-    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
+    conversations: tuple[Identifier, ...] | None = Field(
+        None, max_length=PAGE, description="Only these, by their whole ids and in this order, whatever their state."
+    )
+    order: Literal["updated", "created"] = Field("updated", description="Newest first by last use, or by creation.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many.")
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 
@@ -99,6 +103,9 @@ class Detach(Params):
 
 class History(Named):
     after: Seq = Field(0, description="Events after this seq.")
+    before: Annotated[Whole, Field(ge=1, lt=1 << 62)] | None = Field(
+        None, description="In place of `after`: the last events before this seq. Any large number means the end."
+    )
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
 
 

@@ -51,8 +51,9 @@ class Raw(Struct, frozen=True):
 
 
 def result_line(request: RequestId, raw: Raw) -> bytes:
-    members = b"".join(b',"' + name.encode() + b'":' + value for name, value in raw.encoded.items())
-    return jsonrpc.result(request, raw.value)[:-3] + members + b"}}\n"
+    """`encoded` may be long, and is copied once."""
+    members = (part for name, value in raw.encoded.items() for part in (b',"', name.encode(), b'":', value))
+    return b"".join((jsonrpc.result(request, raw.value)[:-3], *members, b"}}\n"))
 
 
 def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:

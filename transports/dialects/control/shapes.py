@@ -145,7 +145,7 @@ class HistoryPage(Shape):
     events: tuple[Envelope, ...] = Field(description="Stored events, oldest first.")
     first_seq: int = Field(description="The oldest event that is still kept.")
     last_seq: int = Field(description="The newest event.")
-    complete: bool = Field(description="There is nothing after this page.")
+    complete: bool = Field(description="There is nothing after this page; before it, if `before` was given.")
 
 
 class NewsPage(Shape):

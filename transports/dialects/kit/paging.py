@@ -1,40 +1,30 @@
-"""Pages of a list that changes between them. The cursor names where the last page ended, not how far it was. Pure."""
+"""Cursors of lists that change between their pages. A cursor names where a page ended, not how far it was. Pure."""
 
 import math
-from collections.abc import Sequence
 
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import ListPlace
+
+KEY_LENGTH = 18  # digits that the journal can count to
 
 
 class BadCursor(ValueError):
     """The text is for the client."""
 
 
-def page_of(heads: Sequence[Head], cursor: str | None, limit: int) -> tuple[list[Head], str | None]:
-    """Newest first. Raises BadCursor."""
-    before = _place(cursor)
-    later = [head for head in heads if before is None or _key(head) > before]
-    later.sort(key=_key)
-    page = later[:limit]
-    return page, _written(page[-1]) if page and len(later) > limit else None
+def cursor_of(place: ListPlace | None) -> str | None:
+    """The cursor of the next page, which only `place_of` reads."""
+    return None if place is None else f"{place.at!r}/{place.key}"
 
 
-def _key(head: Head) -> tuple[float, str]:
-    return (-head.updated, head.conversation)
-
-
-def _written(head: Head) -> str:
-    return f"{head.updated!r}|{head.conversation}"
-
-
-def _place(cursor: str | None) -> tuple[float, str] | None:
+def place_of(cursor: str | None) -> ListPlace | None:
+    """The place in the list after which the page begins. Raises BadCursor."""
     if cursor is None:
         return None
-    updated, bar, conversation = cursor.partition("|")
+    at, _, key = cursor.partition("/")
     try:
-        place = -float(updated)
+        place = ListPlace(float(at), int(key) if key.isdecimal() and len(key) <= KEY_LENGTH else -1)
     except ValueError:
-        place = math.nan
-    if not (math.isfinite(place) and bar and conversation):
+        place = ListPlace(math.nan, -1)
+    if place.key < 0 or not math.isfinite(place.at):
         raise BadCursor("unknown cursor; leave it out for the first page")
-    return (place, conversation)
+    return place

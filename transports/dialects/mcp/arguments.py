@@ -120,6 +120,12 @@ class InterruptConversation(Strict):
 class ReadConversation(Strict):
     thread_id: Named
     after: int = Field(0, ge=0, description="Events after this one; 0 for the start.")
+    before: int | None = Field(
+        None,
+        ge=1,
+        lt=1 << 62,
+        description="In place of `after`: the last events before this one. A large number: the end.",
+    )
     limit: int = Field(100, ge=1, le=256, description="Greatest number of events. Default: 100.")
 
 

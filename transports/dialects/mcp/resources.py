@@ -3,14 +3,14 @@
 import json
 from datetime import UTC, datetime
 
-from actors.routing.messages import ListConversations
+from actors.routing.messages import ListBeginning, ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import Head, ListQuery, Record
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import EVENTS, PREFIX, named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
-from transports.dialects.kit.paging import BadCursor, page_of
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
@@ -68,13 +68,13 @@ def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     if not call.state.follows_list:  # before it is read, so that no change is missed
         call.state.follows_list = True
         call.state.scripts.run(tell_list_change(call.state, None))
-    listing = yield from look_up(ListConversations())
     try:
-        heads, cursor = page_of(listing.heads, wanted.cursor, PAGE)
+        query = ListQuery(after=place_of(wanted.cursor), limit=PAGE)
     except BadCursor as error:
         raise _invalid_params(str(error)) from None
-    more = {"nextCursor": cursor} if cursor else {}
-    return {"resources": [_resource(head) for head in heads], **more}
+    page = yield from look_up(ListConversations(query))
+    more = {"nextCursor": cursor_of(page.next)} if page.next else {}
+    return {"resources": [_resource(head) for head in page.heads], **more}
 
 
 def one_page(wanted: ListPage, result: JsonObject) -> JsonObject:
@@ -118,9 +118,9 @@ def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
         raise MethodError(jsonrpc.INVALID_PARAMS, "only the templates of resources can be completed")
     if wanted.argument.name != "id":
         raise MethodError(jsonrpc.INVALID_PARAMS, f"no argument {wanted.argument.name!r}")
-    heads = (yield from look_up(ListConversations())).heads
-    found = [head.conversation for head in heads if head.conversation.startswith(wanted.argument.value)]
-    return {"completion": {"values": found[:VALUES], "total": len(found), "hasMore": len(found) > VALUES}}
+    found = (yield from look_up(ListBeginning(wanted.argument.value, VALUES + 1))).conversations
+    total = {"total": len(found)} if len(found) <= VALUES else {}
+    return {"completion": {"values": found[:VALUES], "hasMore": not total, **total}}
 
 
 # --- subscriptions ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.model.chat import body
+from supervisor.agent.model import chat
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
 from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
 from supervisor.agent.model.stream_events import (
@@ -24,6 +24,11 @@ from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 
 SHELL = ToolSpec("shell", "Runs a command.", {"type": "object", "properties": {"command": {"type": "array"}}})
+
+
+def body(request: ModelRequest, *, include_usage: bool = False) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(b"".join(chat.body(request, include_usage=include_usage)))
+    return made
 
 
 def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 
 from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.client import build_http
-from supervisor.agent.model.direct import FULL, Direct
+from supervisor.agent.model.direct import FULL, PORTION, PORTIONS, Direct, portions
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
 PATIENCE_S = 20.0
@@ -102,6 +102,60 @@ def test_a_request_is_what_was_asked_for() -> None:
     first, *lines = heard[0].decode().split("\r\n")
     assert first == "POST /a/b?c=d HTTP/1.1"
     assert {"X-Key: k", "Content-Length: 4", "body"} <= set(lines)
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (1,), (PORTION,), (10, PORTION, 10), (3 * PORTION + 1, 0, 5), (7,) * 9])
+def test_portions_have_the_same_bytes_and_one_size(sizes: tuple[int, ...]) -> None:
+    pieces = [os.urandom(size) for size in sizes]
+    made = [bytes(one) for one in portions(pieces)]
+    assert b"".join(made) == b"".join(pieces)
+    assert all(len(one) == PORTION for one in made[:-1])
+    assert all(0 < len(one) <= PORTION for one in made[-1:])
+
+
+def test_the_loop_does_other_work_while_a_long_request_is_sent() -> None:
+    """The server reads as fast as it can, on the same loop."""
+    heard: list[bytes] = []
+    body = os.urandom(8 << 20)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await asked(reader))
+        writer.write(OK)
+        await writer.drain()
+
+    async def go_round() -> None:
+        while True:
+            await asyncio.sleep(0)
+            rounds.append(None)
+
+    async def scene() -> None:
+        async with a_place(serve) as place:
+            counting = asyncio.create_task(go_round())
+            assert (await place.http.post(place.url, content=body)).text == "ok"
+            counting.cancel()
+
+    rounds: list[None] = []
+    asyncio.run(scene())
+    assert heard[0].endswith(body)
+    assert len(rounds) > len(body) / (PORTION * PORTIONS)
+
+
+def test_a_refusal_that_comes_before_the_request_is_whole_is_read() -> None:
+    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(refusal)
+        writer.write_eof()
+        while await reader.read(1 << 20):
+            pass
+
+    async def scene() -> None:
+        async with a_place(serve) as place:
+            answer = await place.http.post(place.url, content=b"x" * (64 << 20))
+            assert (answer.status_code, answer.text) == (413, "no")
+
+    asyncio.run(scene())
 
 
 @pytest.mark.parametrize(
@@ -382,6 +436,28 @@ def test_a_secured_server_is_spoken_to_if_it_is_trusted_and_else_refused() -> No
                     await http.post(url)
 
     asyncio.run(scene())
+
+
+def test_a_long_request_arrives_whole_at_a_secured_server() -> None:
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(TLS / "cert.pem", TLS / "key.pem")
+    heard: list[bytes] = []
+    body = os.urandom(4 << 20)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await asked(reader))
+        writer.write(OK)
+        await writer.drain()
+
+    async def scene() -> None:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=server_side) as server:
+            trusting = ssl.create_default_context(cafile=str(TLS / "cert.pem"))
+            async with httpx.AsyncClient(transport=Direct(trusting, LIMITS), timeout=PATIENCE_S) as http:
+                url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
+                assert (await http.post(url, content=body)).text == "ok"
+
+    asyncio.run(scene())
+    assert heard[0].endswith(body)
 
 
 def test_the_client_asks_directly_whom_no_proxy_stands_before(monkeypatch: pytest.MonkeyPatch) -> None:

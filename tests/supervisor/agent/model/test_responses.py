@@ -7,6 +7,7 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
+from supervisor.agent.model import responses
 from supervisor.agent.model.errors import (
     AnswerCut,
     ContextFull,
@@ -17,7 +18,6 @@ from supervisor.agent.model.errors import (
     UsageLimit,
 )
 from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
-from supervisor.agent.model.responses import body
 from supervisor.agent.model.stream_events import (
     CallDone,
     RawReasoningDelta,
@@ -41,6 +41,11 @@ def message(text: str) -> dict[str, Any]:
 
 def done(item: dict[str, Any]) -> dict[str, Any]:
     return {"type": "response.output_item.done", "item": item}
+
+
+def body(request: ModelRequest) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(b"".join(responses.body(request)))
+    return made
 
 
 def delta(kind: str, text: str) -> dict[str, Any]:

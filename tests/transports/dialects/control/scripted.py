@@ -11,7 +11,7 @@ from actors.conversation.messages import CancelRequest, ToConversation
 from actors.routing.messages import ToRegistry
 from actors.vocabulary import answers as a
 from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
-from actors.vocabulary.records import Head, Page, Record
+from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery, Page, Record
 from actors.vocabulary.settings import Settings
 from tests.support.control_judge import judge
 from transports import requests as ask
@@ -48,11 +48,26 @@ def summary(conversation: ConversationId = ONE) -> a.Summary:
     )
 
 
+def page_of(heads: Iterable[Head], query: ListQuery) -> HeadPage:
+    """The page of these, as a journal has it that got them in this order."""
+    wanted = [
+        (ListPlace(one.updated, key), one)
+        for key, one in enumerate(heads)
+        if query.state in {None, one.state} and query.cwd in {None, one.cwd} and query.name in {None, one.name}
+    ]
+    wanted.sort(key=lambda row: (row[0].at, row[0].key), reverse=True)
+    after = query.after
+    left = [row for row in wanted if after is None or (row[0].at, row[0].key) < (after.at, after.key)]
+    page = left[: query.limit]
+    return HeadPage(tuple(one for _, one in page), page[-1][0] if len(left) > len(page) else None, len(wanted))
+
+
 Reply = Callable[[Any], object]
 USUAL: dict[str, Reply] = {
     "Create": lambda message: a.Begun(message.conversation, SETTINGS),
     "Resolve": lambda _: a.Resolved(ONE),
-    "ListConversations": lambda _: a.Listing((head(ONE), head(TWO, 2.0))),
+    "ListConversations": lambda message: page_of((head(ONE), head(TWO, 2.0)), message.query),
+    "ListAwake": lambda _: a.Listing((head(ONE), head(TWO, 2.0))),
     "ListApprovals": lambda _: a.PendingApprovals(()),
     "Remove": lambda _: a.Done(),
     "Inspect": lambda _: summary(),
@@ -66,7 +81,7 @@ USUAL: dict[str, Reply] = {
     "AnswerApproval": lambda message: a.Answered(message.approval, message.decision),
     "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
-    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1)),
+    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
     "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
     "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),

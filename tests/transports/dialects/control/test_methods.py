@@ -6,10 +6,9 @@ import pytest
 
 from actors.conversation.messages import Send
 from actors.vocabulary import errors
-from actors.vocabulary.answers import Listing
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.settings import BusyPolicy, Decision
-from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, head
+from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, head, page_of
 from transports.dialects.control.methods import METHODS
 
 NAMED = {"conversation": ONE}
@@ -227,7 +226,7 @@ def test_an_answer_carries_the_decision_and_who_decided() -> None:
 def test_pages_of_a_list_stay_in_place_while_conversations_are_used() -> None:
     ids = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(5)]
     heads = {one: head(one, updated=float(number // 2)) for number, one in enumerate(ids)}  # type: ignore[arg-type]  # ids in all but name
-    daemon = Scripted(replies={"ListConversations": lambda _: Listing(tuple(heads.values()))})
+    daemon = Scripted(replies={"ListConversations": lambda message: page_of(heads.values(), message.query)})
     first = (daemon.request("conversation/list", {"limit": 2}) or {})["result"]
     shown = [row["conversation"] for row in first["conversations"]]
     heads[ids[1]] = head(ids[1], updated=9.0)  # type: ignore[arg-type]  # the same
@@ -236,7 +235,7 @@ def test_pages_of_a_list_stay_in_place_while_conversations_are_used() -> None:
         page = (daemon.request("conversation/list", {"limit": 2, "cursor": cursor}, number) or {})["result"]
         shown += [row["conversation"] for row in page["conversations"]]
         cursor, number = page["next_cursor"], number + 1
-    assert shown == [ids[4], ids[2], ids[3], ids[0]], (
+    assert shown == [ids[4], ids[3], ids[2], ids[0]], (
         "the one that moved to the front is not repeated or skipped over"
     )
     assert page["total"] == 5
@@ -244,7 +243,7 @@ def test_pages_of_a_list_stay_in_place_while_conversations_are_used() -> None:
 
 def test_a_list_can_be_narrowed_by_state_directory_and_name() -> None:
     heads = (head(ONE, name="a", state="running", cwd="/a"), head(TWO, name="b", cwd="/b"))
-    daemon = Scripted(replies={"ListConversations": lambda _: Listing(heads)})
+    daemon = Scripted(replies={"ListConversations": lambda message: page_of(heads, message.query)})
     for number, (wish, found) in enumerate(
         [({"state": "running"}, [ONE]), ({"cwd": "/b"}, [TWO]), ({"name": "b"}, [TWO]), ({"state": "failed"}, [])]
     ):

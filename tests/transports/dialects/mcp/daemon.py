@@ -30,8 +30,10 @@ from actors.conversation.orders import (
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
+from actors.journal.directory import Directory
+from actors.journal.messages import LookUp
 from actors.routing import Routing
-from actors.routing.messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.routing.messages import AskDirectory, Forward, HeadChanged, Known, RegistryInput, StartSession
 from actors.runtime.base import Actor, Ref
 from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId
@@ -141,8 +143,9 @@ class Daemon:
         self._registry = self.mailbox("registry", self._route)
         self._supervisor = self.mailbox("supervisor", self._serve)
         self._writer = self.mailbox("journal", self._commit)
+        self._directory = self.mailbox("directory", Directory(self.journal).on_receive)
         self._agent = self.mailbox("agent", lambda do: do())
-        self._registry.tell(Known(tuple(self.journal.heads())))
+        self._registry.tell(Known(tuple(self.journal.unsettled())))
 
     # --- queues ---------------------------------------------------------------------------------------------------
 
@@ -227,6 +230,8 @@ class Daemon:
                         self._session(conversation).tell(one)
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
+                case AskDirectory(number, lookup):
+                    self._directory.tell(LookUp(number, lookup, self._registry))
                 case ReplyTo():
                     self.switchboard.post(effect.caller.connection, effect)
                 case _:
@@ -309,10 +314,13 @@ class Daemon:
         return ask.SettingsMade(settings, "using mock-model")
 
     def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
-        page = self.journal.read(request.conversation, request.after, request.limit)
+        if request.before is None:
+            page = self.journal.read(request.conversation, request.after, request.limit)
+        else:
+            page = self.journal.read_back(request.conversation, request.before, request.limit)
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
-        return ask.HistoryRead(page)
+        return ask.HistoryRead(page, page.complete if request.before is None else page.is_the_beginning)
 
 
 def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:

@@ -146,6 +146,11 @@ def test_a_transcript_can_be_read_in_pages() -> None:
     assert (first["after"], first["complete"]) == (4, False)
     rest = client.result("read_conversation", {"threadId": conversation, "after": 4})["structuredContent"]
     assert rest["complete"] is True
+    end = client.result("read_conversation", {"threadId": conversation, "before": 1 << 50, "limit": 4})
+    last = end["structuredContent"]
+    assert (last["after"], last["complete"]) == (rest["after"], False)
+    whole = client.result("read_conversation", {"threadId": conversation, "before": last["before"]})
+    assert (whole["structuredContent"]["after"], whole["structuredContent"]["complete"]) == (last["before"] - 1, True)
     text = first["text"] + rest["text"]
     for part in ("**User**\n\nhi", "$ ls -l", "a\nb\n[exit 0]", "**Agent**\n\nTwo files."):
         assert part in text

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import ListPlace
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
 from transports.codex_events import MEMBERS, event_notification, initial_state, listener_notification, seed_message
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.identifiers import conversation_id
-from transports.dialects.kit.paging import BadCursor, page_of
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.mcp.options import McpOptions, with_hello
 from transports.dialects.mcp.revisions import Initialize, peer
 from transports.requests import Person
@@ -101,22 +100,12 @@ def test_notifications_are_put_together_from_bytes() -> None:
     }
 
 
-def head(name: str, updated: float) -> Head:
-    return Head(ConversationId(name), None, "/", "m", "idle", "", b"", b"", 0, 0.0, updated, 1, 1)
-
-
-def test_a_page_goes_on_where_the_last_one_ended_though_the_list_has_moved() -> None:
-    heads = [head(name, updated) for name, updated in (("a", 4), ("b", 3), ("c", 3), ("d", 1))]
-    page, cursor = page_of(heads, None, 2)
-    assert [one.conversation for one in page] == ["a", "b"]
-    moved = [head("new", 9), *heads]
-    page, cursor = page_of(moved, cursor, 2)
-    assert [one.conversation for one in page] == ["c", "d"]
-    assert cursor is None
-    for nonsense in ("nonsense", "", "1.0", "|", "nan|a", "1.0|"):
+def test_a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() -> None:
+    for place in (ListPlace(1763550000.25, 7), ListPlace(0.1 + 0.2, 0), None):
+        assert place_of(cursor_of(place)) == place
+    for nonsense in ("", "no", "1.0", "/", "nan/1", "inf/1", "1.0/", "1/a", "1/-1", f"1/{'9' * 19}", "1/²"):
         with pytest.raises(BadCursor):
-            page_of(heads, nonsense, 9)
-    assert page_of(heads, None, 0) == ([], None)
+            place_of(nonsense)
 
 
 def test_a_bounded_dictionary_forgets_the_oldest() -> None:

@@ -308,6 +308,7 @@ def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_ta
     sent(client, conversation)
     wants_to_run(daemon, conversation)
     daemon._routing._index.forget(conversation)
+    daemon.journal.delete(conversation)
     for subscription in daemon.state(conversation).subscribers:
         connection = client.dialect._state.client.connection
         gone = EndSubscription(connection, Unsubscribed(subscription, "the actor failed"))

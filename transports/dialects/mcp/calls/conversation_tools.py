@@ -6,10 +6,11 @@ from actors.conversation.messages import Send
 from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import RequestId
+from actors.vocabulary.records import ListQuery
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
-from transports.dialects.kit.paging import BadCursor, page_of
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command, look_up
@@ -89,9 +90,12 @@ def end_stream(state: McpState, request: RequestId) -> None:
 
 def list_all(_: McpCall, wanted: a.ConversationsList) -> Script[JsonObject]:
     limit = PAGE if wanted.limit is None else wanted.limit
+    if limit == 0:
+        return payload({"conversations": []})
     try:
-        heads, cursor = page_of((yield from look_up(ListConversations())).heads, wanted.cursor, limit)
+        query = ListQuery(after=place_of(wanted.cursor), limit=limit)
+        page = yield from look_up(ListConversations(query))
     except (GreenroomError, BadCursor) as why:
         return payload({"message": str(why)}, error=True)
-    rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in heads]
-    return payload({"conversations": rows, **({"next_cursor": cursor} if cursor else {})})
+    rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in page.heads]
+    return payload({"conversations": rows, **({"next_cursor": cursor_of(page.next)} if page.next else {})})

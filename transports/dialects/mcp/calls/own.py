@@ -3,9 +3,9 @@
 from actors.conversation.messages import AnswerApproval, Interrupt
 from actors.routing.messages import ListConversations
 from actors.vocabulary.ids import ApprovalId, ConversationId
-from actors.vocabulary.records import Head
+from actors.vocabulary.records import Head, ListQuery
 from transports.dialects.kit.identifiers import approval_place, conversation_id
-from transports.dialects.kit.paging import page_of
+from transports.dialects.kit.paging import cursor_of, place_of
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
 from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.results import payload, text
@@ -19,11 +19,10 @@ DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
 def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
-    listing = yield from look_up(ListConversations(wanted.archived))
-    heads = [head for head in listing.heads if wanted.cwd in {None, head.cwd}]
-    page, cursor = page_of(heads, wanted.cursor, wanted.limit)
-    more = {"nextCursor": cursor} if cursor else {}
-    return payload({"conversations": [row(head) for head in page], **more})
+    query = ListQuery(wanted.archived, cwd=wanted.cwd, after=place_of(wanted.cursor), limit=wanted.limit)
+    page = yield from look_up(ListConversations(query))
+    more = {"nextCursor": cursor_of(page.next)} if page.next else {}
+    return payload({"conversations": [row(head) for head in page.heads], **more})
 
 
 def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:
@@ -35,13 +34,15 @@ def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Sc
 
 def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObject]:
     conversation = yield from _meant(wanted.thread_id)
-    page = (yield from ask(ReadHistory(conversation, wanted.after, wanted.limit))).page
+    read = yield from ask(ReadHistory(conversation, wanted.after, wanted.limit, wanted.before))
+    page = read.page
     words = as_markdown(page.records)
     structure = {
         "threadId": conversation,
         "text": words,
         "after": page.records[-1].seq if page.records else wanted.after,
-        "complete": page.complete,
+        "before": page.records[0].seq if page.records else wanted.before or 1,
+        "complete": read.complete,
     }
     return {"content": text(words), "structuredContent": structure}
 

@@ -1,0 +1,51 @@
+"""Names that were asked for and are not on disk yet. Part of the registry's core; pure.
+
+A name is claimed before the disk is asked whether it is free, and until the request has its one answer. So nobody
+else gets it between the look at the disk and the commit.
+"""
+
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from actors.vocabulary.ids import Caller, ConversationId
+
+Request = TypeVar("Request")
+
+
+class Claim(Struct, Generic[Request], frozen=True):
+    """A name for a conversation, and the request that waits until it is known to be free."""
+
+    name: str
+    conversation: ConversationId
+    request: Request
+
+
+class Names(Generic[Request]):
+    def __init__(self) -> None:
+        self._claims: dict[Caller, Claim[Request]] = {}
+        self._held: dict[str, list[Claim[Request]]] = {}  # all for the same conversation
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def claim(self, caller: Caller, claim: Claim[Request]) -> bool:
+        """Claim a name; False if another conversation may be about to get it."""
+        held = self._held.get(claim.name, [])
+        if any(one.conversation != claim.conversation for one in held):
+            return False
+        self._claims[caller] = claim
+        self._held[claim.name] = [*held, claim]
+        return True
+
+    def claimed_by(self, caller: Caller) -> Claim[Request] | None:
+        return self._claims.get(caller)
+
+    def settle(self, caller: Caller) -> None:
+        """Give up the claim of this request, because its one answer is out: the name is on disk, or free."""
+        claim = self._claims.pop(caller, None)
+        if claim is None:
+            return
+        left = [one for one in self._held.pop(claim.name) if one is not claim]
+        if left:
+            self._held[claim.name] = left

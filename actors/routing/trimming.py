@@ -1,0 +1,49 @@
+"""The deletion of what is too much or too old, in batches that were looked up on disk. Part of the registry; pure.
+
+A batch is as old as its lookup, so conversations that were started since then are spared until the next time.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from actors.routing.messages import Trim
+from actors.vocabulary.ids import ConversationId
+
+BATCH = 100  # conversations that are looked up at once
+
+
+class Trimming:
+    def __init__(self) -> None:
+        self.wanted: Trim | None = None  # while it is under way
+        self._left: deque[ConversationId] = deque()
+        self._started: set[ConversationId] = set()
+        self._is_last = False
+
+    def note_start(self, conversation: ConversationId) -> None:
+        if self.wanted is not None:
+            self._started.add(conversation)
+
+    def look(self) -> None:
+        """Begin a batch: from now on it is noted who is started."""
+        self._started.clear()
+
+    def found(self, surplus: Iterable[ConversationId]) -> None:
+        self._left = deque(surplus)
+        self._is_last = len(self._left) < BATCH
+
+    def next(self) -> ConversationId | None:
+        """The next to delete, unless somebody has it; None if the batch is over."""
+        while self._left:
+            conversation = self._left.popleft()
+            if conversation not in self._started:
+                return conversation
+        return None
+
+    def another(self) -> Trim | None:
+        """The wish for which another batch is to be looked up, after one of which something was deleted."""
+        return None if self._is_last else self.wanted
+
+    def end(self) -> None:
+        self.wanted = None
+        self._left.clear()
+        self._started.clear()

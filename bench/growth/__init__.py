@@ -1,0 +1,1 @@
+"""Figures that must not grow: the same work with ever more on disk."""

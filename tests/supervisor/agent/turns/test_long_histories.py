@@ -1,0 +1,98 @@
+"""Turns behind long histories: what was encoded is sent as it is, from memory while the conversation is live."""
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
+from actors.vocabulary.items import TextItem
+from supervisor.agent.model import chat, pieces, responses
+from supervisor.agent.model.wire import FORMS
+from supervisor.agent.transcript import ModelTranscript
+from tests.supervisor.agent.turns import requests as r
+from tests.support.engine_harness import EngineHarness, harness_at, provider
+from tests.support.model_server import ModelServer
+
+LONG = "x" * 300_000
+
+
+@contextmanager
+def encoding() -> Iterator[list[bytes]]:
+    """Everything that is encoded for a model meanwhile."""
+    made: list[bytes] = []
+
+    def noted(value: object) -> bytes:
+        made.append(pieces.encoded(value))
+        return made[-1]
+
+    with patch.object(chat, "encoded", noted), patch.object(responses, "encoded", noted):
+        yield made
+
+
+def test_a_turn_encodes_what_is_new_and_nothing_of_what_was_said_before(either: EngineHarness) -> None:
+    talk = either.talk()
+    talk.ask(f"say {LONG}")
+    with encoding() as made:
+        talk.ask("say short")
+    assert sum(map(len, made)) < 20_000  # instructions and tools
+    assert any(b"say short" in one for one in made)
+
+
+def test_a_live_conversation_reads_its_history_once_however_many_turns_it_has(either: EngineHarness) -> None:
+    talk = either.talk()
+    talk.ask("say one")
+    either.restart()
+    talk.ask("say two")
+    journal = either.engine.journal
+    with patch.object(journal, "read", wraps=journal.read) as reading:
+        for number in range(5):
+            talk.ask(f"say {number}")
+    assert not reading.called
+
+
+def test_a_history_is_the_same_after_its_conversation_has_changed_the_wire(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    other = provider(server.base_url, "responses").replace("model_providers.mock", "model_providers.other")
+    with harness_at(tmp_path, server.base_url, "chat", tables=other) as harness:
+        talk = harness.talk()
+        talk.ask("say one")
+        there = talk.settings.model_copy(update={"provider": "other"})
+        for settings in (there, talk.settings, there):
+            talk.ask("say more", settings=settings)
+    paths = [request.path.rpartition("/")[2] for request in server.requests]
+    assert paths == ["completions", "responses", "completions", "responses"]
+    before: list[r.Line] = []
+    for number in range(4):
+        said = r.talk(server, number)
+        assert said[: len(before)] == before
+        before = said
+
+
+def test_a_transcript_takes_little_more_memory_than_what_a_model_reads() -> None:
+    for form in FORMS.values():
+        tracemalloc.start()
+        transcript = ModelTranscript(form)
+        for number in range(500):
+            for event in turn(number):
+                transcript.take(event)
+        transcript.rest()
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert transcript.size > 4 << 20
+        assert held < 1.25 * transcript.size
+
+
+def turn(number: int) -> Iterator[ev.DurableEvent]:
+    call, item = CallId(f"c{number}"), ItemId(f"i{number}")
+    yield ev.TaskStarted()
+    yield ev.UserMessage(message="what?", items=(TextItem(text="what?"),))
+    yield ev.ToolCall(
+        call_id=call, item_id=item, name="shell", arguments=json.dumps({"command": ["ls", f"{number}"]})
+    )
+    yield ev.ToolOutput(call_id=call, item_id=item, output=f"{number:06}" * 1500)
+    yield ev.AgentMessage(message="that")

@@ -1,0 +1,26 @@
+"""A form of a history that a test can read back: each item as a pickle, and nothing between them."""
+
+import io
+import pickle
+from collections.abc import Iterable
+
+from supervisor.agent.model.pieces import Form
+from supervisor.agent.model.request import HistoryItem, Piece
+from supervisor.agent.transcript import ModelTranscript
+
+PLAIN = Form(lambda item: Piece("item", "item", pickle.dumps(item)), lambda _end, _begin: b"")
+
+
+def items_of(transcript: ModelTranscript) -> list[HistoryItem]:
+    return plain(transcript.items)
+
+
+def plain(items: Iterable[HistoryItem | Piece]) -> list[HistoryItem]:
+    found: list[HistoryItem] = []
+    for item in items:
+        if isinstance(item, Piece):
+            data = io.BytesIO(item.data)
+            found += (pickle.load(data) for _ in range(item.weight))
+        else:
+            found.append(item)
+    return found
