@@ -1,7 +1,8 @@
-"""Every figure in one table, and docs/performance.md from it.
+"""Every figure in one table, and docs/performance.md from it with its plots.
 
     python -m bench                  everything
     python -m bench --part turning   one part of it, to the terminal only
+    python -m bench --part growth    what must not grow: with a million conversations, with 16 MiB of history
     python -m bench --peer 'CMD'     the MCP workload against another server of the codex shape as well
     python -m bench --page --peer 'CMD' --peer-name 'What 1.0'      everything, and the page with both
 
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bridge  # noqa: E402  # behind the line that finds them
+from bench.growth import conversations, live, reading, turns  # noqa: E402
+from bench.growth.curves import Growth  # noqa: E402
 from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Figure, markdown, p50, terminal  # noqa: E402
@@ -33,6 +36,7 @@ from tests.support.bridge import FakeDaemon  # noqa: E402
 from tests.support.command_line import NoProgram, words_of  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
+PLOTS = PAGE.with_suffix("")  # a folder beside the page
 LAYER_S = 600.0  # for one program of a layer; they take a minute at most on a quiet machine
 MANY = "limits.requests_in_flight = 2000"
 HEAD = """# Performance
@@ -40,6 +44,10 @@ HEAD = """# Performance
 This page is written by `make bench`. Each figure stands next to a floor from the same run: what the least that could
 do the same costs here. Another server of the codex MCP shape is measured with `python -m bench --peer 'CMD'`.
 """
+GROWTH_HEAD = """## Growth
+
+The same work with ever more of something, which is the title of each first column. Each figure stands next to its
+ratio to that with the least of it; a target in `times` is meant for that ratio."""
 WHY = """## Where the time goes
 
 As profiles show it (cProfile of the loop, `perf` with its software clock for the whole process, timestamps at
@@ -160,9 +168,36 @@ PARTS: dict[str, tuple[str, Part]] = {
     "streaming": ("Streams", partial(on_stage, streaming_part)),
     "interrupting": ("Interrupts", partial(on_stage, interrupting_part)),
     "restarting": ("Restart", restarting_part),
-    "growing": ("Growth", partial(on_stage, turning.growth)),
     "doors": ("Bridge and command line", doors_part),
 }
+
+
+def sleeping_growth(directory: Path) -> Growth:
+    with scripted_model() as (base_url, pid):
+        return conversations.growth(directory, base_url, pid)
+
+
+def live_growth(directory: Path) -> Growth:
+    with stage(directory / "home", MANY) as one:
+        return live.growth(one)
+
+
+GROWTH = "growth"  # the part that these are together
+GROWTHS: tuple[Callable[[Path], Growth], ...] = (
+    sleeping_growth,
+    live_growth,
+    turns.growth,
+    reading.growth,
+)
+
+
+def grown() -> list[Growth]:
+    found = []
+    for measure in GROWTHS:
+        with tempfile.TemporaryDirectory(prefix="greenroom-bench-", dir=os.environ.get("BENCH_DIR")) as directory:
+            found.append(measure(Path(directory)))
+        print(f"\n{found[-1].terminal()}", flush=True)
+    return found
 
 
 def measured(name: str) -> list[Figure]:
@@ -202,7 +237,9 @@ def layers() -> Iterator[tuple[str, str]]:
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench", description="All figures, next to their floors.")
-    options.add_argument("--part", choices=sorted(PARTS), action="append", help="only this, to the terminal only")
+    options.add_argument(
+        "--part", choices=sorted([*PARTS, GROWTH]), action="append", help="only this, to the terminal only"
+    )
     options.add_argument("--peer", metavar="CMD", help="measure this MCP server too, in a home of its own")
     options.add_argument("--peer-name", metavar="NAME", help="what to call it; otherwise by its program")
     options.add_argument("--page", action="store_true", help="everything, and the page: what no option means")
@@ -214,7 +251,10 @@ def main() -> None:
         options.error(str(error))
     if (chosen.part or chosen.peer) and not chosen.page:
         for part in chosen.part or ():
-            measured(part)
+            if part == GROWTH:
+                grown()
+            else:
+                measured(part)
         if chosen.peer:
             measured("doors")
             peer(chosen.peer, name)
@@ -224,11 +264,28 @@ def main() -> None:
 
 def write_page(peers: Sequence[tuple[str, str]]) -> None:
     sections = [f"## {PARTS[name][0]}\n\n{markdown(measured(name))}\n" for name in PARTS]
+    growths = grown()
+    sections.append(growth_section(growths))
     sections += [f"## The same client with {name}\n\n{markdown(peer(command, name))}\n" for name, command in peers]
     sections += [f"## Layer: {name}\n\n```\n{text.strip()}\n```\n" for name, text in layers()]
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     PAGE.write_text("\n".join([HEAD, f"Last run: {machine}.\n", *sections, WHY]), encoding="utf-8")
+    write_plots(PLOTS, growths)
     print(f"written: {PAGE.relative_to(ROOT)}")
+
+
+def growth_section(growths: Sequence[Growth]) -> str:
+    parts = [GROWTH_HEAD, *(growth.markdown(PLOTS.name) for growth in growths)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_plots(folder: Path, growths: Sequence[Growth]) -> None:
+    """Write a plot of each, and remove those of other times."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.svg"):
+        old.unlink()
+    for growth in growths:
+        (folder / f"{growth.name}.svg").write_text(growth.svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The cost of a turn above the bare model, and its growth with the number of conversations."""
+"""The cost of a turn above the bare model."""
 
 import time
 
@@ -7,7 +7,6 @@ from bench.whole.rows import Figure, p50, p99
 from bench.whole.stage import DaemonAndModel, end_all
 
 TURNS, CONVERSATIONS = 300, 20
-SIZES = (10, 100, 1000)
 
 
 def turn_ms(stage: DaemonAndModel, conversation: str) -> float:
@@ -32,33 +31,3 @@ def overhead(stage: DaemonAndModel) -> list[Figure]:
         Figure("turn overhead over the bare model, p50", over50, "ms", p50(echo), line, "≤ 3"),
         Figure("turn overhead over the bare model, p99", over99, "ms", p99(echo), line, "≤ 10"),
     ]
-
-
-def growth(stage: DaemonAndModel) -> list[Figure]:
-    """The same figures with more and more conversations alive. The floor is that of the fewest."""
-    rows: list[Figure] = []
-    made: list[str] = []
-    first: dict[str, float] = {}
-    for size in SIZES:
-        made += [stage.caller.create() for _ in range(size - len(made))]
-        figures = {
-            "turn, p50": p50([turn_ms(stage, made[number % size]) for number in range(60)]),
-            "interrupt of a stalled model, p50": p50(
-                [stalled_ms(stage, made[number % size]) for number in range(20)]
-            ),
-            "list of 100": p50([floors.timed_ms(lambda: stage.caller.call("conversation/list")) for _ in range(20)]),
-            "daemon's memory": stage.harness.rss() / 2**20,
-        }
-        for what, value in figures.items():
-            unit = "MiB" if "memory" in what else "ms"
-            first.setdefault(what, value)
-            rows.append(Figure(f"{what}, {size:,} conversations", value, unit, first[what], f"with {SIZES[0]}"))
-    end_all(stage, made)
-    return rows
-
-
-def stalled_ms(stage: DaemonAndModel, conversation: str) -> float:
-    stage.caller.send(conversation, "stall forever")
-    began = time.perf_counter()
-    stage.caller.call("conversation/interrupt", conversation=conversation)
-    return (time.perf_counter() - began) * 1e3

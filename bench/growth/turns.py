@@ -1,0 +1,82 @@
+"""Turns behind ever longer histories: what they cost the daemon, and the delay of a neighbour meanwhile.
+
+All histories are in one daemon, and the turns go round them, so that what else the machine does meets all of them.
+CPU is that of the whole daemon, kernel included. The model reads a request without looking into it.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.growth.curves import Curve, Growth
+from bench.growth.histories import (
+    KIB,
+    MIB,
+    Pings,
+    imported,
+    long_talk,
+    named,
+    quick_model,
+    restarted,
+    sent_bare_ms,
+    turns,
+)
+from bench.whole.rows import p50
+from tests.faults.daemon_harness import DaemonHarness, served_by
+
+SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
+JUDGED = 8 * MIB  # what a turn may cost more was promised for this
+LIVES, ROUNDS = 3, 12
+TURNS, BESIDE = 4, 12  # of each round
+ALONE_S = 0.3
+NOTE = """With each turn the model is sent all of the history, and to send as much and do nothing else costs what the
+second row says. Memory is what the daemon holds more once the conversation is awake and has spoken."""
+
+
+def growth(directory: Path) -> Growth:
+    with quick_model() as base_url, DaemonHarness(directory / "turns", served_by(base_url)) as harness:
+        talks = {size: imported(harness.caller(), long_talk(size)) for size in SIZES}
+        held = samples(LIVES, lambda size: woken_mib(harness, talks[size]))
+        caller = harness.caller()
+        used = samples(ROUNDS, lambda size: turns(harness, caller, talks[size], TURNS)[0])
+        delayed = samples(
+            ROUNDS, lambda size: beside_ms(harness, lambda: turns(harness, caller, talks[size], BESIDE))
+        )
+        alone = [beside_ms(harness, lambda: time.sleep(ALONE_S)) for _ in range(ROUNDS)]
+    sent = {size: sent_bare_ms(size) for size in SIZES}
+    each = {size: held[size] / (size / MIB) for size in SIZES if size >= MIB}  # of a smaller one it says nothing
+    curves = [
+        Curve("CPU of a turn, p50", "ms", used, target="≤ 1.3 times", judged=JUDGED),
+        Curve("CPU of sending as much, p50", "ms", sent),
+        Curve("p99 of a neighbour meanwhile", "ms", delayed, p50(alone), "neighbour alone", "≤ 1.3 times"),
+        Curve("memory held", "MiB", held),
+        Curve("memory held per MiB of history", "MiB", each, target="≤ 2"),
+    ]
+    sizes = {size: named(size) for size in SIZES}
+    return Growth("histories", "Turns behind long histories", "history of", sizes, curves, NOTE)
+
+
+def samples(rounds: int, measure: Callable[[int], float]) -> dict[int, float]:
+    """Return the median for each size; every round measures all of them."""
+    found: dict[int, list[float]] = {size: [] for size in SIZES}
+    for _ in range(rounds):
+        for size, values in found.items():
+            values.append(measure(size))
+    return {size: p50(values) for size, values in found.items()}
+
+
+def woken_mib(harness: DaemonHarness, talk: str) -> float:
+    """Return what a daemon that is started anew holds more when the conversation has spoken."""
+    restarted(harness)
+    caller = harness.caller()
+    turns(harness, caller, caller.create(), 5)  # what any turn needs is there
+    before = harness.rss()
+    turns(harness, caller, talk, 3)
+    return (harness.rss() - before) / MIB
+
+
+def beside_ms(harness: DaemonHarness, work: Callable[[], object]) -> float:
+    """Return the p99 of a neighbour while this goes on."""
+    with Pings(harness) as pings:
+        work()
+    return pings.p99()
