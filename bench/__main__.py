@@ -172,20 +172,15 @@ PARTS: dict[str, tuple[str, Part]] = {
 }
 
 
-def sleeping_growth(directory: Path) -> Growth:
+def with_model(measure: Callable[[Path, str, int], Growth], directory: Path) -> Growth:
     with scripted_model() as (base_url, pid):
-        return conversations.growth(directory, base_url, pid)
-
-
-def live_growth(directory: Path) -> Growth:
-    with stage(directory / "home", MANY) as one:
-        return live.growth(one)
+        return measure(directory, base_url, pid)
 
 
 GROWTH = "growth"  # the part that these are together
 GROWTHS: tuple[Callable[[Path], Growth], ...] = (
-    sleeping_growth,
-    live_growth,
+    partial(with_model, conversations.growth),
+    partial(with_model, live.growth),
     turns.growth,
     reading.growth,
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from bench.growth.curves import Curve, Growth, counted
+from bench.growth.curves import Curve, Growth, counted, usual_p99
 from bench.growth.journal_of import NAMED, id_of, name_of, write
 from bench.whole import floors
 from bench.whole.interrupting import interrupts_ms
@@ -27,7 +27,6 @@ BYTES_EACH = 3 << 10  # of a conversation on disk, at most
 PREFIX = 13  # characters of an id, with its first dash
 STARTS, ROUNDS = 11, 30
 ASKED, TURNS, INTERRUPTS = 8, 6, 20  # of each round
-BATCH = 100  # interrupts of which a p99 is taken
 MOST = "≤ 1.3 times"
 NOTE = """Of the conversations that sleep, a tenth are archived and a tenth have names. The daemons run beside each
 other and are asked in turns. `greenroom ls` is the whole command, as typed at a shell."""
@@ -147,8 +146,3 @@ def curves(besides: Sequence[Beside], base_url: str) -> list[Curve]:
         curve("memory when started", "memory", bare_mib, bare_interpreter, "MiB"),
         curve("memory after all of this", "memory after", bare_mib, bare_interpreter, "MiB"),
     ]
-
-
-def usual_p99(values: Sequence[float]) -> float:
-    """Return the p99 of a batch, in the median of all batches: a bad moment of the machine spoils one of them."""
-    return p50([p99(values[start : start + BATCH]) for start in range(0, len(values), BATCH)])

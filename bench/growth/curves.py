@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.growth.plot import Line, Panel, drawn
-from bench.whole.rows import Figure, aligned, piped, shown
+from bench.whole.rows import Figure, aligned, p50, p99, piped, shown
 
 TIMES = "×"  # noqa: RUF001  # the sign is meant
+BATCH = 100  # values of which a p99 is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,8 @@ class Growth:
 
 def counted(sizes: Sequence[int]) -> dict[int, str]:
     return {size: f"{size:,}" for size in sizes}
+
+
+def usual_p99(values: Sequence[float]) -> float:
+    """Return the p99 of a batch, in the median of all batches: a bad moment of the machine spoils one of them."""
+    return p50([p99(values[start : start + BATCH]) for start in range(0, len(values), BATCH)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import GROWTH_HEAD, PAGE, PLOTS, growth_section, write_plots
-from bench.growth.curves import Curve, Growth, counted
+from bench.growth.curves import BATCH, Curve, Growth, counted, usual_p99
 
 SIZES = (1_000, 1_000_000)
 TARGET = "≤ 1.3 times"
@@ -52,6 +52,12 @@ def test_a_figure_that_begins_at_nothing_has_no_growth() -> None:
 
 def test_a_size_without_figure_is_an_empty_cell() -> None:
     assert cells(Curve("memory", "MiB", {1_000_000: 1.0}))[1:3] == ["", "1.00 MiB"]
+
+
+def test_a_bad_moment_of_the_machine_does_not_make_the_p99() -> None:
+    quiet = [1.0] * BATCH
+    assert usual_p99([*quiet, *[50.0] * BATCH, *quiet]) == 1.0
+    assert usual_p99([1.0] * (BATCH - 1) + [9.0]) == 9.0
 
 
 def test_the_section_has_a_table_with_even_rows_and_a_link_to_each_plot(tmp_path: Path) -> None:
