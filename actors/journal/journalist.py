@@ -43,6 +43,7 @@ class Journalist(Actor[JournalistInput]):
                 message.reply_to.tell(ChoreDone(self._done(message)))
             case _:
                 assert_never(message)
+        self._journal.publish()
         return None
 
     def _erased(self, message: Erase) -> GreenroomError | None:

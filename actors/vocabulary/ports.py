@@ -67,6 +67,10 @@ class Journal(Protocol):
 
     def delete(self, conversation: ConversationId) -> None: ...
 
+    def publish(self) -> None:
+        """Tell readers what was stored since the last time, after its owners: so they find what they are told of."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -56,8 +56,8 @@ class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
     `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread. `busy`
-    is told often what an opening does that takes long.
+    by `publish` of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing
+    thread. `busy` is told often what an opening does that takes long.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class SqliteJournal:
     ) -> None:
         self._path = path
         self._stored = stored
+        self._unpublished: list[Append] = []
         self._forgotten = forgotten
         self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
@@ -110,7 +111,7 @@ class SqliteJournal:
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
-        self._stored([append for append, refused in zip(appends, answers, strict=True) if refused is None])
+        self._unpublished += (append for append, refused in zip(appends, answers, strict=True) if refused is None)
         return answers
 
     def delete(self, conversation: ConversationId) -> None:
@@ -149,7 +150,13 @@ class SqliteJournal:
             arriving = _remembered(dense(records, first_seq, head.last_seq), end)
             db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
-        self._stored([Append(head.conversation, tuple(end), head, durable=True)])
+        self._unpublished.append(Append(head.conversation, tuple(end), head, durable=True))
+
+    def publish(self) -> None:
+        """Tell of what was stored since the last time."""
+        stored, self._unpublished = self._unpublished, []
+        if stored:
+            self._stored(stored)
 
     def close(self) -> None:
         if self._closed:

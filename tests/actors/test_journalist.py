@@ -178,3 +178,13 @@ def test_a_disk_that_does_not_forget_is_reported(
     (erased,) = box.heard
     assert isinstance(erased, Erased)
     assert isinstance(erased.error, told)
+
+
+def test_everybody_else_hears_of_events_after_their_owner(
+    stage: Stage, journalist: Journalist, journal: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, heard = Box(), list[int]()
+    monkeypatch.setattr(journal, "publish", lambda: heard.append(len(owner.heard)))
+    journalist.address.tell(Store(append(1), owner, 1))
+    stage.run()
+    assert heard == [1], "a reader could ask for what its owner does not know yet"

@@ -127,6 +127,9 @@ class FakeJournal:
             self._rows.pop(conversation, None)
             self._records.pop(conversation, None)
 
+    def publish(self) -> None:
+        """Nobody else reads."""
+
     def close(self) -> None:
         self.closed = True
 

@@ -109,6 +109,8 @@ def test_only_what_the_journal_has_kept_is_published(publishing: PublishingJourn
     journal, recent, _ = publishing
     outcomes = journal.commit([append(1), append(5, conversation=ConversationId("gap"))])
     assert [error is None for error in outcomes] == [True, False]
+    assert not seqs(recent, 0)[0], "its owner is told first"
+    journal.publish()
     assert seqs(recent, 0)[0] == [1]
 
 
@@ -117,6 +119,7 @@ def test_of_a_history_that_comes_whole_the_end_is_published(publishing: Publishi
     recent.publish([append(1)])
     whole = append(*range(7, 1007))
     journal.adopt(head(ONE, 1006), 7, whole.records)
+    journal.publish()
     assert seqs(recent, 0) == ([1, *range(1007 - TOLD_EVENTS, 1007)], 1 + TOLD_EVENTS, False)
     assert {conversation for conversation, _ in recent.after(1, 100).records} == {ONE}
 
@@ -127,9 +130,11 @@ def test_of_long_events_that_come_whole_as_many_are_published_as_leave_room_for_
     journal, recent, _ = publishing
     long = tuple(Record(seq, 0.0, None, "x", b'"%s"' % (b"x" * (TOLD_BYTES // 3))) for seq in range(1, 10))
     journal.adopt(head(ONE, 9), 1, long)
+    journal.publish()
     assert seqs(recent, 0)[0] == [8, 9]
     longer = Record(1, 0.0, None, "x", b'"%s"' % (b"x" * (2 * TOLD_BYTES)))
     journal.adopt(head(ConversationId("two"), 1), 1, [longer])
+    journal.publish()
     assert seqs(recent, 2)[0] == [1]
 
 
