@@ -82,7 +82,7 @@ def drawn(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]
     height = top - GAP + BOTTOM
     for size, name in sizes.items():
         body.append(_text(across.at(size), height - BOTTOM + 18, name, 'text-anchor="middle"'))
-    body.append(_text(LEFT, height - 12, f"{of}; dashed: a cost that grows as they do"))
+    body.append(_text(LEFT, height - 12, f"{of}; dashed: a cost that grows with them"))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img">',

@@ -23,21 +23,29 @@ from bench.growth.histories import (
     turns,
 )
 from bench.whole.rows import p50
-from tests.faults.daemon_harness import DaemonHarness, served_by
+from tests.faults.caller import Caller
+from tests.faults.daemon_harness import DaemonHarness, served_by, until
 
 SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
 JUDGED = 8 * MIB  # what a turn may cost more was promised for this
 LIVES, ROUNDS = 3, 12
 TURNS, BESIDE = 4, 25  # of each round
 ALONE_S = 0.3
+PARKED_SOON = "idle_park_seconds = 1"
+LISTED = 10
+LEAST_MIB = 0.1  # less is noise
 NOTE = """With each turn the model is sent all of the history; the second row says what that costs at least. Memory is
-what the daemon holds more once the conversation is awake and has spoken."""
+what the daemon holds more once the conversation is awake and has spoken, and when it has been parked again."""
 
 
 def growth(directory: Path) -> Growth:
     with quick_model() as base_url, DaemonHarness(directory / "turns", served_by(base_url)) as harness:
         talks = {size: imported(harness.caller(), long_talk(size)) for size in SIZES}
-        held = samples(LIVES, lambda size: woken_mib(harness, talks[size]))
+        parked: dict[int, list[float]] = {size: [] for size in SIZES}
+        harness.config = served_by(base_url, PARKED_SOON)
+        held = samples(LIVES, lambda size: woken_mib(harness, talks[size], parked[size]))
+        harness.config = served_by(base_url)
+        restarted(harness)
         caller = harness.caller()
         used = samples(ROUNDS, lambda size: turns(harness, caller, talks[size], TURNS)[0])
         delayed: dict[int, list[float]] = {size: [] for size in SIZES}
@@ -51,14 +59,15 @@ def growth(directory: Path) -> Growth:
     each = {size: held[size] / (size / MIB) for size in SIZES if size >= MIB}  # of a smaller one it says nothing
     curves = [
         Curve("CPU of a turn, p50", "ms", used, target="≤ 1.3 times", judged=JUDGED),
-        Curve("CPU of a bare process that sends as much, p50", "ms", sent),
-        Curve("CPU of a turn without that", "ms", {size: used[size] - sent[size] for size in SIZES}),
+        Curve("CPU of sending as much, a bare process", "ms", sent),
+        Curve("CPU of a turn without sending", "ms", {size: used[size] - sent[size] for size in SIZES}),
         Curve("p99 of a neighbour meanwhile", "ms", usual, usual_p99(alone), "neighbour alone", "≤ 1.3 times"),
         Curve("memory held", "MiB", held),
+        Curve("memory held when it is parked again", "MiB", {size: p50(values) for size, values in parked.items()}),
         Curve("memory held per MiB of history", "MiB", each, target="≤ 2"),
     ]
     sizes = {size: named(size) for size in SIZES}
-    return Growth("histories", "Turns behind long histories", "history of", sizes, curves, NOTE)
+    return Growth("histories", "Turns behind long histories", "bytes of history", sizes, curves, NOTE)
 
 
 def samples(rounds: int, measure: Callable[[int], float]) -> dict[int, float]:
@@ -70,14 +79,23 @@ def samples(rounds: int, measure: Callable[[int], float]) -> dict[int, float]:
     return {size: p50(values) for size, values in found.items()}
 
 
-def woken_mib(harness: DaemonHarness, talk: str) -> float:
-    """Return what a daemon that is started anew holds more when the conversation has spoken."""
+def woken_mib(harness: DaemonHarness, talk: str, parked: list[float]) -> float:
+    """Return what a daemon that is started anew holds more when the conversation has spoken; note it when parked."""
     restarted(harness)
     caller = harness.caller()
     turns(harness, caller, caller.create(), 5)  # what any turn needs is there
     before = harness.rss()
     turns(harness, caller, talk, 3)
-    return (harness.rss() - before) / MIB
+    held = (harness.rss() - before) / MIB
+    until(lambda: talk in parked_ones(caller), "it was not parked")
+    parked.append(max(LEAST_MIB, (harness.rss() - before) / MIB))
+    return held
+
+
+def parked_ones(caller: Caller) -> set[str]:
+    """Return those of the last ones that are parked. The list wakes none of them."""
+    listed = caller.call("conversation/list", limit=LISTED)["conversations"]
+    return {one["conversation"] for one in listed if one["state"] == "parked"}
 
 
 def beside_ms(harness: DaemonHarness, work: Callable[[], object]) -> list[float]:
