@@ -54,7 +54,8 @@ class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
     `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted and its key; both on the writing
+    thread.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SqliteJournal:
         migrations: Sequence[Migration] = MIGRATIONS,
         whole_bytes: int = WHOLE_BYTES,
         stored: Callable[[Sequence[Append]], None] = lambda _: None,
-        forgotten: Callable[[ConversationId], None] = lambda _: None,
+        forgotten: Callable[[ConversationId, int], None] = lambda _, __: None,
     ) -> None:
         self._path = path
         self._stored = stored
@@ -120,7 +121,7 @@ class SqliteJournal:
         while more:
             with self._writing(durable=False) as db:
                 more = retention.erase(db, tail.key)
-        self._forgotten(conversation)
+        self._forgotten(conversation, tail.key)
 
     def prune(self, now: float, policy: retention.Retention) -> bool:
         """Carry out one bounded step. True if there is more to do."""
