@@ -84,6 +84,7 @@ class AsyncClient:
     create = _awaited(scripts.create)
     get = _awaited(scripts.get)
     conversations = _awaited(scripts.conversations)
+    search = _awaited(scripts.search)
     rename = _awaited(scripts.rename)
     archive = _awaited(scripts.archive)
     delete = _awaited(scripts.delete)

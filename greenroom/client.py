@@ -83,6 +83,7 @@ class Client:
     create = _blocking(scripts.create)
     get = _blocking(scripts.get)
     conversations = _blocking(scripts.conversations)
+    search = _blocking(scripts.search)
     rename = _blocking(scripts.rename)
     archive = _blocking(scripts.archive)
     delete = _blocking(scripts.delete)

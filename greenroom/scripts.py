@@ -8,10 +8,10 @@ from base64 import b64decode
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 from uuid import uuid4
 
-from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken, TurnOver
+from greenroom.answers import Conversation, Created, Hit, Row, Status, Stopped, Taken, TurnOver
 from greenroom.errors import ConnectionLost, Refusal
 from greenroom.events import (
     KINDS,
@@ -31,6 +31,7 @@ from greenroom.wire import Json
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
 LONG_S = 120.0  # for what copies or deletes a whole history
 PAGE = 1000  # the most that one request may list
+HITS = 200  # the same for hits of a search
 LOOK_BACK = 200  # events, in which the end of the last turn is looked for
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
@@ -108,6 +109,29 @@ def get(conversation: str) -> Script[Conversation]:
 def conversations(*, archived: bool = False, state: str | None = None, cwd: str | None = None) -> Script[list[Row]]:
     """List conversations, most recently used first."""
     return [Row.of(row) for row in (yield from rows(archived=archived, state=state, cwd=cwd))]
+
+
+def search(
+    query: str,
+    *,
+    conversation: str | None = None,
+    cwd: str | None = None,
+    since: float | None = None,
+    order: Literal["newest", "best"] = "newest",
+    limit: int = 20,
+) -> Script[list[Hit]]:
+    """Search what was said in any conversation. What was stored in the last seconds may be missing."""
+    params = {"query": query, "conversation": conversation, "cwd": cwd, "since": since, "order": order}
+    found: list[Hit] = []
+    cursor: str | None = None
+    while len(found) < limit:
+        page = min(limit - len(found), HITS)
+        answer = yield from _surely(ApiCall("conversation/search", {**params, "limit": page, "cursor": cursor}))
+        found += map(Hit.of, answer["hits"])
+        cursor = answer["next_cursor"]
+        if cursor is None:
+            break
+    return found
 
 
 def rename(conversation: str, name: str | None) -> Script[None]:

@@ -67,6 +67,10 @@ class Paths:
         return os.path.join(self.state, JOURNAL)
 
     @property
+    def search_file(self) -> str:
+        return os.path.join(self.state, "search.sqlite3")
+
+    @property
     def ledger_file(self) -> str:
         return os.path.join(self.state, "processes.ledger")
 

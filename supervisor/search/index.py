@@ -31,6 +31,7 @@ FREED_PAGES = 256  # given back to the disk in one piece of a purge
 LEFT_FREE = 32 << 20  # bytes of the disk that the search leaves to the journal
 AROUND = 20  # words around a hit
 SEARCH_S = 2.0  # for one search
+END_S = 2.0  # for a piece or a search to notice the end; a disk that is away may hang for hours
 OPERATIONS = 20_000  # of SQLite, between two looks at the time: less than a millisecond
 BEGIN, END = "\x02", "\x03"  # around the words of a hit, in what SQLite answers
 COMPANIONS = ("-wal", "-shm", "-journal", "")  # the file itself last: the others mean nothing without it
@@ -95,10 +96,11 @@ class SearchIndex:
     def close(self) -> None:
         """End what goes on, and release the journal."""
         self._closed.set()
-        with self._writing:
+        if self._writing.acquire(timeout=END_S):
             self._let_go()
-        with self._searching:
-            pass
+            self._writing.release()
+        if self._searching.acquire(timeout=END_S):
+            self._searching.release()
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None:

@@ -19,7 +19,7 @@ from pydantic_core import PydanticSerializationError
 from actors.conversation.messages import Quiesce
 from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import Known
-from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConnectionId, ConversationId
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from supervisor.services.codex_services import Machine
 
 log = structlog.get_logger()
+
+CATCH_UP_S = 0.5  # for what was said just now, before a search
 
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
 
@@ -161,6 +163,8 @@ class Services:
                 return await self._diff_to_remote(request, client)
             case ask.FindFiles():
                 return await self._find_files(request, client)
+            case ask.Search():
+                return await self._search(request)
             case _:
                 assert_never(request)
 
@@ -314,6 +318,13 @@ class Services:
         places = await asyncio.to_thread(lambda: [asked(journal, *one) for one in request.questions])
         return ask.AskedFound(tuple(places))
 
+    async def _search(self, request: ask.Search) -> ask.Found:
+        engine = self._engine
+        if not engine.config.greenroom.search:
+            raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
+        await engine.indexing.catch_up(CATCH_UP_S)
+        return await asyncio.to_thread(engine.search.search, request)
+
     async def _export(self, request: ask.Export) -> ask.Exported:
         place = ExportPosition(*request.place) if request.place else None
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
@@ -403,6 +414,8 @@ class Services:
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
+                "search_bytes": await asyncio.to_thread(engine.search.bytes_on_disk),
+                "search_trouble": engine.indexing.trouble,
                 "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,

@@ -175,7 +175,7 @@ def test_what_retention_prunes_leaves_no_word_in_the_file(histories: Histories) 
     assert len(histories.find("stays").hits) == 10
 
 
-def test_a_deletion_that_nobody_told_is_found_by_the_next_life(histories: Histories, tmp_path: Path) -> None:
+def test_a_deletion_that_nobody_told_is_found_by_the_next_life(histories: Histories) -> None:
     histories.say(A, user(SECRET))
     histories.say(B, user("stays"))
     histories.read_all()

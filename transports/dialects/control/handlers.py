@@ -43,6 +43,7 @@ from transports.dialects.kit.script import (
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
+LARGEST = 19  # digits of a number that the journal can count to
 CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
@@ -106,6 +107,19 @@ def place_in_list(cursor: str) -> ListPlace | None:
         return (-float(updated), conversation)
     except ValueError:
         return None
+
+
+def search(_: ControlCall, given: p.Search) -> Script[r.Found]:
+    before = place_in_search(given.cursor) if given.cursor else None
+    if given.cursor and before is None:
+        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
+    one = None if given.conversation is None else (yield from conversation_named(given.conversation))
+    best = given.order == "best"
+    return (yield from ask(r.Search(given.query, one, given.cwd, given.since, given.limit, before, best)))
+
+
+def place_in_search(cursor: str) -> int | None:
+    return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST else None
 
 
 def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:

@@ -9,6 +9,12 @@ from transports.dialects.kit.methods import Method, always, method
 METHODS: Mapping[str, Method[ControlCall]] = {
     "conversation/create": method(params.Create, handlers.create, "A new conversation."),
     "conversation/list": method(params.ListConversations, handlers.list_conversations, "List conversations."),
+    "conversation/search": method(
+        params.Search,
+        handlers.search,
+        "Search what people, models and commands said in any conversation. What was stored in the last seconds may "
+        "be missing, and so may older things while `read` is less than 1.",
+    ),
     "conversation/resolve": method(params.Resolve, handlers.resolve, "The id that a prefix or a name stands for."),
     "conversation/get": method(params.Named, handlers.get, "One conversation in full."),
     "conversation/send": method(params.Send, handlers.send, "Say something."),

@@ -1,6 +1,6 @@
 """The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
@@ -44,6 +44,23 @@ class ListConversations(BaseModel):
     cwd: str | None = Field(None, description="Only those in this directory.")
     name: str | None = Field(None, description="Only the one with this name.")
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
+    cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
+
+
+class Search(BaseModel):
+    model_config = STRICT
+    query: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+        description='Words, all of which are to be there; "a phrase" in quotes; the beginning of a word*.'
+    )
+    conversation: Conversation | None = Field(None, description="Only in this conversation: id, prefix or name.")
+    cwd: str | None = Field(None, description="Only in conversations of this directory.")
+    since: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="Only what happened since then, in seconds since 1970."
+    )
+    order: Literal["newest", "best"] = Field(
+        "newest", description="newest: those stored last come first. best: those that fit best, one page of them."
+    )
+    limit: Annotated[Whole, Field(ge=1, le=200)] = Field(20, description="Greatest number of hits.")
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 

@@ -26,7 +26,7 @@ from transports import jsonrpc
 from transports.dialects.control.text import quoted
 from transports.heads import described
 from transports.jsonrpc import JsonObject
-from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
+from transports.requests import Exported, Found, HistoryRead, NewsRead, Plain, SettingsMade, Stored
 
 
 @singledispatch
@@ -121,6 +121,28 @@ def _(answer: SettingsMade) -> JsonObject:
 def _(answer: HistoryRead) -> JsonObject:
     page = answer.page
     return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+
+
+@shown.register
+def _(answer: Found) -> JsonObject:
+    return {
+        "hits": [
+            {
+                "conversation": hit.conversation,
+                "name": hit.name,
+                "cwd": hit.cwd,
+                "seq": hit.seq,
+                "ts": hit.ts,
+                "kind": hit.kind,
+                "text": hit.text,
+                "marks": [list(mark) for mark in hit.marks],
+            }
+            for hit in answer.hits
+        ],
+        "next_cursor": None if answer.next is None else str(answer.next),
+        "read": answer.read,
+        "complete": answer.complete,
+    }
 
 
 @shown.register

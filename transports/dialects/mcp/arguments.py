@@ -82,6 +82,7 @@ class ListConversations(BaseModel):
     cursor: str | None = None
     cwd: str | None = None
     archived: bool = False
+    search: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
 
 
 class InterruptConversation(BaseModel):

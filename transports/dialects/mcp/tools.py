@@ -64,6 +64,23 @@ ROW = _object(
     ("threadId", "name", "state", "cwd", "model", "preview", "created", "updated"),
 )
 
+FOUND_ROW = {
+    **ROW,
+    "properties": {
+        **ROW["properties"],
+        "found": _object(
+            {
+                "seq": {
+                    "type": "integer",
+                    "description": "The newest event with the words; the one before is `after`.",
+                },
+                "text": _said(TEXT, "The words with some of those around them."),
+            },
+            ("seq", "text"),
+        ),
+    },
+}
+
 ALL = (
     _tool(
         "codex",
@@ -187,11 +204,16 @@ ALL = (
                 "cursor": _said(TEXT, "nextCursor of the page before."),
                 "cwd": _said(TEXT, "Only those in this directory."),
                 "archived": {"type": "boolean", "description": "Include archived conversations."},
+                "search": _said(
+                    TEXT,
+                    'Only those in which this was said lately, with the place: words, "a phrase", the beginning of a '
+                    "word*. read_conversation shows more of it.",
+                ),
             },
             additionalProperties=False,
         ),
         _object(
-            {"conversations": {"type": "array", "items": ROW}, "nextCursor": TEXT},
+            {"conversations": {"type": "array", "items": FOUND_ROW}, "nextCursor": TEXT},
             ("conversations",),
         ),
         _hints(reads=True, again=True),

@@ -13,15 +13,25 @@ from transports.dialects.mcp.state import McpCall
 from transports.dialects.mcp.transcript import as_markdown
 from transports.heads import described
 from transports.jsonrpc import JsonObject
-from transports.requests import ReadHistory
+from transports.requests import ReadHistory, Search
+
+SEARCHED = 200  # of the newest hits; a model that wants others says more words
 
 
 def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
+    found: dict[ConversationId, JsonObject] = {}
+    if wanted.search is not None:
+        hits = (yield from ask(Search(wanted.search, cwd=wanted.cwd, limit=SEARCHED))).hits
+        for hit in hits:
+            found.setdefault(hit.conversation, {"found": {"seq": hit.seq, "text": hit.text}})
     listing = yield from look_up(ListConversations(wanted.archived))
     heads = [head for head in listing.heads if wanted.cwd in {None, head.cwd}]
+    if wanted.search is not None:
+        heads = [head for head in heads if head.conversation in found]
     page, cursor = page_of(heads, wanted.cursor, wanted.limit)
     more = {"nextCursor": cursor} if cursor else {}
-    return payload({"conversations": [row(head) for head in page], **more})
+    rows = [{**row(head), **found.get(head.conversation, {})} for head in page]
+    return payload({"conversations": rows, **more})
 
 
 def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:
