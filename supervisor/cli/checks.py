@@ -225,7 +225,7 @@ def search(installation: "Installation") -> Found:
     if told.get("search_trouble"):
         yield f"nothing new is found: {told['search_trouble']}", LOG_ADVICE.format(told["log"]), False
     else:
-        yield size(told.get("search_bytes", 0))
+        yield size(told["search_bytes"]) if told.get("search_bytes") else "no file yet"
 
 
 CHECKS: dict[str, Callable[["Installation"], Found]] = {

@@ -125,7 +125,6 @@ class Engine:
             log.error("journal.repaired", report=self.journal.repaired)
         self.loop.start()
         self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
-        self._undo.append(("search", self._end_search))
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
@@ -136,6 +135,7 @@ class Engine:
         self.registry = self._actor(self._registry, self.shared.start)
         self._find_everybody()
         self.loop.call(self._keep_house(), START_S)
+        self._undo.append(("search", self._end_search))  # before the journalist's end, who closes the journal
 
     async def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it

@@ -1,4 +1,4 @@
-"""What people type into a search, as an expression of FTS5. Pure.
+"""The words of a search, as a person types them, made into an expression of FTS5. Pure.
 
 Words are AND-ed, "quotes" hold a phrase together, and a star at the end of either finds all that begins so. Nothing
 else has a meaning, so that no text is an error of syntax.

@@ -1,4 +1,4 @@
-"""What people type, as an expression that FTS5 always understands."""
+"""Words as people type them, as an expression that FTS5 always understands."""
 
 import sqlite3
 
