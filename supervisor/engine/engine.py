@@ -123,6 +123,7 @@ class Engine:
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
+            self.search.remove()  # it may have events that are lost, whose numbers will be given again
         self.loop.start()
         self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
         self.loop.call(self._start_agents(), START_S)

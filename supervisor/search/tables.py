@@ -92,7 +92,7 @@ HIT = """
     FROM words CROSS JOIN passages p ON p.id = words.rowid
         CROSS JOIN journal.conversations c ON c.key = p.conversation
         CROSS JOIN journal.tails t ON t.key = p.conversation
-    WHERE words MATCH :words AND words.rowid < :before AND p.seq >= t.first_seq
+    WHERE words MATCH :words AND words.rowid < :before AND p.seq BETWEEN t.first_seq AND t.last_seq
         AND (:conversation IS NULL OR c.id = :conversation) AND (:cwd IS NULL OR c.cwd = :cwd)
         AND (:since IS NULL OR p.ts >= :since)"""
 NEWEST = f"{HIT} ORDER BY words.rowid DESC LIMIT :limit"

@@ -89,6 +89,7 @@ class Services:
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._one_import = asyncio.Lock()
         self._one_search = asyncio.Lock()
+        self._one_search_of_histories = asyncio.Lock()
         self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
         switchboard.on_leave = self._left
 
@@ -323,7 +324,8 @@ class Services:
         if not engine.config.greenroom.search:
             raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
         await engine.indexing.catch_up(CATCH_UP_S)
-        return await asyncio.to_thread(engine.search.search, request)
+        async with self._one_search_of_histories:  # more at a time would only hold worker threads that others need
+            return await asyncio.to_thread(engine.search.search, request)
 
     async def _export(self, request: ask.Export) -> ask.Exported:
         place = ExportPosition(*request.place) if request.place else None

@@ -144,6 +144,19 @@ def test_kill_9_while_it_reads_loses_nothing_and_finds_nothing_twice(home: Home)
         db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")  # raises if it is not sound
 
 
+def test_a_search_that_can_have_no_file_is_trouble_that_is_told_and_nothing_else(home: Home) -> None:
+    Path(home.paths.search_file).mkdir(parents=True)
+    Path(home.paths.state).chmod(0o700)
+    with home.daemon(), home.client() as client:
+        one = create(client)
+        say(client, one, "say on")
+        with pytest.raises(Refused):
+            client.ask("conversation/search", query="on")
+        wait_until(lambda: client.ask("daemon/status")["search_trouble"] is not None, "no trouble is told")
+        assert client.ask("daemon/status")["trouble"] is None
+        say(client, one, "say on and on")
+
+
 def gone(file: Path) -> None:
     file.unlink()
 

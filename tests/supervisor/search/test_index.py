@@ -99,12 +99,13 @@ def test_of_a_long_output_beginning_and_end_are_searched(histories: Histories) -
 def test_what_we_said_ourselves_and_what_is_no_event_is_left_out(histories: Histories) -> None:
     histories.say(A, {"type": "user_message", "message": "walrus", "kind": "environment_context"}, renamed("other"))
     histories.say(A, {"type": "conversation_renamed", "name": None}, {"type": "token_count", "message": "walrus"})
+    histories.say(A, {"type": "agent_message", "message": 17}, {"type": "exec_command_begin", "command": 17})
     histories.say(A, user("lone \ud800 half".encode("unicode_escape").decode()))
     with closing(sqlite3.connect(histories.journal_file)) as db, db:
         db.execute("UPDATE events SET body = x'ff7b' WHERE seq = 2")
     histories.read_all()
     assert histories.hits("walrus") == []
-    assert histories.hits("lone half") == [(A, 5)]
+    assert histories.hits("lone half") == [(A, 7)]
 
 
 def test_a_search_before_all_is_read_says_how_much_is(histories: Histories) -> None:
@@ -273,6 +274,28 @@ def test_a_full_disk_is_said_and_reading_goes_on_when_there_is_room(
     monkeypatch.undo()
     histories.read_all()
     assert histories.hits("walrus") == [(A, 1)]
+
+
+def test_a_disk_that_fills_up_in_a_piece_takes_nothing_of_what_was_read(histories: Histories) -> None:
+    histories.say(A, user("walrus before"))
+    histories.read_all()
+    histories.say(A, *[user(f"walrus {number} " + "y" * 1_000) for number in range(1_000)])
+    assert histories.index._db is not None
+    histories.index._db.execute("PRAGMA main.max_page_count = 60")
+    with pytest.raises(StorageFull):
+        histories.read_all()
+    assert histories.hits("walrus before") == [(A, 1)]
+    histories.read_all()  # with a connection that has no such limit
+    assert histories.hits("walrus 999") == [(A, 1_001)]
+    assert len(histories.find("walrus", limit=2_000).hits) == 1_001
+
+
+def test_a_journal_can_shorten_its_log_while_the_search_rests(histories: Histories) -> None:
+    histories.say(A, user("walrus"))
+    histories.read_all()
+    histories.say(A, *[user("more")] * 100)
+    with closing(sqlite3.connect(histories.journal_file)) as db:
+        assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
 
 
 def test_the_end_leaves_no_connection_to_the_journal(histories: Histories) -> None:
