@@ -45,8 +45,10 @@ class SearchIndex:
         self._searching = threading.Lock()  # taken within the other, if both are
         self._db: sqlite3.Connection | None = None
         self._forgotten: set[int] = set()  # keys of conversations that were deleted
-        self._checked: int | None = 0  # the key that the comparison with the journal has come to; None: it is over
-        self._damaged = False  # since the last time that all was read
+        self._check_wanted = True
+        self._checked: int | None = None  # the key that the comparison with the journal has come to; None: it is over
+        self._broken = False  # a search has found damage
+        self._made_anew = False  # because of damage, since the last time that all was read
         self._closed = threading.Event()  # looked at by statements that run
 
     # --- any thread, without waiting ------------------------------------------------------------------------------
@@ -57,7 +59,7 @@ class SearchIndex:
 
     def check(self) -> None:
         """Compare with what the journal still has, with the next pieces."""
-        self._checked = 0
+        self._check_wanted = True
 
     def bytes_on_disk(self) -> int:
         return size_on_disk(self._path)
@@ -70,15 +72,15 @@ class SearchIndex:
             if self._closed.is_set():
                 return False
             try:
+                if self._broken:
+                    return self._make_anew()
                 return self._piece(self._open())
             except sqlite3.Error as error:
                 self._let_go()
                 if self._closed.is_set():
                     return False
-                if is_damage(error) and not self._damaged:
-                    self._damaged = True
-                    self._discard()
-                    return True
+                if is_damage(error) and not self._made_anew:  # twice: then it is the journal
+                    return self._make_anew()
                 raise typed(error, self._path) from error
             except OSError as error:
                 raise typed(error, self._path) from error
@@ -120,8 +122,10 @@ class SearchIndex:
             if not self._removed(db, "conversation = ?", key):
                 self._forgotten.discard(key)
             return True
+        if self._check_wanted:
+            self._check_wanted, self._checked = False, 0
         if self._checked is not None:
-            self._check(db, self._checked)
+            self._checked = self._check(db, self._checked)
             return True
         with _transaction(db):  # in which the journal stays as it is
             cursor, sound = _number(db, tables.CURSOR), _number(db, tables.SOUND)
@@ -130,7 +134,7 @@ class SearchIndex:
         if cursor != sound:
             self._go_back(db, sound)
             return True
-        self._damaged = False
+        self._made_anew = False
         return _purge(db)
 
     def _read(self, db: sqlite3.Connection, after: int) -> bool:
@@ -159,16 +163,15 @@ class SearchIndex:
         elif not self._removed(db, "id > ?", sound):
             db.execute("DELETE FROM anchors WHERE id > ?", (sound,))
 
-    def _check(self, db: sqlite3.Connection, after: int) -> None:
-        """Remove what the journal has no more of some conversations."""
+    def _check(self, db: sqlite3.Connection, after: int) -> int | None:
+        """Remove what the journal has no more of some conversations. The key to go on after; None at the end."""
         compared = db.execute(tables.COMPARED, {"after": after, "limit": CHECKED}).fetchall()
         for key, first_kept, first in compared:
             if first_kept is None:
                 self._forgotten.add(key)
             elif first < first_kept and self._removed(db, "conversation = ? AND seq < ?", key, first_kept):
-                return  # there is more of it
-        if self._checked == after:  # otherwise it was asked for anew
-            self._checked = compared[-1][0] if compared else None
+                return after  # there is more of it
+        return compared[-1][0] if compared else None
 
     def _removed(self, db: sqlite3.Connection, which: str, *values: int) -> bool:
         """Remove some passages. True if there may be more."""
@@ -189,6 +192,11 @@ class SearchIndex:
         if self._db is not None:
             self._db.close()
             self._db = None
+
+    def _make_anew(self) -> bool:
+        self._broken, self._made_anew = False, True
+        self._discard()
+        return True
 
     def _discard(self) -> None:
         self._let_go()
@@ -217,6 +225,7 @@ class SearchIndex:
                 ) as db:
                     return _found(db, wanted, words)
             except sqlite3.Error as error:
+                self._broken = is_damage(error) and not self._made_anew
                 raise typed(error, self._path) from error
 
 

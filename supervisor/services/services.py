@@ -19,7 +19,14 @@ from pydantic_core import PydanticSerializationError
 from actors.conversation.messages import Quiesce
 from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import Known
-from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation, WrongState
+from actors.vocabulary.errors import (
+    ConfigError,
+    GreenroomError,
+    InvalidInput,
+    StorageFailed,
+    UnknownConversation,
+    WrongState,
+)
 from actors.vocabulary.ids import ConnectionId, ConversationId
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
@@ -325,7 +332,11 @@ class Services:
             raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
         await engine.indexing.catch_up(CATCH_UP_S)
         async with self._one_search_of_histories:  # more at a time would only hold worker threads that others need
-            return await asyncio.to_thread(engine.search.search, request)
+            try:
+                return await asyncio.to_thread(engine.search.search, request)
+            except StorageFailed:  # a damaged file is made anew with the next piece
+                engine.indexing.note_news()
+                raise
 
     async def _export(self, request: ask.Export) -> ask.Exported:
         place = ExportPosition(*request.place) if request.place else None

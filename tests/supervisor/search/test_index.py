@@ -255,6 +255,28 @@ def test_a_file_that_is_missing_or_damaged_or_of_another_version_is_made_again(
     assert len(found.hits) == 101
 
 
+def test_damage_that_a_search_finds_is_repaired_by_the_next_piece(histories: Histories) -> None:
+    histories.say(A, *[user(f"walrus {number}") for number in range(100)])
+    histories.read_all()
+    histories.index.rest()
+    with closing(sqlite3.connect(histories.search_file)) as db, db:
+        db.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
+    with pytest.raises(StorageFailed):
+        histories.find("walrus")
+    histories.read_all()
+    assert len(histories.find("walrus", limit=200).hits) == 100
+
+
+def test_a_damaged_journal_is_said_and_no_reason_to_read_it_again_and_again(histories: Histories) -> None:
+    histories.say(A, user("walrus"))
+    histories.journal.close()
+    histories.journal_file.write_bytes(b"no database " * 1_000)
+    assert histories.index.step() is True
+    for _ in range(2):
+        with pytest.raises(StorageFailed):
+            histories.index.step()
+
+
 def test_a_removed_file_begins_anew(histories: Histories) -> None:
     histories.say(A, user(SECRET))
     histories.read_all()
