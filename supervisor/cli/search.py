@@ -16,6 +16,7 @@ from supervisor.cli.words import age, clean, when
 
 HITS = 20  # to print, unless a number is given
 PAGE = 200  # the most that one request may ask for
+LONGEST = 1_000  # characters, the same
 SEARCH_S = 30.0  # for a page: the search has two seconds, and may wait for others
 
 
@@ -69,8 +70,11 @@ def run(chosen: Namespace) -> int:
     count = HITS if chosen.count is None else number(chosen.count, "number of hits")
     if count == 0:
         raise Problem("0 is not a number of hits", "write 1 or more", "usage")
+    query = " ".join(chosen.words)
+    if len(query) > LONGEST:
+        raise Problem(f"{len(query):,} characters are too many", f"write {LONGEST:,} at most", "usage")
     asked = {
-        "query": " ".join(chosen.words),
+        "query": query,
         "cwd": _absolute(chosen.cwd),
         "since": None if chosen.since is None else when(chosen.since),
         "order": "best" if chosen.best else "newest",

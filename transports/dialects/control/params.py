@@ -54,7 +54,7 @@ class Search(BaseModel):
     )
     conversation: Conversation | None = Field(None, description="Only in this conversation: id, prefix or name.")
     cwd: str | None = Field(None, description="Only in conversations of this directory.")
-    since: Annotated[float, Strict(), Field(ge=0)] | None = Field(
+    since: Annotated[float, Strict()] | None = Field(
         None, description="Only what happened since then, in seconds since 1970."
     )
     order: Literal["newest", "best"] = Field(
