@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from greenroom import errors, events
     from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken
+    from greenroom.answers import Conversation, Created, Hit, Row, Status, Stopped, Taken
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
     from greenroom.methods import Question, Turn
@@ -29,6 +29,7 @@ __all__ = [
     "Events",
     "Gap",
     "GreenroomError",
+    "Hit",
     "Question",
     "Refusal",
     "Row",

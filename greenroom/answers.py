@@ -1,5 +1,7 @@
 """The daemon's answers, as typed objects. Written from the code by `make reference`."""
 
+# ruff: noqa: E501  # a line is as long as the description of its member
+
 from typing import Any, Literal, TypedDict
 
 from greenroom.events import ApplyPatchApprovalRequest, ExecApprovalRequest, Settings
@@ -37,6 +39,17 @@ class Row(FromJson):
     seq: int  # The number of its last event.
     tokens: int  # Tokens used so far.
     archived: bool  # Left out of lists unless asked for.
+
+
+class Hit(FromJson):
+    conversation: str  # Where it was said: the conversation's id.
+    name: str | None  # The conversation's name.
+    cwd: str  # The conversation's working directory.
+    seq: int  # The event in which it was said.
+    ts: float  # When, in seconds since 1970.
+    kind: Literal["user", "agent", "reasoning", "command", "output", "name"]  # The source: a person, the model, its reasoning, a command or what that wrote, or a name given.
+    text: str  # The words of the query with some of the words around them.
+    marks: list[list[Any]]  # Where in `text` they are: begin and end, in characters.
 
 
 class Conversation(FromJson):
@@ -94,6 +107,8 @@ class Status(FromJson):
     journal: str  # The journal's file.
     journal_bytes: int  # Its size on disk, write-ahead log included.
     journal_repaired: Any  # Report of a repair at the start; null if none was needed.
+    search_bytes: int = 0  # Size of the search's file on disk; 0 if it is off.
+    search_trouble: str | None = None  # Why nothing new can be found now.
     trouble: str | None = None  # What keeps the daemon from storing anything now, and what to do.
     log: str  # The log's file.
     sandbox: bool  # Whether commands can be confined here.

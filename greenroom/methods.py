@@ -9,10 +9,22 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from os import PathLike, fspath
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 from uuid import uuid4
 
-from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken, TurnOver
+from greenroom.answers import Conversation, Created, Hit, Row, Status, Stopped, Taken, TurnOver
 from greenroom.errors import ConnectionLost, Refusal
 from greenroom.events import (
     ApplyPatchApprovalRequest,
@@ -30,6 +42,7 @@ from greenroom.record import KINDS, Event, UnknownEvent
 from greenroom.scripts import (
     ANSWER_S,
     END,
+    HITS,
     QUESTIONS,
     TERMINAL,
     ApiCall,
@@ -132,6 +145,30 @@ class Api:
     ) -> Script[list[Row]]:
         """List conversations, most recently used first."""
         return [Row.of(row) for row in (yield from rows(archived=archived, state=state, cwd=cwd))]
+
+    @request
+    def search(
+        self,
+        query: str,
+        *,
+        conversation: str | None = None,
+        cwd: str | None = None,
+        since: float | None = None,
+        order: Literal["newest", "best"] = "newest",
+        limit: int = 20,
+    ) -> Script[list[Hit]]:
+        """Search what was said in any conversation. What was stored in the last seconds may be missing."""
+        params = {"query": query, "conversation": conversation, "cwd": cwd, "since": since, "order": order}
+        found: list[Hit] = []
+        cursor: str | None = None
+        while len(found) < limit:
+            wanted = {**params, "limit": min(limit - len(found), HITS), "cursor": cursor}
+            answer = yield from surely(ApiCall("conversation/search", wanted))
+            found += map(Hit.of, answer["hits"])
+            cursor = answer["next_cursor"]
+            if cursor is None:
+                break
+        return found
 
     @request
     def rename(self, conversation: str, name: str | None) -> Script[None]:

@@ -13,6 +13,7 @@ from greenroom.wire import Json
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
 PAGE = 1000  # the most that one request may list
 END = 1 << 60  # behind the last event of any history
+HITS = 200  # the most of a search in one request
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 QUESTIONS = frozenset({"exec_approval_request", "apply_patch_approval_request"})
 

@@ -31,7 +31,8 @@ class Paths:
 
     __slots__ = (
         *("config", "home", "run", "socket", "state"),
-        *("config_file", "journal_file", "ledger_file", "lock_file", "log_file", "pid_file", "stacks_file"),
+        *("config_file", "journal_file", "ledger_file", "lock_file", "log_file", "pid_file", "search_file"),
+        "stacks_file",
     )
 
     def __init__(self, config: str, state: str, run: str, home: str = "", socket: str = "") -> None:
@@ -44,6 +45,7 @@ class Paths:
         self.pid_file = os.path.join(run, "daemon.pid")
         self.config_file = os.path.join(config, CONFIG_FILE)
         self.journal_file = os.path.join(state, JOURNAL)
+        self.search_file = os.path.join(state, "search.sqlite3")
         self.ledger_file = os.path.join(state, "processes.ledger")
         self.log_file = os.path.join(state, "greenroom.log")
         self.stacks_file = os.path.join(state, "greenroom.stacks")  # of all threads, which SIGUSR1 asks for

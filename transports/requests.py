@@ -72,13 +72,38 @@ class Stored(Struct, frozen=True):
     conversation: ConversationId
 
 
+class Hit(Struct, frozen=True):
+    """A place in a history where the words of a search are. `marks` are where they are in `text`: begin and end."""
+
+    conversation: ConversationId
+    name: str | None
+    cwd: str
+    seq: int
+    ts: float
+    kind: str
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+class Found(Struct, frozen=True):
+    """The hits of a search. `next` is where the next page begins; None after the last.
+
+    `read` is how much of all histories can be searched yet: 1 is all. `complete`: false if time ran out.
+    """
+
+    hits: tuple[Hit, ...]
+    next: int | None
+    read: float
+    complete: bool = True
+
+
 class Plain(Struct, frozen=True):
     """An answer that goes to the wire as it is."""
 
     value: Mapping[str, Any]
 
 
-SupervisorAnswer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
+SupervisorAnswer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Found | Plain
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -232,6 +257,18 @@ class FindFiles(Query[Plain], frozen=True):
     series: str | None = None
 
 
+class Search(Query[Found], frozen=True):
+    """Search what was said in all conversations, newest first; with `best`, the best hits and no further page."""
+
+    words: str
+    conversation: ConversationId | None = None
+    cwd: str | None = None
+    since: float | None = None
+    limit: int = 20
+    before: int | None = None
+    best: bool = False
+
+
 SupervisorRequest = (
     MakeSettings
     | Permit
@@ -253,4 +290,5 @@ SupervisorRequest = (
     | RunOnce
     | DiffToRemote
     | FindFiles
+    | Search
 )

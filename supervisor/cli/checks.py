@@ -214,6 +214,18 @@ def journal(installation: "Installation") -> Found:
         yield f"{size(told['journal_bytes'])}, no damage found"
 
 
+def search(installation: "Installation") -> Found:
+    if installation.control is None:
+        found = Path(locate().search_file)
+        yield size(size_on_disk(found)) if found.exists() else "no file yet"
+        return
+    told = installation.control.call("daemon/status")
+    if told.get("search_trouble"):
+        yield f"nothing new is found: {told['search_trouble']}", LOG_ADVICE.format(told["log"]), False
+    else:
+        yield size(told["search_bytes"]) if told.get("search_bytes") else "no file yet"
+
+
 CHECKS: dict[str, Callable[["Installation"], Found]] = {
     "files": directories,
     "socket": socket,
@@ -225,4 +237,5 @@ CHECKS: dict[str, Callable[["Installation"], Found]] = {
     "model": model,
     "disk": disk,
     "journal": journal,
+    "search": search,
 }

@@ -173,7 +173,8 @@ def _fields(verb: str, last: str) -> Iterator[Candidate]:
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
     from supervisor.cli.rows import LISTING
+    from supervisor.cli.search import FOUND
 
-    fields = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
+    fields = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES, "search": FOUND}.get(verb, LISTING).fields
     head = last[: last.rfind(",") + 1]
     yield from ((f"{head}{name}", meaning) for name, meaning in fields.items())

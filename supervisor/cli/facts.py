@@ -13,7 +13,7 @@ from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
 FILES = ListLayout(
-    {"what": "One of journal, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
+    {"what": "One of journal, search, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),
@@ -64,16 +64,17 @@ def df(chosen: Namespace) -> int:
 
 def _files() -> list[Row]:
     paths = locate()
-    journal, log = os.path.basename(paths.journal_file), os.path.basename(paths.log_file)  # noqa: PTH119  # pathlib is slow to import
-    kinds = {"journal": [], "log": [], "other": []}  # type: dict[str, list[str]]
+    places = {"journal": paths.journal_file, "search": paths.search_file, "log": paths.log_file}
+    beginnings = {os.path.basename(place): what for what, place in places.items()}  # noqa: PTH119  # pathlib is slow to import
+    kinds: dict[str, list[str]] = {**{what: [] for what in places}, "other": []}
     for base, _, names in os.walk(paths.state):
         for name in names:
-            kind = "journal" if name.startswith(journal) else "log" if name.startswith(log) else "other"
+            kind = next((what for begin, what in beginnings.items() if name.startswith(begin)), "other")
             kinds[kind].append(f"{base}/{name}")
     rows: list[Row] = [
-        {"what": what, "bytes": _together(files), "path": paths.state} for what, files in kinds.items()
+        {"what": what, "bytes": _together(files), "path": places.get(what, paths.state)}
+        for what, files in kinds.items()
     ]
-    rows[0]["path"], rows[1]["path"] = paths.journal_file, paths.log_file
     return [*rows, {"what": "free", "bytes": room_at(paths.state)[1], "path": paths.state}]
 
 

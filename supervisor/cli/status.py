@@ -66,6 +66,8 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
         print(paint(f"warning: {visible(warning)}", "yellow"))
     if daemon.get("trouble"):
         print(paint(f"not well: {visible(daemon['trouble'])}", "red"))
+    if daemon.get("search_trouble"):
+        print(paint(f"search finds nothing new: {visible(daemon['search_trouble'])}", "yellow"))
     if daemon.get("journal_repaired"):
         print(paint(f"the journal was repaired: {daemon['journal_repaired']}", "yellow"))
     if rows:

@@ -215,6 +215,26 @@ IN_CONVERSATION = (
         aliases=("tail",),
     ),
     Verb(
+        "search",
+        "search:run",
+        "find what was said in any conversation, newest first",
+        "greenroom search 'flaky test' --since 7d",
+        args=(Arg("words", 'Words that are all there, or "a phrase" in quotes, or the beginning of a word*.', "+"),),
+        opts=(
+            Opt(("--conversation",), "Only in this conversation.", "CONVERSATION", kind="conversation"),
+            Opt(("--cwd",), "Only in conversations of this directory.", "DIR", kind="directory"),
+            Opt(("--since",), "Only what happened since this time (10m, 2h, 2026-01-31T12:00).", "T"),
+            Opt(("-n", "--count"), "Print at most N hits. Default: 20.", "N"),
+            Opt(("--best",), "Print the hits that fit best first, at most 200."),
+            Opt(("--json",), LISTING[0].help, "FIELDS", bare="", kind="fields search"),
+            LISTING[1],
+            Opt(("-q", "--quiet"), "Print ids of conversations only, one per line."),
+        ),
+        about="Searches what people and models said, commands and their output, and names. Capitals and accents\n"
+        "make no difference. A shell takes quotes away, so write a phrase as '\"like this\"'.\n"
+        "Exits with 1 if nothing was found.",
+    ),
+    Verb(
         "events",
         "events:run",
         "print the events of all conversations as JSON lines",

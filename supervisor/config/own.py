@@ -322,6 +322,11 @@ class Greenroom(ConfigTable):
     approval_default: Literal["denied", "abort"] = Field(
         "denied", description="The default answer. `denied` lets the model try something else, `abort` ends the turn."
     )
+    search: Flag = Field(
+        True,
+        description="Keep the words of all conversations in a file of their own, for `greenroom search`. false "
+        "removes the file.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
         description="Least important messages to log. `debug` also logs prompts, commands and answers of the model.",

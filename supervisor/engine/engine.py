@@ -29,6 +29,7 @@ from actors.runtime.shared import SharedThread, soon
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Outbox
+from actors.vocabulary.records import Append
 from supervisor.agent.backends import Backend
 from supervisor.agent.environments import Environments
 from supervisor.agent.processes.last_life import sweep_last_life
@@ -43,13 +44,15 @@ from supervisor.engine.allocator import Trimming, keep_little
 from supervisor.engine.awaiting import Awaited, done_in_time
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
+from supervisor.engine.indexing import Indexing
 from supervisor.engine.late_agent import LateAgent
 from supervisor.engine.loop import LoopThread
 from supervisor.engine.protection import protection
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.engine.slow_start import SlowStart
-from supervisor.journal import SqliteJournal
+from supervisor.journal import Retention, SqliteJournal
 from supervisor.paths import Paths, private_directory
+from supervisor.search.index import SearchIndex
 from supervisor.services.recent_events import RecentEvents
 
 AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
@@ -90,6 +93,8 @@ class Engine:
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.recent_events = RecentEvents()
+        self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
+        self.indexing = Indexing(self.search, lambda: self.config.greenroom.search)
         self._environ = environ
         self._outbox = outbox
         self._announce = announce
@@ -123,13 +128,14 @@ class Engine:
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
-            stored=self.recent_events.publish,
+            stored=self._stored,
             forgotten=self._forget,
             busy=SlowStart(self._busy).tell,
         )
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
+            self.search.remove()  # it may have events that are lost, whose numbers will be given again
         self.loop.start()
         self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
         self.loop.call(self._start_agents(), START_S)
@@ -143,14 +149,16 @@ class Engine:
         self.registry = self._actor(self._registry, self.shared.start)
         self._settle_last_life()
         self.loop.call(self._keep_house(), START_S)
+        self._undo.append(("search", self._end_search))  # before the journalist's end, who closes the journal
 
     async def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
-        RetentionTimer(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
+        RetentionTimer(self._prune, self.chores, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.chores, self.clock, self._announce)
         self.health.begin()
         Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
+        self.indexing.begin()
 
     def _settle_last_life(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
@@ -236,8 +244,27 @@ class Engine:
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
         return ref
 
-    def _forget(self, conversation: ConversationId) -> None:
-        """Drop what is in memory of a deleted conversation. On the journalist's thread."""
+    def _stored(self, appends: Sequence[Append]) -> None:
+        """Pass on what was stored. On the journalist's thread."""
+        self.recent_events.publish(appends)
+        self.indexing.note_news()
+
+    def _end_search(self) -> None:
+        self.search.close()  # first: it ends the piece that goes on
+        self.loop.call(self.indexing.end(), STOP_S)
+
+    def _prune(self, now: float, policy: Retention) -> bool:
+        """Carry out a step of retention; after the last, the search forgets the same. On the journalist's thread."""
+        more = self.journal.prune(now, policy)
+        if not (more or policy.keeps_all):
+            self.search.check()
+            self.indexing.note_news()
+        return more
+
+    def _forget(self, conversation: ConversationId, key: int) -> None:
+        """Drop what is in memory, or can be searched, of a deleted conversation. On the journalist's thread."""
+        self.search.forget(key)
+        self.indexing.note_news()
         self.environments.forget(conversation)
         soon(self.loop.loop, self.agent.forget, conversation)
 

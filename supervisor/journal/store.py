@@ -56,8 +56,8 @@ class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
     `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    by `publish` of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing
-    thread. `busy` is told often what an opening does that takes long.
+    by `publish` of all that was kept, whoever brought it, and `forgotten` of what was deleted and its key; both on
+    the writing thread. `busy` is told often what an opening does that takes long.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SqliteJournal:
         migrations: Sequence[Migration] = MIGRATIONS,
         whole_bytes: int = WHOLE_BYTES,
         stored: Callable[[Sequence[Append]], None] = lambda _: None,
-        forgotten: Callable[[ConversationId], None] = lambda _: None,
+        forgotten: Callable[[ConversationId, int], None] = lambda _, __: None,
         busy: Busy = lambda _: None,
     ) -> None:
         self._path = path
@@ -126,7 +126,7 @@ class SqliteJournal:
         while more:
             with self._writing(durable=False) as db:
                 more = retention.erase(db, tail.key)
-        self._forgotten(conversation)
+        self._forgotten(conversation, tail.key)
 
     def prune(self, now: float, policy: retention.Retention) -> bool:
         """Carry out one bounded step. True if there is more to do."""

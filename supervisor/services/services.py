@@ -21,7 +21,14 @@ from actors.conversation.effects import Settle
 from actors.conversation.messages import Quiesce
 from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import ClaimName, Known, NameClaimed
-from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.vocabulary.errors import (
+    ConfigError,
+    GreenroomError,
+    InvalidInput,
+    StorageFailed,
+    UnknownConversation,
+    WrongState,
+)
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import PAGE_BYTES, ListQuery
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
@@ -56,6 +63,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+CATCH_UP_S = 0.5  # for what was said just now, before a search
+
 CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
 SERVICES = ConnectionId("services")  # of our own claims, which nobody else answers
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
@@ -85,6 +94,7 @@ class Services:
         self._claims = count(1)
         self._one_import = asyncio.Lock()
         self._one_search = asyncio.Lock()
+        self._one_search_of_histories = asyncio.Lock()
         self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
         switchboard.on_leave = self._left
 
@@ -161,6 +171,8 @@ class Services:
                 return ask.Plain(await machine.diff_to_remote())
             case ask.FindFiles():
                 return await self._find_files(request, client)
+            case ask.Search():
+                return await self._search(request)
             case _:
                 assert_never(request)
 
@@ -304,6 +316,18 @@ class Services:
         places = await asyncio.to_thread(lambda: [asked(journal, *one) for one in request.questions])
         return ask.AskedFound(tuple(places))
 
+    async def _search(self, request: ask.Search) -> ask.Found:
+        engine = self._engine
+        if not engine.config.greenroom.search:
+            raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
+        await engine.indexing.catch_up(CATCH_UP_S)
+        async with self._one_search_of_histories:  # more at a time would only hold worker threads that others need
+            try:
+                return await asyncio.to_thread(engine.search.search, request)
+            except StorageFailed:  # a damaged file is made anew with the next piece
+                engine.indexing.note_news()
+                raise
+
     async def _export(self, request: ask.Export) -> ask.Exported:
         place = ExportPosition(*request.place) if request.place else None
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
@@ -399,6 +423,8 @@ class Services:
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
+                "search_bytes": await asyncio.to_thread(engine.search.bytes_on_disk),
+                "search_trouble": engine.indexing.trouble,
                 "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,

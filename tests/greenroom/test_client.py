@@ -49,6 +49,16 @@ def test_conversations_are_kept_as_the_command_line_keeps_them(daemon: DaemonPro
         assert client.call("daemon/status")["pid"] == daemon.pid
 
 
+def test_what_was_said_is_found(client: greenroom.Client) -> None:
+    first = client.run("say the walrus", name="sea")
+    client.run("say the seal")
+    hits = client.search("walrus")
+    assert {(hit.conversation, hit.name) for hit in hits} == {(first.conversation, "sea")}
+    assert [hits[0].text[begin:end] for begin, end in hits[0].marks] == ["walrus"]
+    assert client.search("walrus", limit=1) == hits[:1]
+    assert client.search("walrus", since=hits[0].ts + 3600) == client.search("unheard") == []
+
+
 def test_a_turn_is_interrupted_and_the_conversation_goes_on(client: greenroom.Client) -> None:
     one = client.create().conversation
     client.send(one, "count 5000")

@@ -63,7 +63,12 @@ LIVE = {
     *("model_reasoning_effort", "model_reasoning_summary"),
     *("disable_response_storage", "show_raw_agent_reasoning"),
     *("hide_agent_reasoning", "notify", "project_doc_max_bytes", "experimental_instructions_file"),
-    *("greenroom.drain_seconds", "greenroom.approval_deadline_seconds", "greenroom.approval_default"),
+    *(
+        "greenroom.search",
+        "greenroom.drain_seconds",
+        "greenroom.approval_deadline_seconds",
+        "greenroom.approval_default",
+    ),
     *(f"greenroom.limits.{one}" for one in ("requests_in_flight", "subscriptions", "command_timeout_ms")),
     *(f"greenroom.limits.{one}" for one in ("command_output_bytes", "model_output_bytes", "model_output_lines")),
     *(f"greenroom.limits.{one}" for one in ("command_bytes", "request_bytes", "picture_bytes", "settings_bytes")),

@@ -97,7 +97,9 @@ def test_a_wait_without_events_is_answered_and_forgotten() -> None:
 def publishing(tmp_path: Path) -> Iterator[tuple[SqliteJournal, RecentEvents, list[ConversationId]]]:
     """A journal, the events that it published, and the conversations that it reported as deleted."""
     recent, forgotten = RecentEvents(), list[ConversationId]()
-    journal = SqliteJournal(tmp_path / "journal.sqlite3", stored=recent.publish, forgotten=forgotten.append)
+    journal = SqliteJournal(
+        tmp_path / "journal.sqlite3", stored=recent.publish, forgotten=lambda one, _: forgotten.append(one)
+    )
     yield journal, recent, forgotten
     journal.close()
 

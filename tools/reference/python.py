@@ -12,7 +12,7 @@ from transports.dialects.control.schema import api_schema
 
 Schema = dict[str, Any]
 NAMED_IN_REQUESTS = ("SandboxMode",)
-ANSWERS = ("Created", "Row", "Conversation", "Taken", "TurnOver", "Stopped", "Status")
+ANSWERS = ("Created", "Row", "Hit", "Conversation", "Taken", "TurnOver", "Stopped", "Status")
 QUESTIONS = {"ExecQuestion": "ExecApprovalRequest", "PatchQuestion": "ApplyPatchApprovalRequest"}
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 

@@ -35,6 +35,7 @@ def test_a_healthy_home_has_nothing_broken(place: Place) -> None:
     found = findings(place, 0)
     assert set(found) == {
         "files", "socket", "lock", "version", "processes", "sandbox", "config", "model", "disk", "journal",
+        "search",
     }  # fmt: skip
     assert not any(one["broken"] for one in found.values())
     assert place.said("doctor").splitlines()[0].startswith("ok   files ")

@@ -6,6 +6,8 @@ import os
 import threading
 from pathlib import Path
 
+from supervisor.cli.search import FOUND
+from supervisor.cli.terminal import Paint
 from tests.supervisor.cli.place import Place, until
 
 
@@ -92,6 +94,40 @@ def test_status_shows_a_screen_of_them_and_counts_all(place: Place) -> None:
     assert all(f"{states.count(state)} {state}" in terminal.screen for state in set(states))
     assert terminal.screen.rstrip("\n").endswith(f"… and {len(states) - 2} more (greenroom ls --all)")
     assert place.said("status", "counted-2", "counted-0", "--format", "{name}") == "counted-2\ncounted-0"
+
+
+def test_search_prints_places_and_exits_with_1_where_there_are_none(place: Place) -> None:
+    for number in ("one", "two"):
+        place.at_rest(place.new(f"say the walrus {number}", "--name", f"sea-{number}"))
+    hits = place.json("search", "walrus", "--json")
+    assert {hit["name"] for hit in hits} == {"sea-one", "sea-two"}
+    assert {hit["kind"] for hit in hits} >= {"user", "agent"}
+    assert place.json("search", '"walrus two"', "--json", "name", "-n", "1") == [{"name": "sea-two"}]
+    assert place.said("search", "the", "walrus", "--conversation", "sea-one", "-q") == hits[-1]["conversation"]
+    best = place.said("search", "walr*", "--cwd", str(place.work), "--best", "--format", "{kind}")
+    assert sorted(best.split()) == sorted(hit["kind"] for hit in hits)
+    head, *rows = place.said("search", "walrus", "--since", "1h").splitlines()
+    assert head.split("\t") == ["CONVERSATION", "SEQ", "AGE", "KIND", "TEXT"]
+    assert len(rows) == len(hits)
+    assert "there are more (-n)" in place.run("search", "walrus", "-n", "1").stderr
+    nothing = place.run("search", "unheard", "of", code=1)
+    assert (nothing.stdout, nothing.stderr) == ("", "greenroom: nothing found\n")
+    assert place.run("search", "unheard", "--json", code=1).stdout == "[]\n"
+    assert "there is no word to search for" in place.run("search", "--", "-?", code=2).stderr
+
+
+def test_search_on_a_terminal_marks_the_words(place: Place) -> None:
+    place.at_rest(place.new("say a \x1b[31mred\x1b[0m seal", "--name", "red"))
+    rows = place.json("search", "seal", "--json")
+    _, text = FOUND.block(rows[0], 80, painted()) if FOUND.block else ("", "")
+    assert "\x1b[1;33mseal\x1b[0m" in text
+    assert "\x1b[31m" not in text
+
+
+def painted() -> Paint:
+    paint = Paint()
+    paint.on = True
+    return paint
 
 
 def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:

@@ -172,6 +172,7 @@ def test_what_is_asked_of_the_daemon(place: Place) -> None:
     assert rows["journal"]["bytes"] > 0
     assert rows["free"]["bytes"] > 0
     assert rows["journal"]["path"].endswith("journal.sqlite3")
+    assert rows["search"]["path"].endswith("search.sqlite3")
 
 
 def test_config_is_read_judged_and_reread(place: Place) -> None:

@@ -21,6 +21,7 @@ NAMES = {
     "up", "down", "status", "ls", "run", "send", "attach", "logs", "events", "interrupt", "restart", "approvals",
     "approve", "deny", "wait", "inspect", "rename", "fork", "archive", "rm", "export", "import", "clients", "top",
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
+    "search",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
 ALIASES |= {"mcp-server": "mcp"}

@@ -42,6 +42,7 @@ from transports.dialects.kit.script import (
 )
 from transports.jsonrpc import JsonObject
 
+LARGEST = 19  # digits of a number that the journal can count to
 CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
@@ -72,6 +73,22 @@ def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[Jso
 
 def _bad_cursor(cursor: str | None) -> InvalidInput:
     return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")
+
+
+def search(_: ControlCall, given: p.Search) -> Script[JsonObject]:
+    before = place_in_search(given.cursor) if given.cursor else None
+    if given.cursor and before is None:
+        raise _bad_cursor(given.cursor)
+    one = None if given.conversation is None else (yield from conversation_named(given.conversation))
+    best = given.order == "best"
+    found = yield from ask(r.Search(given.query, one, given.cwd, given.since, given.limit, before, best))
+    cursor = None if found.next is None else str(found.next)
+    hits = [shown(hit) for hit in found.hits]
+    return {"hits": hits, "next_cursor": cursor, "read": found.read, "complete": found.complete}
+
+
+def place_in_search(cursor: str) -> int | None:
+    return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST else None
 
 
 def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:

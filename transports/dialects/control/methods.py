@@ -11,6 +11,13 @@ from transports.dialects.kit.methods import Method, always, method
 METHODS: Mapping[str, Method[ControlCall]] = {
     "conversation/create": method(p.Create, handlers.create, s.Created, "A new conversation."),
     "conversation/list": method(p.ListConversations, handlers.list_conversations, s.Rows, "List conversations."),
+    "conversation/search": method(
+        p.Search,
+        handlers.search,
+        s.Hits,
+        "Search what people, models and commands said in any conversation. What was stored in the last seconds may "
+        "be missing, and so may older things while `read` is less than 1.",
+    ),
     "conversation/resolve": method(
         p.Resolve, handlers.resolve, s.Reference, "The id that a prefix or a name stands for."
     ),

@@ -24,6 +24,22 @@ class Params(BaseModel):
 class Nothing(Params): ...
 
 
+class Search(Params):
+    query: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+        description='Words, all of which are to be there; "a phrase" in quotes; the beginning of a word*.'
+    )
+    conversation: Conversation | None = Field(None, description="Only in this conversation: id, prefix or name.")
+    cwd: str | None = Field(None, description="Only in conversations of this directory.")
+    since: Annotated[float, Strict()] | None = Field(
+        None, description="Only what happened since then, in seconds since 1970."
+    )
+    order: Literal["newest", "best"] = Field(
+        "newest", description="newest: those stored last come first. best: those that fit best, one page of them."
+    )
+    limit: Annotated[Whole, Field(ge=1, le=200)] = Field(20, description="Greatest number of hits.")
+    cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
+
+
 class Named(Params):
     """The params of a method that needs a conversation and nothing more."""
 

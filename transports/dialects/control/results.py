@@ -24,7 +24,7 @@ from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control import shapes as s
 from transports.jsonrpc import JsonObject
-from transports.requests import Plain, Stored
+from transports.requests import Hit, Plain, Stored
 
 quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
@@ -39,6 +39,7 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
         (Resolved, s.Reference),
         (Stored, s.Reference),
         (Reader, s.Reader),
+        (Hit, s.Hit),
     )
 }
 

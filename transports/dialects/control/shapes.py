@@ -52,6 +52,26 @@ class Rows(Shape):
     next_cursor: str | None = Field(description="For the next page; null on the last.")
 
 
+class Hit(Shape):
+    conversation: ConversationId = Field(description="Where it was said: the conversation's id.")
+    name: str | None = Field(description="The conversation's name.")
+    cwd: str = Field(description="The conversation's working directory.")
+    seq: int = Field(description="The event in which it was said.")
+    ts: float = Field(description="When, in seconds since 1970.")
+    kind: Literal["user", "agent", "reasoning", "command", "output", "name"] = Field(
+        description="The source: a person, the model, its reasoning, a command or what that wrote, or a name given."
+    )
+    text: str = Field(description="The words of the query with some of the words around them.")
+    marks: tuple[tuple[int, int], ...] = Field(description="Where in `text` they are: begin and end, in characters.")
+
+
+class Hits(Shape):
+    hits: tuple[Hit, ...] = Field(description="Hits in the order that was asked for.")
+    next_cursor: str | None = Field(description="For the next page; null on the last.")
+    read: float = Field(description="How much of all histories can be searched yet, from 0 to 1.")
+    complete: bool = Field(description="False if the time for a search was over before all was searched.")
+
+
 class QuestionPlace(Shape):
     conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
@@ -210,6 +230,8 @@ class Status(BaseModel):
     journal: str = Field(description="The journal's file.")
     journal_bytes: int = Field(description="Its size on disk, write-ahead log included.")
     journal_repaired: object = Field(description="Report of a repair at the start; null if none was needed.")
+    search_bytes: int = Field(0, description="Size of the search's file on disk; 0 if it is off.")
+    search_trouble: str | None = Field(None, description="Why nothing new can be found now.")
     trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")

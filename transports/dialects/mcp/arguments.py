@@ -110,6 +110,13 @@ class ListConversations(Strict):
     cursor: str | None = Field(None, description="nextCursor of the page before.")
     cwd: str | None = Field(None, description="Only those in this directory.")
     archived: bool = Field(False, description="Include archived conversations.")
+    search: str | None = Field(
+        None,
+        min_length=1,
+        max_length=1000,
+        description='Only those in which this was said lately, with the place: words, "a phrase", the beginning of a '
+        "word*. read_conversation shows more of it.",
+    )
 
 
 class InterruptConversation(Strict):

@@ -84,6 +84,23 @@ ROW = _object(
     ("threadId", "name", "state", "cwd", "model", "preview", "created", "updated"),
 )
 
+FOUND_ROW = {
+    **ROW,
+    "properties": {
+        **ROW["properties"],
+        "found": _object(
+            {
+                "seq": {
+                    "type": "integer",
+                    "description": "The newest event with the words; the one before is `after`.",
+                },
+                "text": _said(TEXT, "The words with some of those around them."),
+            },
+            ("seq", "text"),
+        ),
+    },
+}
+
 ALL = (
     _tool(
         "codex",
@@ -148,7 +165,7 @@ ALL = (
         "The conversations of every client, most recently used first.",
         a.ListConversations,
         _object(
-            {"conversations": {"type": "array", "items": ROW}, "nextCursor": TEXT},
+            {"conversations": {"type": "array", "items": FOUND_ROW}, "nextCursor": TEXT},
             ("conversations",),
         ),
         _hints(reads=True, again=True),

@@ -83,6 +83,7 @@ USUAL: dict[str, Reply] = {
     "RememberEnvironment": lambda _: None,
     "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
     "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
+    "Search": lambda _: ask.Found((ask.Hit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), 7, 0.5),
     "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),
     "Export": lambda _: ask.Exported(("{}",)),

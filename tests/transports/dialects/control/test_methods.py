@@ -8,13 +8,15 @@ from actors.conversation.messages import Send
 from actors.vocabulary import errors
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.settings import BusyPolicy, Decision
-from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, head, page_of
+from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, content, head, page_of
 from transports.dialects.control.methods import METHODS
+from transports.requests import Search
 
 NAMED = {"conversation": ONE}
 GOOD: dict[str, dict[str, Any]] = {
     "conversation/create": {"name": "n", "cwd": "src", "config": {"a.b": 1}},
     "conversation/list": {},
+    "conversation/search": {"query": "walrus", **NAMED, "order": "best"},
     "conversation/resolve": {"reference": "11"},
     "conversation/get": NAMED,
     "conversation/send": {**NAMED, "prompt": "hello"},
@@ -48,6 +50,7 @@ GOOD: dict[str, dict[str, Any]] = {
 SPEAKS_TO: dict[str, str | None] = {
     "conversation/create": "Create",
     "conversation/list": "ListConversations",
+    "conversation/search": "Search",
     "conversation/resolve": "Resolve",
     "conversation/get": "Inspect",
     "conversation/send": "Send",
@@ -90,6 +93,24 @@ def prepared(**scripted: Any) -> Scripted:
 
 def test_the_table_and_these_tests_know_the_same_methods() -> None:
     assert METHODS.keys() == GOOD.keys()
+
+
+def test_a_search_is_asked_in_our_words_and_its_hits_are_answered_with_the_place_of_the_next() -> None:
+    daemon = prepared()
+    wish = {"query": "walrus", "cwd": "/tmp", "since": 3.5, "limit": 5, "cursor": "9"}
+    answer = daemon.request("conversation/search", wish)
+    assert content(daemon.told[-1]) == Search("walrus", None, "/tmp", 3.5, 5, before=9)
+    assert answer is not None
+    result = answer["result"]
+    assert (result["next_cursor"], result["read"], result["complete"]) == ("7", 0.5, True)
+    assert (result["hits"][0]["text"], result["hits"][0]["marks"]) == ("a walrus", [[2, 8]])
+
+
+@pytest.mark.parametrize("cursor", ["next", "-1", "9" * 19, "²", "1.5"])
+def test_a_cursor_of_a_search_that_was_never_given_is_refused(cursor: str) -> None:
+    answer = Scripted().request("conversation/search", {"query": "walrus", "cursor": cursor})
+    assert answer is not None
+    assert answer["error"]["message"].startswith("cursor: ")
 
 
 @pytest.mark.parametrize("method", METHODS)

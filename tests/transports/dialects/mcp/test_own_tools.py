@@ -12,6 +12,7 @@ from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, text_of, wants_to_run
 from transports.dialects.mcp.tools import ALL
+from transports.requests import Found, Hit, Search
 
 
 def test_six_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
@@ -95,6 +96,17 @@ def test_conversations_of_every_client_are_listed_with_what_to_call_them() -> No
     )
     assert conversation in text_of(result)
     assert client.result("list_conversations", {"cwd": "/elsewhere"})["structuredContent"] == {"conversations": []}
+
+
+def test_conversations_in_which_something_was_said_are_listed_with_the_place() -> None:
+    daemon = Daemon()
+    conversation = finished(daemon, McpClient(daemon, "a"))
+    finished(daemon, McpClient(daemon, "b"))
+    newer, older = (Hit(conversation, None, "/", seq, 1.0, "user", f"place {seq}", ()) for seq in (9, 4))
+    daemon.serve[Search] = lambda _: Found((newer, older), None, 1.0)
+    result = McpClient(daemon, "c").result("list_conversations", {"search": "place"})
+    (row,) = result["structuredContent"]["conversations"]
+    assert (row["threadId"], row["found"]) == (conversation, {"seq": 9, "text": "place 9"})
 
 
 def test_a_typing_error_in_our_own_arguments_is_not_ignored() -> None:

@@ -13,16 +13,24 @@ from transports.dialects.mcp.state import McpCall
 from transports.dialects.mcp.tools import ROW
 from transports.dialects.mcp.transcript import as_markdown
 from transports.jsonrpc import JsonObject
-from transports.requests import ReadHistory
+from transports.requests import ReadHistory, Search
+
+SEARCHED = 200  # of the newest hits; a model that wants others says more words
 
 DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
 def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
+    found: dict[ConversationId, JsonObject] = {}
+    if wanted.search is not None:
+        hits = (yield from ask(Search(wanted.search, cwd=wanted.cwd, limit=SEARCHED))).hits
+        for hit in hits:
+            found.setdefault(hit.conversation, {"found": {"seq": hit.seq, "text": hit.text}})
     query = ListQuery(wanted.archived, cwd=wanted.cwd, after=place_of(wanted.cursor), limit=wanted.limit)
-    page = yield from look_up(ListConversations(query))
+    page = yield from look_up(ListConversations(query, None if wanted.search is None else tuple(found)))
     more = {"nextCursor": cursor_of(page.next)} if page.next else {}
-    return payload({"conversations": [row(head) for head in page.heads], **more})
+    rows = [{**row(head), **found.get(head.conversation, {})} for head in page.heads]
+    return payload({"conversations": rows, **more})
 
 
 def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:

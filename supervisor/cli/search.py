@@ -1,0 +1,127 @@
+"""`greenroom search`: find what was said in any conversation, newest first."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+
+from actors.vocabulary.visible import visible
+from supervisor.cli import exits, ids
+from supervisor.cli.arguments import number
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import ListLayout, check, text
+from supervisor.cli.problems import Problem
+from supervisor.cli.table import Column, Row
+from supervisor.cli.terminal import Paint
+from supervisor.cli.words import age, clean, when
+
+HITS = 20  # to print, unless a number is given
+PAGE = 200  # the most that one request may ask for
+LONGEST = 1_000  # characters, the same
+SEARCH_S = 30.0  # for a page: the search has two seconds, and may wait for others
+
+
+def _block(row: Row, _: int, paint: Paint) -> list[str]:
+    named = f" {visible(row['name'])}" if row["name"] else ""
+    about = f"  seq {row['seq']}, {row['kind']}, {age(row['ts'])} ago"
+    return [
+        f"{paint(ids.short(row['conversation']), 'cyan')}{named}{paint(about, 'dim')}",
+        f"  {_painted(row, paint)}",
+    ]
+
+
+def _painted(row: Row, paint: Paint) -> str:
+    """The text in one line, with its marks in bold."""
+    parts, place = [], 0
+    for begin, end in row["marks"]:
+        parts += [_line(row["text"][place:begin]), paint(_line(row["text"][begin:end]), "bold", "yellow")]
+        place = end
+    return "".join([*parts, _line(row["text"][place:])]).strip()
+
+
+def _line(text: str) -> str:
+    return clean(text).replace("\n", " ")
+
+
+FOUND = ListLayout(
+    {
+        "conversation": "The conversation's id.",
+        "name": "Its name, or null.",
+        "cwd": "Its working directory.",
+        "seq": "The event in which it was said.",
+        "ts": "When, in seconds since 1970.",
+        "kind": "One of user, agent, reasoning, command, output, name.",
+        "text": "The words, with some of the words around them.",
+        "marks": "Where in the text they are: begin and end of each, in characters.",
+    },
+    (
+        Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
+        Column("SEQ", lambda row: str(row["seq"])),
+        Column("AGE", lambda row: age(row["ts"])),
+        Column("KIND", lambda row: row["kind"]),
+        Column("TEXT", lambda row: _line(row["text"]).strip()),
+    ),
+    key="conversation",
+    block=_block,
+)
+
+
+def run(chosen: Namespace) -> int:
+    check(FOUND, chosen)
+    count = HITS if chosen.count is None else number(chosen.count, "number of hits")
+    if count == 0:
+        raise Problem("0 is not a number of hits", "write 1 or more", "usage")
+    query = " ".join(chosen.words)
+    if len(query) > LONGEST:
+        raise Problem(f"{len(query):,} characters are too many", f"write {LONGEST:,} at most", "usage")
+    asked = {
+        "query": query,
+        "cwd": _absolute(chosen.cwd),
+        "since": None if chosen.since is None else when(chosen.since),
+        "order": "best" if chosen.best else "newest",
+    }
+    rows: list[Row] = []
+    with Control("search") as control:
+        if chosen.conversation is not None:
+            asked["conversation"] = ids.resolved(control, chosen.conversation)
+        for page in _pages(control, asked, count):
+            rows += page["hits"]
+    if rows or chosen.json is not None:
+        for line in text(FOUND, _each_once(rows) if chosen.quiet else rows, chosen):
+            print(line)
+    _say_what_is_missing(page, bool(rows))
+    return exits.OK if rows else exits.FAILED
+
+
+def _pages(control: Control, asked: Json, count: int) -> Iterator[Json]:
+    cursor = None
+    while True:
+        page = control.call("conversation/search", SEARCH_S, **asked, limit=min(count, PAGE), cursor=cursor)
+        yield page
+        count, cursor = count - len(page["hits"]), page["next_cursor"]
+        if cursor is None or count <= 0:
+            return
+
+
+def _each_once(rows: list[Row]) -> list[Row]:
+    """One row for each conversation."""
+    return list({row["conversation"]: row for row in reversed(rows)}.values())[::-1]
+
+
+def _say_what_is_missing(last: Json, found: bool) -> None:
+    told = []
+    if not found:
+        told.append("nothing found")
+    elif last["next_cursor"] is not None:
+        told.append("there are more (-n)")
+    if not last["complete"]:
+        told.append("not all could be searched in time; use more words, or words that are less common")
+    if last["read"] < 1:
+        told.append(f"{int(100 * last['read'])} % of the histories have been read so far")
+    if told:
+        print(f"greenroom: {'; '.join(told)}", file=sys.stderr)
+
+
+def _absolute(path: str | None) -> str | None:
+    import os.path
+
+    return None if path is None else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # as in ls

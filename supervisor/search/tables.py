@@ -1,0 +1,138 @@
+"""The tables of the search file, what is read into them, and how a connection is made, to this file and the journal.
+
+A passage is the searchable text of an event, under the event's row number. An anchor is the last event of a piece: as
+long as it is in the journal, under the same number, no number up to it was given to another event.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from supervisor.journal.schema import BUSY_TIMEOUT_S
+
+VERSION = 1
+CACHE_KIB = 1_024
+PASSAGE = 16 << 10  # characters of one event; of a longer text its beginning and its end
+
+TABLES = (
+    """CREATE TABLE passages (
+        id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL,
+        kind TEXT NOT NULL, text TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX by_place ON passages (conversation, seq)",
+    """CREATE VIRTUAL TABLE words USING fts5 (
+        text, content = 'passages', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    )""",
+    """CREATE TABLE anchors (
+        id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL
+    ) STRICT""",
+    # How far the index is cleared of what was removed: 1, not begun; 2, being merged; 3, merged.
+    "CREATE TABLE purge (key INTEGER PRIMARY KEY, due INTEGER NOT NULL) STRICT",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+# The kind of each event that is read, and its text. SQLite decodes the bodies: it lets go of the GIL for that.
+SEARCHED = {
+    "user_message": (
+        "user",
+        "CASE coalesce(json_extract(body, '$.kind'), 'plain') WHEN 'plain' THEN json_extract(body, '$.message') END",
+    ),
+    "agent_message": ("agent", "json_extract(body, '$.message')"),
+    "agent_reasoning": ("reasoning", "json_extract(body, '$.text')"),
+    "exec_command_begin": ("command", "(SELECT group_concat(value, ' ') FROM json_each(body, '$.command'))"),
+    "exec_command_end": (
+        "output",
+        "coalesce(json_extract(body, '$.stdout'), '') || char(10) || coalesce(json_extract(body, '$.stderr'), '')",
+    ),
+    "session_configured": ("name", "json_extract(body, '$.name')"),
+    "conversation_renamed": ("name", "json_extract(body, '$.name')"),
+}
+KINDS = " ".join(f"WHEN '{type_}' THEN '{kind}'" for type_, (kind, _) in SEARCHED.items())
+TEXTS = " ".join(f"WHEN '{type_}' THEN {text}" for type_, (_, text) in SEARCHED.items())
+TYPES = ", ".join(f"'{type_}'" for type_ in SEARCHED)
+READ = f"""
+    INSERT INTO passages (id, conversation, seq, ts, kind, text)
+    SELECT id, conversation, seq, ts, CASE type {KINDS} END,
+        CASE WHEN length(said) <= {PASSAGE} THEN said
+        ELSE substr(said, 1, {PASSAGE // 2}) || ' … ' || substr(said, -{PASSAGE // 2}) END
+    FROM (
+        SELECT id, conversation, seq, ts, type, CASE WHEN json_valid(body) THEN CASE type {TEXTS} END END AS said
+        FROM (
+            SELECT e.rowid AS id, e.conversation, e.seq, e.ts, e.type, CAST(e.body AS TEXT) AS body
+            FROM journal.events e JOIN journal.conversations c ON c.key = e.conversation
+            WHERE e.rowid > :after AND e.rowid <= :until AND e.type IN ({TYPES})
+        )
+    ) WHERE trim(said, char(9, 10, 13, 32)) <> ''"""  # noqa: S608  # joined from constants above
+READ_WORDS = "INSERT INTO words (rowid, text) SELECT id, text FROM passages WHERE id > :after AND id <= :until"
+NEXT = "SELECT rowid, conversation, seq, ts, length(body) FROM journal.events WHERE rowid > ? ORDER BY rowid LIMIT ?"
+LAST = "SELECT coalesce(max(rowid), 0) FROM journal.events"
+CURSOR = "SELECT coalesce(max(id), 0) FROM anchors"
+SOUND = """
+    SELECT coalesce((
+        SELECT a.id FROM anchors a CROSS JOIN journal.events e ON e.rowid = a.id
+        WHERE e.conversation = a.conversation AND e.seq = a.seq AND e.ts = a.ts ORDER BY a.id DESC LIMIT 1
+    ), 0)"""
+KEEP_ANCHOR = "INSERT INTO anchors (id, conversation, seq, ts) VALUES (?, ?, ?, ?)"
+DROP_ANCHORS = "DELETE FROM anchors WHERE id <= (SELECT id FROM anchors ORDER BY id DESC LIMIT 1 OFFSET ?)"
+SOME = "id IN (SELECT id FROM passages WHERE {} ORDER BY id DESC LIMIT ?)"
+REMOVE = f"DELETE FROM passages WHERE {SOME}"  # noqa: S608  # a condition of ours
+REMOVE_WORDS = f"INSERT INTO words (words, rowid, text) SELECT 'delete', id, text FROM passages WHERE {SOME}"  # noqa: S608  # the same
+MERGE = "INSERT INTO words (words, rank) VALUES ('merge', ?)"
+COMPARED = """
+    WITH RECURSIVE each (key) AS (
+        SELECT min(conversation) FROM passages WHERE conversation > :after
+        UNION ALL
+        SELECT (SELECT min(conversation) FROM passages WHERE conversation > key) FROM each
+        WHERE key IS NOT NULL LIMIT :limit
+    )
+    SELECT each.key, t.first_seq, (SELECT min(seq) FROM passages WHERE conversation = each.key)
+    FROM each LEFT JOIN journal.tails t ON t.key = each.key WHERE each.key IS NOT NULL"""
+
+HIT = """
+    SELECT p.id, c.id, c.name, c.cwd, p.seq, p.ts, p.kind, snippet(words, 0, char(2), char(3), '…', :around)
+    FROM words CROSS JOIN passages p ON p.id = words.rowid
+        CROSS JOIN journal.conversations c ON c.key = p.conversation
+        CROSS JOIN journal.tails t ON t.key = p.conversation
+    WHERE words MATCH :words AND words.rowid < :before AND p.seq BETWEEN t.first_seq AND t.last_seq
+        AND (:conversation IS NULL OR c.id = :conversation) AND (:cwd IS NULL OR c.cwd = :cwd)
+        AND (:since IS NULL OR p.ts >= :since)"""
+NEWEST = f"{HIT} ORDER BY words.rowid DESC LIMIT :limit"
+BEST = f"{HIT} ORDER BY words.rank LIMIT :limit"
+
+
+def connect(path: Path, journal: Path, *, read_only: bool) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        _address(path, "ro" if read_only else "rw"),
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=BUSY_TIMEOUT_S,
+    )
+    try:
+        db.text_factory = lambda stored: stored.decode(errors="replace")  # JSON can spell what is no text
+        db.execute("ATTACH DATABASE ? AS journal", (_address(journal, "ro"),))
+        db.execute(f"PRAGMA main.cache_size=-{CACHE_KIB}")
+        db.execute(f"PRAGMA journal.cache_size=-{CACHE_KIB}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def prepare(db: sqlite3.Connection) -> bool:
+    """Make the tables in a new file. False if the file has others."""
+    found = db.execute("PRAGMA main.user_version").fetchone()[0]
+    db.execute("PRAGMA main.secure_delete=ON")
+    if found == 0 and db.execute("SELECT count(*) FROM main.sqlite_schema").fetchone()[0] == 0:
+        db.execute("PRAGMA main.auto_vacuum=INCREMENTAL")
+        db.execute("PRAGMA main.journal_mode=WAL").fetchall()
+        db.execute("BEGIN IMMEDIATE")
+        for statement in TABLES:
+            db.execute(statement)
+        db.execute("COMMIT")
+        found = VERSION
+    db.execute("PRAGMA main.synchronous=NORMAL")  # a power cut takes what was read last, and it is read again
+    return bool(found == VERSION)
+
+
+def _address(path: Path, mode: str) -> str:
+    return f"{path.absolute().as_uri()}?mode={mode}"
