@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bridge  # noqa: E402  # behind the line that finds them
-from bench.growth import conversations, live, reading, turns  # noqa: E402
+from bench.growth import conversations, live, reading, search, turns  # noqa: E402
 from bench.growth.curves import Growth  # noqa: E402
 from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
@@ -183,6 +183,7 @@ GROWTHS: tuple[Callable[[Path], Growth], ...] = (
     partial(with_model, live.growth),
     turns.growth,
     reading.growth,
+    search.growth,
 )
 
 

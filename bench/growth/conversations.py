@@ -1,7 +1,7 @@
 """The same work beside ever more conversations that sleep: a daemon for each number of them, all three alive.
 
 What is measured goes round the daemons in turns, so that what else the machine does meets all of them. The journals
-are written by `journal_of`; their search files are not: the words of a million conversations are another table.
+are written by `journal_of`; the search has read them.
 """
 
 import shutil
@@ -15,6 +15,7 @@ from random import Random
 
 from bench.growth.curves import Curve, Growth, counted, usual_p99
 from bench.growth.journal_of import NAMED, id_of, name_of, write
+from bench.growth.search import indexed_s
 from bench.whole import floors
 from bench.whole.interrupting import interrupts_ms
 from bench.whole.rows import p50, p99
@@ -110,6 +111,7 @@ def made(directory: Path, base_url: str, size: int) -> Beside:
     harness = DaemonHarness(directory / str(size), served_by(base_url))
     Path(harness.paths.journal_file).parent.mkdir(parents=True)
     write(Path(harness.paths.journal_file), size)
+    indexed_s(harness)  # otherwise the search would read for minutes beside what is measured
     return Beside(size, harness)
 
 

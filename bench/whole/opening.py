@@ -19,7 +19,9 @@ WEIGHED, KEPT = 300, 10_000
 
 def empty(stage: DaemonAndModel) -> list[Figure]:
     floor = floors.interpreter_mib()
-    return [Figure("memory of the empty daemon", stage.harness.rss() / 2**20, "MiB", floor, "bare interpreter")]
+    return [
+        Figure("memory of the empty daemon", stage.harness.rss() / 2**20, "MiB", floor, "bare interpreter", "≤ 40")
+    ]
 
 
 def opening(stage: DaemonAndModel, directory: Path) -> list[Figure]:
@@ -74,7 +76,7 @@ def restart(home: Path, config: str) -> list[Figure]:
             rss = harness.rss()
         times.append(harness.ready_s[-1])
     return [
-        Figure(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 1000"),
+        Figure(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 250"),
         Figure("memory per parked conversation", (rss - empty_rss) / KEPT / 1024, "KiB", target="≤ 2"),
     ]
 
