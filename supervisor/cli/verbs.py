@@ -224,7 +224,7 @@ IN_CONVERSATION = (
             Opt(("--conversation",), "Only in this conversation.", "CONVERSATION", kind="conversation"),
             Opt(("--cwd",), "Only in conversations of this directory.", "DIR", kind="directory"),
             Opt(("--since",), "Only what happened since this time (10m, 2h, 2026-01-31T12:00).", "T"),
-            Opt(("-n", "--count"), "Print at most N hits. Default: 20.", "N"),
+            Opt(("-n", "--count"), "Print at most N hits. Default: 20.", "HITS"),
             Opt(("--best",), "Print the hits that fit best first, at most 200."),
             Opt(("--json",), LISTING[0].help, "FIELDS", bare="", kind="fields search"),
             LISTING[1],

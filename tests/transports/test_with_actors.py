@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import force_setattr
 
 from actors.conversation.messages import Address, Attach, Begin, Send, ToConversation
 from actors.conversation.orders import (
@@ -87,7 +88,7 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
 
     directory = start(Directory(disk))
     registry = tenants.deps.start(Registry(deps, directory))
-    object.__setattr__(tenants.deps, "registry", registry)
+    force_setattr(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
     assert all(ref.stop(PATIENCE_S) for ref in (registry, directory, journalist, librarian))

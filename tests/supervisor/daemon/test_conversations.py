@@ -540,7 +540,7 @@ def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: 
     head, last = json.loads(header), json.loads(events[-1])
     large = []
     for number in range(1, 21):
-        body = {"type": "background_event", "message": chr(96 + number) * (1 << 20)}
+        body = {"type": "background_event", "message": chr(96 + number) * 900_000}
         event = {"seq": last["seq"] + number, "ts": last["ts"], "turn": None, "type": body["type"], "body": body}
         large.append(json.dumps(event, separators=(",", ":")))
     head["head"]["last_seq"] += len(large)
