@@ -6,6 +6,7 @@
     python -m bench --peer 'CMD'     the MCP workload against another server of the codex shape as well
     python -m bench --page --peer 'CMD' --peer-name 'What 1.0'      everything, and the page with both
 
+The part `growth` takes 2 GiB of disk for a minute, in BENCH_DIR or with the system's temporary files.
 The parts of single layers (actors, journal, transport, …) are programs of their own; what they print is kept whole.
 """
 
@@ -66,6 +67,11 @@ a fifth or, for interrupts between busy streams, a half; the ratios change much 
 - **Many streams.** A word of a slow stream comes alone: one read, a step of its session, a step of its reader's
   connection, and its part of a write for all the words of that moment. Words that come faster share the whole way,
   which is why one fast stream costs a fiftieth.
+- **Conversations that sleep** are rows and nothing else. A start looks at those that were not at rest; a name, the
+  beginning of an id or a page of a list is a look into an index, by a thread that waits for the disk alone.
+- **A turn behind a long history** is a short one, and the sending: what the model reads is kept encoded, and goes
+  from there to the socket. Of 8 MiB the system's own part of that is a millisecond, which is half of a short turn, so
+  the target is out of reach where the model is on the same machine.
 - **Interrupts.** Half of one is the process: found, signalled, waited for, looked for once more. The other half
   is the end of the turn: decided, synced, told. A hundred at once take the same steps a hundred times.
 - **The bridge** is an interpreter that starts, and three milliseconds of ours: what else it needs (json, signal) is
