@@ -48,7 +48,8 @@ do the same costs here. Another server of the codex MCP shape is measured with `
 GROWTH_HEAD = """## Growth
 
 The same work with ever more of something, which is the title of each first column. Each figure stands next to its
-ratio to that with the least of it; a target in `times` is meant for that ratio."""
+ratio to that with the least of it; a target in `times` is meant for that ratio. A p99 is that of a hundred, as a
+quarter of all hundreds stay below it: bad moments of the machine do not make it."""
 WHY = """## Where the time goes
 
 As profiles show it (cProfile of the loop, `perf` with its software clock for the whole process, timestamps at
