@@ -71,8 +71,8 @@ a fifth or, for interrupts between busy streams, a half; the ratios change much 
 - **Conversations that sleep** are rows and nothing else. A start looks at those that were not at rest; a name, the
   beginning of an id or a page of a list is a look into an index, by a thread that waits for the disk alone.
 - **A turn behind a long history** is a short one, and the sending: what the model reads is kept encoded, and goes
-  from there to the socket. Of 8 MiB the system's own part of that is a millisecond, which is half of a short turn, so
-  the target is out of reach where the model is on the same machine.
+  from there to the socket. Of 8 MiB a bare process needs nearly a millisecond for that, more than a third of a short
+  turn, so the target of 1.3 times is out of reach where the model is on the same machine.
 - **Interrupts.** Half of one is the process: found, signalled, waited for, looked for once more. The other half
   is the end of the turn: decided, synced, told. A hundred at once take the same steps a hundred times.
 - **The bridge** is an interpreter that starts, and three milliseconds of ours: what else it needs (json, signal) is
