@@ -12,7 +12,15 @@ from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Any
 
-LATE = {"ssl": (), "asyncio.sslproto": (), "secrets": (), "importlib.metadata": ("entry_points",)}
+LATE = {
+    "ssl": (),
+    "asyncio.sslproto": (),
+    "secrets": (),
+    "importlib.metadata": ("entry_points",),
+    "tempfile": (),
+    "shutil": (),  # with three ways of compression
+    "difflib": (),
+}
 
 
 def load_late() -> None:

@@ -60,7 +60,11 @@ def only_one(paths: Paths, busy: Callable[[str], None]) -> DaemonLock:
 
 
 def parser() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(prog="python -m supervisor", description="The Greenroom daemon.")
+    options = argparse.ArgumentParser(
+        prog="python -m supervisor",
+        description="The Greenroom daemon.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),  # to find it out would load shutil
+    )
     options.add_argument("--config", help="config file instead of the one that would be found")
     options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     options.add_argument("--profile")

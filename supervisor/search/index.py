@@ -5,7 +5,6 @@ so that the process may end anywhere. Of the journal it only reads, in the order
 """
 
 import os
-import shutil
 import sqlite3
 import threading
 import time
@@ -147,7 +146,8 @@ class SearchIndex:
             last = row
         if last is None:
             return False
-        if shutil.disk_usage(self._path.parent).free < LEFT_FREE:
+        room = os.statvfs(self._path.parent)
+        if room.f_bavail * room.f_frsize < LEFT_FREE:
             raise StorageFull(f"{self._path}: less than {LEFT_FREE >> 20} MiB are free, which the journal may need")
         piece = {"after": after, "until": last[0]}
         db.execute(tables.READ, piece)

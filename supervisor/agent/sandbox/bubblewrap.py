@@ -40,10 +40,15 @@ ISOLATED = (
 
 class Bubblewrap:
     def __init__(self, search: Sequence[str] = SYSTEM) -> None:
+        """`search` are the directories that are looked at before the daemon's own search path."""
+        self._search = search
+        self._placeholders = Placeholders()
+
+    @functools.cached_property
+    def _program(self) -> str | None:
         """Find bwrap, first in the system's directories: the daemon's search path may have a project's."""
         yours = (entry for entry in os.get_exec_path() if Path(entry).is_absolute())
-        self._program = shutil.which("bwrap", path=os.pathsep.join((*search, *yours)))
-        self._placeholders = Placeholders()
+        return shutil.which("bwrap", path=os.pathsep.join((*self._search, *yours)))
 
     @functools.cached_property
     def _by_descriptor(self) -> bool:
