@@ -142,5 +142,6 @@ def _give_back(db: sqlite3.Connection) -> bool:
     free = int(db.execute("PRAGMA freelist_count").fetchone()[0])
     if free <= SLACK_PAGES:
         return False
-    db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each row that is fetched gives back a page
+    for _ in range(STEP_PAGES):
+        db.execute("PRAGMA incremental_vacuum(1)")  # with 64 Python would still fetch a single page
     return True

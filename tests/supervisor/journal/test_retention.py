@@ -258,6 +258,8 @@ def test_free_pages_are_given_back_in_steps(opened: Open, path: Path) -> None:
         free.append(int(db.execute("PRAGMA freelist_count").fetchone()[0]))
         assert free[-2] - free[-1] <= STEP_PAGES
     assert max(free) > SLACK_PAGES + 2 * STEP_PAGES
+    top = free.index(max(free))
+    assert free[top] - free[top + 1] == STEP_PAGES
     assert free[-1] <= SLACK_PAGES
     opened()
     assert path.stat().st_size < large / 2
