@@ -6,21 +6,29 @@ the registry deletes whole conversations, because it knows which of them are ope
 
 import math
 import sqlite3
+from contextlib import closing
+from itertools import takewhile
 
 from msgspec import Struct
 
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
-STEP_ROWS = 20_000  # passed by in one step, because nothing of them is old or too much
+STEP_ROWS = 5_000  # compared in one step with a new limit
 STEP_PAGES = 64  # pages given back in one step; each is moved, so each is a write
 SLACK_PAGES = 256  # free pages that may stay: the next events fill them
+EARLIEST = 1.0  # an event that says it is older counts as this old: 0 is for conversations to be looked at
+NONE_MAY_GO = math.inf  # until the next head, which may have a later checkpoint
+LIMIT = "events limit"  # the note of the `max_events` and the last row that was compared with it
 
 NEXT = """
     SELECT c.key, c.checkpoint_seq, t.first_seq, t.last_seq
-    FROM tails t JOIN conversations c ON c.key = t.key
-    WHERE t.key > ? AND t.key <= ? AND (t.oldest < ? OR t.last_seq - t.first_seq >= ?) ORDER BY t.key LIMIT ?"""
-END_OF_STEP = "SELECT max(key) FROM (SELECT key FROM tails WHERE key > ? ORDER BY key LIMIT ?)"
+    FROM tails t INDEXED BY by_oldest CROSS JOIN conversations c ON c.key = t.key
+    WHERE t.oldest < ? ORDER BY t.oldest, t.key LIMIT ?"""
+NEXT_ROWS = "SELECT max(key), count(*) FROM (SELECT key FROM tails WHERE key > ? ORDER BY key LIMIT ?)"
+TOO_MANY = """
+    UPDATE tails NOT INDEXED SET oldest = 0 WHERE key > ? AND key <= ? AND last_seq - first_seq >= ? AND oldest > 0"""
 OLDEST = "SELECT ts FROM events WHERE conversation = ? ORDER BY seq LIMIT ?"
+FIRST_THAT_MAY_GO = "SELECT ts FROM events WHERE conversation = ? AND seq <= ? ORDER BY seq LIMIT 1"
 ERASE = """
     DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE conversation = ? ORDER BY seq LIMIT ?)"""
 
@@ -36,13 +44,6 @@ class Retention(Struct, frozen=True):
         return self.max_age_s is None and self.max_events is None
 
 
-class PruneStep(Struct, frozen=True):
-    """The result of a step. The next step goes on after the key `after`."""
-
-    after: int
-    more: bool
-
-
 class Candidate(Struct, frozen=True):
     key: int
     checkpoint_seq: int
@@ -50,15 +51,15 @@ class Candidate(Struct, frozen=True):
     last_seq: int
 
 
-def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> PruneStep:
+def step(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
+    """Carry out one step. True if there is more: what comes in meanwhile can wait for the next pass."""
     doomed = db.execute("SELECT key FROM doomed LIMIT 1").fetchone()
     if doomed is not None:
         erase(db, doomed[0])
-        return PruneStep(after, more=True)
-    end = None if policy.keeps_all else db.execute(END_OF_STEP, (after, STEP_ROWS)).fetchone()[0]
-    if end is not None:
-        return PruneStep(_thin_out(db, after, end, now, policy), more=True)
-    return PruneStep(after, more=True) if _give_back(db) else PruneStep(0, more=False)
+        return True
+    if not policy.keeps_all and (_compare(db, policy.max_events) or _thin_out(db, now, policy)):
+        return True
+    return _give_back(db)
 
 
 def doom(db: sqlite3.Connection, key: int) -> None:
@@ -76,21 +77,38 @@ def erase(db: sqlite3.Connection, key: int) -> bool:
     return False
 
 
-def _thin_out(db: sqlite3.Connection, after: int, end: int, now: float, policy: Retention) -> int:
-    """Take events of the conversations up to the key `end`; the key that the next step goes on after."""
+def _compare(db: sqlite3.Connection, max_events: int | None) -> bool:
+    """Find the conversations that are too long by a limit that is new. True if there may be more.
+
+    All others were within the limit when they were looked at, and are looked at again after each head.
+    """
+    if max_events is None:
+        db.execute("DELETE FROM notes WHERE name = ?", (LIMIT,))
+        return False
+    note = db.execute("SELECT text FROM notes WHERE name = ?", (LIMIT,)).fetchone()
+    limit, after = (int(number) for number in note[0].split()) if note else (max_events, 0)
+    if limit != max_events:
+        after = 0
+    end, count = db.execute(NEXT_ROWS, (after, STEP_ROWS)).fetchone()
+    if count:
+        db.execute(TOO_MANY, (after, end, max_events))
+        db.execute("INSERT OR REPLACE INTO notes (name, text) VALUES (?, ?)", (LIMIT, f"{max_events} {end}"))
+    return bool(count == STEP_ROWS)
+
+
+def _thin_out(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
+    """Delete events of conversations that may have too old or too many. True if there may be more."""
     cutoff = -math.inf if policy.max_age_s is None else now - policy.max_age_s
-    most = math.inf if policy.max_events is None else policy.max_events
-    rows = db.execute(NEXT, (after, end, cutoff, most, STEP_CONVERSATIONS))
+    rows = db.execute(NEXT, (max(cutoff, EARLIEST), STEP_CONVERSATIONS))
     candidates = [Candidate(*row) for row in rows]
     budget = STEP_EVENTS
     for one in candidates:
         count = min(_surplus(db, one, cutoff, policy.max_events), budget)
-        _forget(db, one, count, now)
         budget -= count
-        if budget == 0:  # this conversation may have more: the next step begins with it
-            return after
-        after = one.key
-    return after if len(candidates) == STEP_CONVERSATIONS else end
+        _forget(db, one, count, whole=budget > 0)
+        if budget == 0:
+            return True
+    return len(candidates) == STEP_CONVERSATIONS
 
 
 def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float, max_events: int | None) -> int:
@@ -102,26 +120,28 @@ def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float, max_events: 
 
 
 def _older(db: sqlite3.Connection, key: int, cutoff: float) -> int:
-    count = 0
-    for (ts,) in db.execute(OLDEST, (key, STEP_EVENTS)).fetchall():
-        if ts >= cutoff:
-            break
-        count += 1
-    return count
+    with closing(db.execute(OLDEST, (key, STEP_EVENTS))) as rows:
+        return sum(1 for _ in takewhile(lambda row: row[0] < cutoff, rows))
 
 
-def _forget(db: sqlite3.Connection, one: Candidate, count: int, now: float) -> None:
+def _forget(db: sqlite3.Connection, one: Candidate, count: int, *, whole: bool) -> None:
+    """Delete the oldest events. Unless that was the whole surplus, the next step begins here again."""
     first = one.first_seq + count
     if count:
         db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
-    left = db.execute(OLDEST, (one.key, 1)).fetchone()
-    oldest = now if left is None else left[0]
+    oldest = _oldest(db, one) if whole else 0.0
     db.execute("UPDATE tails SET first_seq = ?, oldest = ? WHERE key = ?", (first, oldest, one.key))
+
+
+def _oldest(db: sqlite3.Connection, one: Candidate) -> float:
+    row = db.execute(FIRST_THAT_MAY_GO, (one.key, one.checkpoint_seq)).fetchone()
+    return NONE_MAY_GO if row is None else max(row[0], EARLIEST)
 
 
 def _give_back(db: sqlite3.Connection) -> bool:
     free = int(db.execute("PRAGMA freelist_count").fetchone()[0])
     if free <= SLACK_PAGES:
         return False
-    db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each row that is fetched gives back a page
+    for _ in range(STEP_PAGES):
+        db.execute("PRAGMA incremental_vacuum(1)")  # with 64 Python would still fetch a single page
     return True

@@ -63,8 +63,13 @@ TOTALS = (
         WHEN old.cwd <> new.cwd OR old.state <> new.state OR old.archived <> new.archived
         BEGIN {ONE_LESS} {ONE_MORE} END""",
 )
-# No event that is kept is older; 0: nobody has looked. With it retention passes by without a look at the events.
+# No event that may go is older; 0: retention has to look, as it has after each head. By the index it finds
+# what has to be deleted and does not read the rest. An append without a head changes neither.
 OLDEST = "ALTER TABLE tails ADD COLUMN oldest REAL NOT NULL DEFAULT 0"
+BY_OLDEST = "CREATE INDEX by_oldest ON tails (oldest)"
+HEAD_STORED = """
+    CREATE TRIGGER head_stored AFTER UPDATE OF checkpoint_seq ON conversations
+        BEGIN UPDATE tails SET oldest = 0 WHERE key = new.key AND oldest > 0; END"""
 PIECE_ROWS = 5_000
 TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
 DATED = "dated"  # the note of the last row that has its time
@@ -113,6 +118,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(BY_NAME),
     at_once(*TOTALS),
     at_once(OLDEST),
+    at_once(BY_OLDEST, HEAD_STORED),
 )
 
 

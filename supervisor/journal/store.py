@@ -89,7 +89,6 @@ class SqliteJournal:
         self._presence = Presence(path)
         self._rescued: tuple[str, str] | None = None  # the present loss, and what was done about it
         self._connections = Connections(path, self._reader)
-        self._pruned = 0  # the key that the current pass of `prune` has come to
         self._closed = False
 
     def __repr__(self) -> str:
@@ -131,9 +130,7 @@ class SqliteJournal:
     def prune(self, now: float, policy: retention.Retention) -> bool:
         """Carry out one bounded step. True if there is more to do."""
         with self._writing(durable=False) as db:
-            step = retention.step(db, self._pruned, now, policy)
-        self._pruned = step.after
-        return step.more
+            return retention.step(db, now, policy)
 
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
         """Store a conversation with its history, whole or not at all. An error of `records` undoes it and is raised.

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.errors import StorageFailed, StorageFull
-from actors.vocabulary.records import ListQuery
-from supervisor.journal import SqliteJournal, repair
+from actors.vocabulary.records import Append, ListQuery
+from supervisor.journal import Retention, SqliteJournal, repair
 from supervisor.journal import salvage as salvaging
 from supervisor.journal.schema import MIGRATIONS, connect
 from tests.supervisor.journal.conftest import Open
-from tests.supervisor.journal.sample import A, B, C, Contents, begin, contents, follow, records, stored
+from tests.supervisor.journal.sample import A, B, C, Contents, begin, contents, follow, head, records, stored
 from tests.supervisor.journal.test_opening import second_step
 
 PAGE = 4096
@@ -216,6 +216,23 @@ def test_the_log_beside_a_damaged_file_is_read_and_set_aside(opened: Open, tmp_p
     assert again.repaired is not None
     assert found[C][1] == records(1, 3)
     assert (crashed / "journal.db.damaged-1-wal").read_bytes() == log
+
+
+def test_retention_goes_on_in_a_repaired_file(opened: Open, path: Path) -> None:
+    journal = opened()
+    stored(journal, [begin(of, 30, checkpoint_seq=30) for of in (A, B)])
+    while journal.prune(2000.0, Retention(max_events=20)):
+        pass
+    stored(journal, [Append(A, records(31, 35), head(A, 35, checkpoint_seq=35))])
+    journal.close()
+    ruin(path, root(path, "by_oldest"))
+    suspect(path)
+    journal = opened()
+    assert journal.repaired is not None
+    for most, kept in ((20, {A: 20, B: 20}), (5, {A: 5, B: 5})):
+        while journal.prune(2000.0, Retention(max_events=most)):
+            pass
+        assert {of: len(events) for of, (_, events) in contents(journal).items()} == kept
 
 
 def test_damage_met_while_running_is_typed_and_repaired_at_the_next_opening(

@@ -12,6 +12,8 @@ from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, conversation, follow, head, record, records, stored
 
+SLEEPING = 20_000
+A_FEW = 200  # operations of SQLite: fewer than conversations by far
 NOW = 10_000.0  # the samples' events are of 1001, 1002, …
 
 
@@ -24,6 +26,12 @@ def prune(journal: SqliteJournal, policy: Retention, now: float = NOW) -> int:
 
 def first_seqs(journal: SqliteJournal) -> dict[ConversationId, int]:
     return {of: events[0].seq if events else h.last_seq + 1 for of, (h, events) in contents(journal).items()}
+
+
+def first_seq(journal: SqliteJournal, of: ConversationId) -> int:
+    page = journal.read(of, 0, 1)
+    assert page is not None
+    return page.first_seq
 
 
 def test_the_newest_events_stay_and_pages_tell_where_they_begin(opened: Open) -> None:
@@ -77,8 +85,9 @@ def test_no_step_takes_more_than_its_share(opened: Open) -> None:
     count = 2 * STEP_EVENTS + 1
     stored(journal, [begin(A, count, checkpoint_seq=count), begin(B, count, checkpoint_seq=count)])
     db = journal._writer._db
-    left = [2 * count]
-    while journal.prune(NOW, Retention(max_events=0)):
+    left, more = [2 * count], True
+    while more:
+        more = journal.prune(NOW, Retention(max_events=0))
         left.append(int(db.execute("SELECT count(*) FROM events").fetchone()[0]))
         assert 0 <= left[-2] - left[-1] <= STEP_EVENTS
         contents(journal)  # dense and readable between any two steps
@@ -130,6 +139,103 @@ def test_a_pass_looks_at_the_events_of_those_alone_that_may_have_old_events(open
     assert {first_seqs(journal)[of] for of in ids[:7]} == {3}
 
 
+def operations(journal: SqliteJournal, policy: Retention, now: float) -> int:
+    """What SQLite does in a pass."""
+    count = 0
+
+    def one_more() -> None:
+        nonlocal count
+        count += 1
+
+    db = journal._writer._db
+    db.set_progress_handler(one_more, 1)
+    prune(journal, policy, now)
+    db.set_progress_handler(None, 1)
+    return count
+
+
+@pytest.mark.parametrize("policy", [Retention(max_age_s=1000), Retention(max_events=4), Retention(1000, 4)])
+@pytest.mark.parametrize("kept", ["whole", "behind the checkpoint", "the head alone"])
+def test_a_pass_over_what_sleeps_costs_nothing(opened: Open, policy: Retention, kept: str) -> None:
+    journal = opened()
+    checkpoint_seq = 0 if kept == "behind the checkpoint" else 1
+    ids = [conversation(n) for n in range(SLEEPING)]
+    stored(journal, [begin(of, checkpoint_seq=checkpoint_seq) for of in ids])
+    prune(journal, Retention(max_age_s=0) if kept == "the head alone" else policy, now=2000.0)
+    prune(journal, policy, now=2000.0)  # a limit that is new is compared with all, once
+    now = 2000.0 if kept == "whole" else 9000.0
+    assert operations(journal, policy, now) < A_FEW
+    assert operations(opened(), policy, now) < A_FEW
+    journal = opened()
+    stored(journal, [Append(ids[7], records(2, 9), head(ids[7], 9, checkpoint_seq=9))])
+    assert operations(journal, policy, now=1500.0) < 2 * A_FEW
+    assert first_seq(journal, ids[7]) == (6 if policy.max_events else 2 if kept == "the head alone" else 1)
+
+
+def test_what_sleeps_is_compared_with_a_limit_that_is_new_and_once(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supervisor.journal.retention.STEP_ROWS", 10)
+    journal = opened()
+    ids = [conversation(n) for n in range(35)]
+    stored(journal, [begin(of, 20, checkpoint_seq=20) for of in ids])
+    prune(journal, Retention(max_events=15))
+    assert set(first_seqs(journal).values()) == {6}
+    for _ in range(2):  # cut off in the middle, and taken up by another life
+        assert journal.prune(NOW, Retention(max_events=10))
+        journal = opened()
+    prune(journal, Retention(max_events=10))
+    assert set(first_seqs(journal).values()) == {11}
+    prune(journal, Retention(max_age_s=1e9))
+    prune(journal, Retention(max_events=20))
+    prune(journal, Retention(max_events=5))
+    assert set(first_seqs(journal).values()) == {16}
+
+
+def test_what_was_looked_at_without_a_limit_is_compared_when_the_same_limit_comes_back(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, 4, checkpoint_seq=4)])
+    prune(journal, Retention(max_events=4))
+    prune(journal, Retention())
+    stored(journal, [Append(A, records(5, 8), head(A, 8, checkpoint_seq=8))])
+    prune(journal, Retention(max_age_s=1e9))
+    assert first_seqs(journal) == {A: 1}
+    prune(journal, Retention(max_events=4))
+    assert first_seqs(journal) == {A: 5}
+
+
+def test_events_without_a_head_wait_for_the_next_head(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, 4, checkpoint_seq=4)])
+    prune(journal, Retention(max_events=4))
+    stored(journal, [follow(A, 5, 8)])
+    prune(journal, Retention(max_events=4))
+    journal = opened()  # as after a death in a turn, which gets its end then
+    stored(journal, [Append(A, records(9, 9), head(A, 9, checkpoint_seq=9))])
+    prune(journal, Retention(max_events=4))
+    assert first_seqs(journal) == {A: 6}
+
+
+def test_a_pass_ends_though_heads_are_stored_between_all_its_steps(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, 2 * STEP_EVENTS, checkpoint_seq=2 * STEP_EVENTS)])
+    last, steps = 2 * STEP_EVENTS, 1
+    while journal.prune(NOW, Retention(max_events=10)):
+        last, steps = last + 1, steps + 1
+        stored(journal, [Append(A, (record(last),), head(A, last, checkpoint_seq=last))])
+        assert steps < 5
+
+
+def test_times_before_the_epoch_do_not_hold_up_a_pass(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [Append(A, (record(1, ts=-5.0), record(2, ts=0.0)), head(A, 2, checkpoint_seq=2))])
+    for policy in (Retention(max_events=5), Retention(max_age_s=1e6)):
+        assert prune(journal, policy) == 1
+    assert first_seqs(journal) == {A: 1}
+    prune(journal, Retention(max_age_s=100))
+    assert first_seqs(journal) == {A: 3}
+
+
 def test_what_was_emptied_is_looked_at_when_what_came_after_is_too_old(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, 2, checkpoint_seq=2)])
@@ -152,6 +258,8 @@ def test_free_pages_are_given_back_in_steps(opened: Open, path: Path) -> None:
         free.append(int(db.execute("PRAGMA freelist_count").fetchone()[0]))
         assert free[-2] - free[-1] <= STEP_PAGES
     assert max(free) > SLACK_PAGES + 2 * STEP_PAGES
+    top = free.index(max(free))
+    assert free[top] - free[top + 1] == STEP_PAGES
     assert free[-1] <= SLACK_PAGES
     opened()
     assert path.stat().st_size < large / 2
