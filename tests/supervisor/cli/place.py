@@ -211,7 +211,7 @@ _NORMAL = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\b[0-9a-f]{16}(-\d+)?(\.\d+)*\b"), "TURN"),
-    (re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{8}\b|\b[0-9a-f]{8}(?=\s|$)"), "ID______"),
+    (re.compile(r"\b[0-9a-f]{8}\b"), "ID______"),
     (re.compile(r"\d{10}\.\d+"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "DATE TIME"),
     (re.compile(r"pid \d+"), "pid PID"),
