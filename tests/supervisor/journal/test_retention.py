@@ -140,7 +140,7 @@ def test_a_pass_looks_at_the_events_of_those_alone_that_may_have_old_events(open
 
 
 def operations(journal: SqliteJournal, policy: Retention, now: float) -> int:
-    """What SQLite does in a pass."""
+    """The operations of SQLite in a pass."""
     count = 0
 
     def one_more() -> None:
