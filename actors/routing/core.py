@@ -538,19 +538,19 @@ class Routing:
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
-        """Create it when it is known that its id and its name are free. What is said to it meanwhile waits."""
+        """Create it, once its name is known to be free; its id is fresh. What is said to it meanwhile waits."""
         conversation, name = query.conversation, query.begin.name or None
         refusal: GreenroomError | None = None
         if conversation in self._index:
             refusal = _exists(conversation)
         elif name is not None:
             refusal = self._claim(caller, Claim(name, conversation, None))
-        elif self._is_behind:
-            refusal = _behind()
         if refusal is not None:
             return self._refused(caller, refusal)
-        begin = ToConversation(conversation, query.begin, caller)
-        self._index.add(conversation, Entry(EntryStatus.FINDING, stash=[begin]))
+        entry = Entry(EntryStatus.FINDING, stash=[ToConversation(conversation, query.begin, caller)])
+        self._index.add(conversation, entry)
+        if name is None:
+            return self._serve_waiting(conversation, entry)
         return self._look_up(FindNew(conversation, name, caller))
 
     def _new_found(self, found: NewFound) -> list[RoutingEffect]:

@@ -28,6 +28,9 @@ def load_late() -> None:
     for name, functions in LATE.items():
         package = PathFinder.find_spec(name.partition(".")[0])
         _load_late(name, package.submodule_search_locations if package and "." in name else None, functions)
+    sys.modules["rich"] = None  # type: ignore[assignment]  # structlog would paint tracebacks with it: 5 MiB
+    import_module("structlog")
+    del sys.modules["rich"]
     for name in LATE:
         package_name, _, inner = name.rpartition(".")
         if package_name:  # an import would have bound it there

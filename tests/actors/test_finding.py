@@ -42,6 +42,7 @@ from actors.vocabulary.errors import (
     InvalidInput,
     NameTaken,
     Overloaded,
+    SequenceConflict,
     StorageFailed,
     StorageLost,
     UnknownConversation,
@@ -385,8 +386,13 @@ def test_a_copy_gets_no_name_that_is_on_its_way_to_the_disk_or_unreadable(asleep
 
 
 def test_an_id_that_sleeps_is_not_created_again(asleep: StagedDaemon) -> None:
-    again = asleep.ask(Create(A, Begin(SETTINGS)))
-    assert again == WrongState(f"conversation {A} exists")
+    named = asleep.ask(Create(A, Begin(SETTINGS, name="another")))
+    assert named == WrongState(f"conversation {A} exists")
+    fresh = asleep.ask(Create(A, Begin(SETTINGS)))
+    assert isinstance(fresh, SequenceConflict), (
+        "an id is fresh, so it is not looked for; the journal keeps what it has"
+    )
+    asleep.run()
     assert isinstance(asleep.say(A, Inspect()), Summary)
 
 
