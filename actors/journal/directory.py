@@ -74,7 +74,7 @@ class Directory(Actor[LookUp]):
                 return NameFound(caller, self._journal.named(name))
             case FindNew(conversation, name):
                 exists = self._journal.row(conversation) is not None
-                return NewFound(lookup, exists, self._journal.named(name) if name else None)
+                return NewFound(lookup, exists, self._journal.named(name))
             case FindReference(reference, caller):
                 return ReferenceFound(caller, self._resolved(reference))
             case FindBeginning(prefix, limit, caller):

@@ -88,7 +88,7 @@ class FindNew(Struct, frozen=True):
     """Find whether a new conversation may have this id and this name."""
 
     conversation: ConversationId
-    name: str | None
+    name: str
     caller: Caller
 
 

@@ -557,7 +557,7 @@ class Routing:
         asked = found.asked
         if found.exists:
             return self._not_created(asked, _exists(asked.conversation))
-        if found.owner is not None and asked.name is not None:
+        if found.owner is not None:
             return self._not_created(asked, _taken(asked.name))
         return self._serve_waiting(asked.conversation, self._index[asked.conversation])
 
