@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types reference reference-check soak bench judges lock clean
+.PHONY: help setup demo test check format lint types reference reference-check soak bench judges wires lock clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -23,8 +23,8 @@ setup: $(READY) ## make the virtual environment
 demo: $(READY) ## a tour with the built-in model: no key, no network
 	@$(RUN)greenroom demo
 
-test: $(READY) ## the whole test suite, a worker per core
-	@echo "==> tests" && $(RUN)python -m pytest -q -n auto --dist loadfile
+test: $(READY) ## the whole test suite, on all cores
+	@echo "==> tests" && $(RUN)python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 format: $(READY) ## format the code
 	@$(RUN)ruff format . && $(RUN)ruff check --fix --quiet .
@@ -57,6 +57,11 @@ judges: $(READY) ## clients and suites from elsewhere judge the MCP server
 	@$(PYTHON) -m venv tests/judges/.venv
 	@tests/judges/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/judges/requirements.txt
 	@$(RUN)python -m pytest tests/judges
+
+wires: $(READY) ## scenarios and judges with a model behind each wire; chat is what `make test` has
+	@for wire in responses messages; do \
+		echo "==> $$wire" && TEST_WIRE=$$wire $(RUN)python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder tests/scenarios tests/judges || exit 1; \
+	done
 
 lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv

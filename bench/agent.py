@@ -34,9 +34,11 @@ from actors.vocabulary.ids import ConversationId, InputId, TurnId  # noqa: E402
 from actors.vocabulary.items import TextItem  # noqa: E402
 from actors.vocabulary.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  # noqa: E402
+from supervisor.agent.backends.model import AgentOptions, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
+from supervisor.agent.backends.ports import Model  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
+from supervisor.agent.jobs.jobs import Jobs  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint  # noqa: E402
 from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
@@ -44,6 +46,7 @@ from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agent.processes.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
+from supervisor.agent.tools.own_tools import own_tools  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from supervisor.config.shared import WireApi  # noqa: E402
@@ -86,7 +89,7 @@ class Taker:
                 if any(isinstance(one, InputWanted) for one in batch):
                     self._runner.order(GiveInput(turn, ()), self)
                 if any(isinstance(one, StorageAwaited) for one in batch):
-                    self._runner.order(AllStored(turn), self)
+                    self._runner.order(AllStored(turn, 1), self)
             case TurnEnded():
                 self.ended.set_result(message.outcome)
             case _:
@@ -97,10 +100,13 @@ class OneModel:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def of(self, _: RunAgent) -> Model:
+    def of(self, _: ConversationId, __: Settings) -> Model:
         return self._model
 
-    def notice(self, _: RunAgent) -> None:
+    def forget(self, _: ConversationId) -> None:
+        return None
+
+    def notice(self, _: ConversationId, __: Settings) -> None:
         return None
 
 
@@ -109,7 +115,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[Runner]:
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
-        toolbox = Toolbox(processes, sandbox)
+        toolbox = Toolbox(own_tools(processes, sandbox, Jobs(processes, lambda _: None)))
         transcripts = TranscriptCache(FakeJournal())
         backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend)

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from greenroom import errors, events
     from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.answers import Conversation, Created, Hit, Row, Status, Stopped, Taken
+    from greenroom.answers import Changed, Conversation, Created, Hit, Row, Status, Stopped, Taken
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
-    from greenroom.methods import Question, Turn
+    from greenroom.methods import Question
     from greenroom.record import Event, Gap, UnknownEvent
+    from greenroom.turns import Turn
 
 __all__ = [
     "AsyncClient",
     "AsyncEvents",
+    "Changed",
     "Client",
     "ConnectionLost",
     "Conversation",

@@ -17,8 +17,8 @@ from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
 from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
 from greenroom.following import Happened, Reader
-from greenroom.methods import Api, event_of
-from greenroom.record import Event
+from greenroom.methods import Api
+from greenroom.record import Event, event_of
 from greenroom.scripts import ApiCall, NextNotification, Request, Script, TimeLimit
 from greenroom.wire import Json
 

@@ -4,12 +4,37 @@
 
 from typing import Any, Literal, TypedDict
 
-from greenroom.events import ApplyPatchApprovalRequest, ExecApprovalRequest, Settings
+from greenroom.events import (
+    ApplyPatchApprovalRequest,
+    BusyPolicy,
+    ElicitationApprovalRequest,
+    ExecApprovalRequest,
+    ImageItem,
+    LocalImageItem,
+    McpToolCallApprovalRequest,
+    SettingChange,
+    Settings,
+    TextItem,
+    ToolUseApprovalRequest,
+)
 from greenroom.record import FromJson
 
 Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived"]
 
-Ending = Literal["completed", "error", "interrupted", "replaced", "failed", "lost"]
+Ending = Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget"]
+
+
+class Brought(TypedDict):
+    what: str  # What it is, by names alone.
+    where: str  # The file or directory that it comes from.
+
+
+class Waiting(TypedDict):
+    input: str  # Its id.
+    policy: BusyPolicy  # steer: joins the running turn. enqueue, interrupt: gets its own.
+    preview: str  # Its first words.
+    by: str  # Which client sent it.
+    since: float  # When, in seconds since 1970; 0 where that was not noted.
 
 
 class Reader(TypedDict):
@@ -18,6 +43,66 @@ class Reader(TypedDict):
     seq: int  # The last event it was given.
     behind: int  # How many it was not given yet.
     read_only: bool  # It only watches.
+
+
+class OptionNow(TypedDict):
+    id: str  # The agent's id of it.
+    name: str  # What it is, in the agent's words.
+    category: str  # mode, model, thought_level, or what the agent calls it.
+    value: str  # What it is now.
+
+
+class AgentNow(TypedDict):
+    agent: str  # Its name in the config.
+    session: str  # Its own id of the session.
+    how: str  # How that began: new, resumed, loaded, seeded; empty: not yet.
+    program: str  # What the program calls itself, with its version.
+    can: list[str]  # What it said that it can do.
+    note: str  # What a person should know about how it began; empty: nothing.
+    model: str  # Its model; empty: it has not said.
+    mode: str  # Its mode; empty: it has not said.
+    options: list[OptionNow]  # All that can be set in it, with the values now.
+
+
+class WaitingWhole(TypedDict):
+    input: str  # Its id.
+    policy: BusyPolicy  # steer: joins the running turn. enqueue, interrupt: gets its own.
+    preview: str  # Its first words.
+    by: str  # Which client sent it.
+    since: float  # When, in seconds since 1970; 0 where that was not noted.
+    items: list[TextItem | ImageItem | LocalImageItem]  # The message whole.
+
+
+class Agent(FromJson):
+    name: str  # Its name, for `agent`.
+    title: str  # What people call it.
+    default: bool  # Conversations have it that name none.
+    state: Literal["ready", "installed", "no login", "missing"]  # installed: whether it is logged in is unknown.
+    start: list[str]  # The program and its arguments; empty if it is missing.
+    login: Literal["yes", "no", "unknown"]  # A key or a file of credentials was found.
+    sign: str  # Which: a variable's name or a file's.
+    wrong: str  # Why it can't be started; empty: it can.
+    next: str  # What a person does next to use it; empty: nothing.
+    install: str  # The command that installs it; empty: unknown.
+    log_in: str  # The command that logs in; empty: unknown.
+    confine: Literal["workspace", "none"]  # none: it runs outside of every sandbox.
+    network: bool  # It may use the network.
+    own: list[str]  # Files and directories of its own, which it may write.
+    brings: list[Brought]  # What it brings by itself: settings, servers, hooks, instructions.
+
+
+class AgentTrial(FromJson):
+    agent: str  # Its name.
+    state: Literal["ready", "no login", "failed"]  # What came of it.
+    program: str  # What the program calls itself, with its version.
+    took_s: float  # Seconds until it was ready.
+    can: list[str]  # What it said that it can do.
+    modes: list[str]  # Its modes, by its ids of them.
+    models: list[str]  # Its models, by its names of them; empty: it does not say.
+    options: list[str]  # What can be set in it, by its ids.
+    logins: list[str]  # Ways to log in.
+    needs_login: bool  # It says that nobody is logged in.
+    wrong: str  # Why it can't be used; empty: it can.
 
 
 class Created(FromJson):
@@ -32,13 +117,20 @@ class Row(FromJson):
     name: str | None  # Its name.
     state: Condition  # Its state.
     cwd: str  # Its working directory.
-    model: str  # Its model.
-    preview: str  # The beginning of what was said first.
+    agent: str  # The agent of its turns; empty: Greenroom's own.
+    model: str  # Its model, as far as it is known; empty: one that another agent has chosen itself.
+    preview: str  # What it is about: its agent's title for it, or how it began.
     created: float  # When, in seconds since 1970.
     updated: float  # When its last event happened.
     seq: int  # The number of its last event.
     tokens: int  # Tokens used so far.
+    usd: float  # Their price in US dollars, as far as it is known.
+    unpriced: int  # Responses whose price is not known.
+    uncounted: int  # Responses whose tokens the server has not told.
+    context_tokens: int | None  # How full the model's context is; null where nobody knows.
+    context_window: int | None  # Tokens that the model can read at once; null where unknown.
     archived: bool  # Left out of lists unless asked for.
+    queued: int | None  # How many inputs wait; null where that was not noted.
 
 
 class Hit(FromJson):
@@ -52,6 +144,35 @@ class Hit(FromJson):
     marks: list[list[Any]]  # Where in `text` they are: begin and end, in characters.
 
 
+class Job(FromJson):
+    job: str  # The job's id.
+    conversation: str  # The conversation that started it.
+    command: list[str]  # What runs.
+    cwd: str  # Where.
+    began: float  # When it was started, in seconds since 1970.
+    keeps: bool  # Whether it goes on after its turn.
+    running: bool  # Whether it runs.
+    state: str  # How it is, for people.
+    exit_code: int | None  # Its exit status; null while it runs.
+    written: int  # Bytes that it has written.
+
+
+class JobOutput(FromJson):
+    job: str  # The job's id.
+    conversation: str  # The conversation that started it.
+    command: list[str]  # What runs.
+    cwd: str  # Where.
+    began: float  # When it was started, in seconds since 1970.
+    keeps: bool  # Whether it goes on after its turn.
+    running: bool  # Whether it runs.
+    state: str  # How it is, for people.
+    exit_code: int | None  # Its exit status; null while it runs.
+    written: int  # Bytes that it has written.
+    output: str  # What it wrote behind the place asked for.
+    next: int  # The place to go on from.
+    lost: int  # Bytes between the place asked for and this output that are not kept any more.
+
+
 class Conversation(FromJson):
     conversation: str  # Its id.
     state: Condition  # Its state.
@@ -60,13 +181,20 @@ class Conversation(FromJson):
     seq: int  # The number of its last stored event.
     turn: str | None  # The open turn.
     queued: int  # How many inputs wait.
+    waiting: list[Waiting]  # The inputs that wait, in the order in which they will run.
     paused: bool  # True while queued inputs wait for the next message.
-    pending: list[ExecApprovalRequest | ApplyPatchApprovalRequest]  # Questions that wait for an answer.
+    pending: list[ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest | ToolUseApprovalRequest]  # Questions that wait for an answer.
     readers: list[Reader]  # Attached clients.
     tokens: int  # Tokens used so far.
+    usd: float  # Their price in US dollars, as far as it is known.
+    unpriced: int  # Responses whose price is not known.
+    uncounted: int  # Responses whose tokens the server has not told.
+    context_tokens: int | None  # How full the model's context is; null where nobody knows.
+    context_window: int | None  # Tokens that the model can read at once; null where unknown.
     created: float  # When, in seconds since 1970.
     updated: float  # When its last event happened.
-    preview: str  # The beginning of what was said first.
+    preview: str  # What it is about: its agent's title for it, or how it began.
+    agent_now: AgentNow | None  # What its agent has said of itself last; null: nothing yet, or it is Greenroom's own.
     failed: str | None  # Why it failed; null after a restart.
 
 
@@ -93,6 +221,20 @@ class Stopped(FromJson):
     turn: str | None  # The turn that was stopped; null if nothing ran.
     ending: Ending | None  # How it ended.
     queued: int  # How many inputs wait, paused until the next message.
+    waiting: list[Waiting]  # Those inputs, in the order in which they will run.
+
+
+class Changed(FromJson):
+    settings: Settings  # How it is run now.
+    name: str | None  # Its name now.
+    changed: list[SettingChange]  # What has changed; empty if all of it was so already.
+    turn: str | None  # The turn that goes on with them.
+
+
+class WaitingInputs(FromJson):
+    paused: bool  # True while it is held until somebody says so, or says something.
+    turn: str | None  # The turn that runs before them.
+    waiting: list[Waiting | WaitingWhole]  # In the order in which they will run.
 
 
 class Status(FromJson):

@@ -4,44 +4,53 @@ A method is a script, as `greenroom.scripts` describes them, or it makes a reade
 result of a script, the asyncio client an awaitable; a reader becomes an iterator of the client's own kind.
 """
 
-from base64 import b64decode
-from collections.abc import Callable, Coroutine, Mapping
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from types import MethodType
 from typing import (
-    TYPE_CHECKING,
     Any,
-    Concatenate,
-    Generic,
     Literal,
-    ParamSpec,
     TypedDict,
-    TypeVar,
     Unpack,
     cast,
-    overload,
 )
 from uuid import uuid4
 
-from greenroom.answers import Conversation, Created, Hit, Row, Status, Stopped, Taken, TurnOver
+from greenroom.answers import (
+    Agent,
+    AgentTrial,
+    Changed,
+    Conversation,
+    Created,
+    Hit,
+    Job,
+    JobOutput,
+    Row,
+    Status,
+    Stopped,
+    Taken,
+    WaitingInputs,
+)
 from greenroom.errors import ConnectionLost, Refusal
 from greenroom.events import (
     ApplyPatchApprovalRequest,
     ApprovalPolicy,
     BusyPolicy,
     Decision,
+    ElicitationApprovalRequest,
     ExecApprovalRequest,
     ImageItem,
     LocalImageItem,
+    McpToolCallApprovalRequest,
+    ReasoningEffort,
     SandboxMode,
     TextItem,
+    ToolUseApprovalRequest,
 )
 from greenroom.following import ConversationReader, EverythingReader, HistoryReader, QuestionReader, Reader
-from greenroom.record import KINDS, Event, UnknownEvent
+from greenroom.method import reader, request
+from greenroom.record import Event, event_of
 from greenroom.scripts import (
     ANSWER_S,
-    END,
     HITS,
     QUESTIONS,
     TERMINAL,
@@ -53,71 +62,45 @@ from greenroom.scripts import (
     rows,
     surely,
 )
+from greenroom.turns import Turn, last_turn
 from greenroom.wire import Json
 
-if TYPE_CHECKING:  # the kinds of client, each of which is an Api
-    from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.client import Client, Events
-
 LONG_S = 120.0  # for what copies or deletes a whole history
-LOOK_BACK = 200  # events, in which the end of the last turn is looked for
-Question = ExecApprovalRequest | ApplyPatchApprovalRequest
+Question = (
+    ExecApprovalRequest
+    | ApplyPatchApprovalRequest
+    | McpToolCallApprovalRequest
+    | ElicitationApprovalRequest
+    | ToolUseApprovalRequest
+)
 Prompt = str | list[TextItem | ImageItem | LocalImageItem]
-P = ParamSpec("P")
-T = TypeVar("T")
-E = TypeVar("E", bound=Event)
-C = TypeVar("C")
-M = TypeVar("M")  # what a method is made of: a script or a reader
-B = TypeVar("B")  # what it returns to a blocking caller
-A = TypeVar("A")  # and what it returns on an event loop
-
-
-class Method(Generic[P, M, B, A]):
-    """A method of both clients, whose result depends on the kind of client. Of the class, it is the script itself."""
-
-    def __init__(self, made: Callable[Concatenate["Api", P], M], carried_out: str) -> None:
-        @wraps(made)
-        def method(client: "Api", *args: P.args, **kwargs: P.kwargs) -> Any:
-            return getattr(client, carried_out)(made(client, *args, **kwargs))
-
-        self._made, self._method = made, method
-
-    @overload
-    def __get__(self, client: None, kind: type) -> Callable[Concatenate["Api", P], M]: ...
-    @overload
-    def __get__(self, client: "Client", kind: type) -> Callable[P, B]: ...
-    @overload
-    def __get__(self, client: "AsyncClient", kind: type) -> Callable[P, A]: ...
-    def __get__(self, client: "Api | None", kind: type) -> Any:
-        return self._made if client is None else MethodType(self._method, client)
-
-
-def request(script: Callable[Concatenate["Api", P], Script[T]]) -> Method[P, Script[T], T, Coroutine[Any, Any, T]]:
-    return Method(script, "_carry_out")
-
-
-def reader(
-    made: Callable[Concatenate["Api", P], Reader[E, C]],
-) -> Method[P, Reader[E, C], "Events[E, C]", "AsyncEvents[E, C]"]:
-    return Method(made, "_read")
-
-
-class Turn(TurnOver):
-    """A turn that has ended."""
-
-    conversation: str  # Whose turn it was.
 
 
 class NewSettings(TypedDict, total=False):
     """The settings of a new conversation; what is left out comes from the config."""
 
+    agent: str | None
     cwd: str | PathLike[str] | None
     model: str | None
     provider: str | None
     profile: str | None
     approval_policy: ApprovalPolicy | None
     sandbox: SandboxMode | None
+    writable_roots: list[str] | None
     config: Mapping[str, Any] | None
+
+
+class NewValues(TypedDict, total=False):
+    """New values of a conversation's settings; None means what the config says."""
+
+    model: str | None
+    provider: str | None
+    profile: str | None
+    effort: ReasoningEffort | None
+    approval_policy: ApprovalPolicy | None
+    sandbox: SandboxMode | None
+    writable_roots: list[str] | None
+    agent: str | None
 
 
 class Api:
@@ -171,6 +154,11 @@ class Api:
         return found
 
     @request
+    def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[Changed]:
+        """Change settings: all that is named, or nothing. A turn that runs goes on with them."""
+        return Changed.of((yield ApiCall("conversation/set", {"conversation": conversation, "settings": values})))
+
+    @request
     def rename(self, conversation: str, name: str | None) -> Script[None]:
         """Give a name; None takes it away."""
         yield ApiCall("conversation/rename", {"conversation": conversation, "name": name})
@@ -186,9 +174,12 @@ class Api:
         yield ApiCall("conversation/delete", {"conversation": conversation}, LONG_S)
 
     @request
-    def fork(self, conversation: str, *, at: int | None = None, name: str | None = None) -> Script[str]:
-        """Copy the history, up to the event `at`, into a new conversation. Its id."""
-        made = yield ApiCall("conversation/fork", {"conversation": conversation, "at": at, "name": name}, LONG_S)
+    def fork(
+        self, conversation: str, *, at: int | None = None, name: str | None = None, settings: NewValues | None = None
+    ) -> Script[str]:
+        """Copy the history, up to the event `at`, into a new conversation with these settings. Its id."""
+        params = {"conversation": conversation, "at": at, "name": name, "settings": settings or {}}
+        made = yield ApiCall("conversation/fork", params, LONG_S)
         return str(made["conversation"])
 
     @request
@@ -206,13 +197,14 @@ class Api:
         *,
         if_busy: BusyPolicy = "steer",
         key: str | None = None,
+        settings: NewValues | None = None,
     ) -> Script[Taken]:
         """Say something and return when it is stored; the turn goes on by itself.
 
         With the same `key` the same is said only once, however often it is sent. Each call makes one of its own, so
-        that it can send again after a lost connection.
+        that it can send again after a lost connection. `settings` are for a turn of its own.
         """
-        return Taken.of((yield from surely(_send(conversation, prompt, if_busy, key, wait=False))))
+        return Taken.of((yield from surely(_send(conversation, prompt, if_busy, key, wait=False, settings=settings))))
 
     @request
     def send_and_wait(
@@ -222,6 +214,7 @@ class Api:
         *,
         if_busy: BusyPolicy = "steer",
         key: str | None = None,
+        settings: NewValues | None = None,
         timeout_s: float | None = None,
     ) -> Script[Turn]:
         """Say something and wait for the end of the turn that takes it, through restarts of the daemon.
@@ -229,7 +222,20 @@ class Api:
         When the time runs out, TimedOut is raised and the turn goes on; `interrupt` stops it.
         """
         yield TimeLimit(timeout_s)
-        answer = yield from surely(_send(conversation, prompt, if_busy, key, wait=True))
+        answer = yield from surely(_send(conversation, prompt, if_busy, key, wait=True, settings=settings))
+        if "ending" not in answer:
+            raise Refusal("the turn that took this key is no longer stored")
+        return Turn.of({**answer, "conversation": conversation})
+
+    @request
+    def compact(self, conversation: str, *, key: str | None = None, timeout_s: float | None = None) -> Script[Turn]:
+        """Sum up the history, so that there is room again in the model's context, and wait for the end of that.
+
+        While a turn runs it waits for its own. With nothing to sum up, Refusal is raised.
+        """
+        yield TimeLimit(timeout_s)
+        params = {"conversation": conversation, "key": key or uuid4().hex, "wait": True}
+        answer = yield from surely(ApiCall("conversation/compact", params, None))
         if "ending" not in answer:
             raise Refusal("the turn that took this key is no longer stored")
         return Turn.of({**answer, "conversation": conversation})
@@ -264,7 +270,7 @@ class Api:
                         break  # it has a new owner, which is asked next
                     running = not any(one["event"]["type"] in TERMINAL for one in message["params"]["events"])
                 else:
-                    return (yield from _last_turn(found["summary"]["conversation"]))
+                    return (yield from last_turn(found["summary"]["conversation"]))
             except ConnectionLost:
                 again = True
 
@@ -282,6 +288,78 @@ class Api:
         params = {"conversation": conversation, "kill": kill, "clear": clear, "reason": reason}
         return Stopped.of((yield ApiCall("conversation/interrupt", params, timeout_s)))
 
+    # --- background commands ----------------------------------------------------------------------------------------
+
+    @request
+    def jobs(self, conversation: str | None = None) -> Script[list[Job]]:
+        """The background commands, running or ended a while ago, oldest first."""
+        found = yield from surely(ApiCall("jobs/list", {"conversation": conversation}))
+        return [Job.of(one) for one in found["jobs"]]
+
+    @request
+    def read_job(self, job: str, *, after: int = 0, seconds: float = 0) -> Script[JobOutput]:
+        """Read output behind a place; with `seconds`, wait for some. `next` of the answer is where to go on."""
+        params = {"job": job, "after": after, "seconds": seconds}
+        return JobOutput.of((yield ApiCall("jobs/read", params, ANSWER_S + seconds)))
+
+    @request
+    def write_job(self, job: str, text: str, *, end_input: bool = False) -> Script[Job]:
+        """Write to a background command."""
+        return Job.of((yield ApiCall("jobs/write", {"job": job, "text": text, "end_input": end_input})))
+
+    @request
+    def wait_for_job(self, job: str, *, seconds: float = 30) -> Script[Job]:
+        """Wait for its end, or until the time is over."""
+        return Job.of((yield ApiCall("jobs/wait", {"job": job, "seconds": seconds}, ANSWER_S + seconds)))
+
+    @request
+    def end_job(self, job: str) -> Script[Job]:
+        """End a background command and return when all of it is gone."""
+        return Job.of((yield ApiCall("jobs/end", {"job": job})))
+
+    # --- what waits ------------------------------------------------------------------------------------------------
+
+    @request
+    def queue(self, conversation: str) -> Script[WaitingInputs]:
+        """The messages that wait, in the order in which they will run."""
+        return WaitingInputs.of((yield from surely(ApiCall("conversation/queue", {"conversation": conversation}))))
+
+    @request
+    def edit_input(self, conversation: str, input: str, prompt: Prompt) -> Script[None]:  # noqa: A002  # its name in the API
+        """Give a message that waits other words. Its sender, if it waits, is answered by the turn that takes it."""
+        yield ApiCall("conversation/edit_input", {"conversation": conversation, "input": input, **_said(prompt)})
+
+    @request
+    def move_input(
+        self,
+        conversation: str,
+        input: str,  # noqa: A002  # its name in the API
+        *,
+        before: str | None = None,
+        to: Literal["first", "last"] | None = None,
+    ) -> Script[None]:
+        """Let a message that waits run before another, or first or last of those that wait as it does."""
+        params = {"conversation": conversation, "input": input, "before": before, "to": to}
+        yield ApiCall("conversation/move_input", params)
+
+    @request
+    def withdraw(
+        self,
+        conversation: str,
+        input: str | None = None,  # noqa: A002  # its name in the API
+        *,
+        all: bool = False,  # noqa: A002  # the same
+        reason: str = "",
+    ) -> Script[None]:
+        """Withdraw a message that waits, or all of them. A sender that waits is told by Cancelled."""
+        params = {"conversation": conversation, "input": input, "all": all, "reason": reason}
+        yield ApiCall("conversation/withdraw", params)
+
+    @request
+    def resume_queue(self, conversation: str) -> Script[None]:
+        """Let the messages run that an interrupt holds."""
+        yield ApiCall("conversation/resume_queue", {"conversation": conversation})
+
     # --- approvals and the rest -------------------------------------------------------------------------------------
 
     @request
@@ -291,9 +369,32 @@ class Api:
         return questions_in(found["approvals"])
 
     @request
-    def answer(self, approval: str, decision: Decision, *, reason: str = "") -> Script[None]:
-        """Answer a question. Raises AlreadyAnswered if somebody was quicker."""
-        yield ApiCall("approvals/answer", {"approval": approval, "decision": decision, "reason": reason})
+    def answer(
+        self,
+        approval: str,
+        decision: Decision,
+        *,
+        reason: str = "",
+        option: str = "",
+        content: Mapping[str, str | bool | float | Sequence[str]] | None = None,
+    ) -> Script[None]:
+        """Answer a question. Raises AlreadyAnswered if somebody was quicker.
+
+        `option`: one that an agent offers, by its id or name. `content`: what a server is told, by its fields' names.
+        """
+        told = {"option": option, "content": dict(content or {})}
+        yield ApiCall("approvals/answer", {"approval": approval, "decision": decision, "reason": reason, **told})
+
+    @request
+    def agents(self) -> Script[list[Agent]]:
+        """The agents that can carry out turns, as this client has them, and how to get what is missing."""
+        return [Agent.of(one) for one in (yield from surely(ApiCall("agents/list", {})))["agents"]]
+
+    @request
+    def check_agent(self, agent: str, *, seconds: float = 60) -> Script[AgentTrial]:
+        """Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."""
+        params = {"agent": agent, "seconds": seconds}
+        return AgentTrial.of((yield ApiCall("agents/check", params, LONG_S + seconds)))
 
     @request
     def status(self) -> Script[Status]:
@@ -333,40 +434,30 @@ class Api:
 # --- pieces ---------------------------------------------------------------------------------------------------------
 
 
-def _send(conversation: str, prompt: Prompt, if_busy: BusyPolicy, key: str | None, *, wait: bool) -> ApiCall:
-    said: Json = {"prompt": prompt} if isinstance(prompt, str) else {"items": prompt}
-    params = {"conversation": conversation, **said, "if_busy": if_busy, "key": key or uuid4().hex, "wait": wait}
+def _send(
+    conversation: str,
+    prompt: Prompt,
+    if_busy: BusyPolicy,
+    key: str | None,
+    *,
+    wait: bool,
+    settings: NewValues | None,
+) -> ApiCall:
+    params = {
+        "conversation": conversation,
+        **_said(prompt),
+        "if_busy": if_busy,
+        "key": key or uuid4().hex,
+        "wait": wait,
+        "settings": settings or {},
+    }
     return ApiCall("conversation/send", params, None if wait else ANSWER_S)
 
 
-def event_of(envelope: Json) -> Event:
-    body = envelope["event"]
-    kind = KINDS.get(body["type"], UnknownEvent)
-    if kind is UnknownEvent:
-        return UnknownEvent.of({**envelope, "body": body})
-    chunk = {"chunk": b64decode(body["chunk"])} if "chunk" in body else {}
-    return kind.of({**envelope, **body, **chunk})
+def _said(prompt: Prompt) -> Json:
+    return {"prompt": prompt} if isinstance(prompt, str) else {"items": prompt}
 
 
 def questions_in(open_: list[Json]) -> list[Question]:
     """The approvals of the kinds that this version knows."""
     return [cast("Question", event_of(asked(one))) for one in open_ if one["type"] in QUESTIONS]
-
-
-def _last_turn(conversation: str) -> Script[Turn | None]:
-    params = {"conversation": conversation, "before": END, "limit": LOOK_BACK}
-    events = (yield from surely(ApiCall("conversation/history", params)))["events"]
-    for place, envelope in reversed(list(enumerate(events))):
-        if envelope["event"]["type"] in TERMINAL:
-            before = events[place - 1]["event"] if place else {}
-            return Turn.of({**_ended(envelope["event"], before), **envelope})
-    return None
-
-
-def _ended(body: Json, before: Json) -> Json:
-    """The end of a turn, from its terminal event and the event before."""
-    if body["type"] == "turn_aborted":
-        return {"ending": body["reason"], "message": body.get("message") or None}
-    if before.get("type") == "error":
-        return {"ending": "error", "message": before["message"]}
-    return {"ending": "completed", "message": body.get("last_agent_message")}

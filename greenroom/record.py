@@ -3,6 +3,7 @@
 Members that this version does not know are left out, so that a later daemon can be read.
 """
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -48,3 +49,12 @@ class UnknownEvent(Event):
     """An event of a later version than this package."""
 
     body: dict[str, Any]
+
+
+def event_of(envelope: Mapping[str, Any]) -> Event:
+    body = envelope["event"]
+    kind = KINDS.get(body["type"], UnknownEvent)
+    if kind is UnknownEvent:
+        return UnknownEvent.of({**envelope, "body": body})
+    chunk = {"chunk": b64decode(body["chunk"])} if "chunk" in body else {}
+    return kind.of({**envelope, **body, **chunk})

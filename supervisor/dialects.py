@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from supervisor.config.connection import with_connection
+from supervisor.config.limits import LimitsTable
 from supervisor.config.models import Config
-from supervisor.config.own import LimitsTable
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect

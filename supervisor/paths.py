@@ -32,7 +32,7 @@ class Paths:
     __slots__ = (
         *("config", "home", "run", "socket", "state"),
         *("config_file", "journal_file", "ledger_file", "lock_file", "log_file", "pid_file", "search_file"),
-        "stacks_file",
+        *("leftovers", "stacks_file"),
     )
 
     def __init__(self, config: str, state: str, run: str, home: str = "", socket: str = "") -> None:
@@ -47,6 +47,7 @@ class Paths:
         self.journal_file = os.path.join(state, JOURNAL)
         self.search_file = os.path.join(state, "search.sqlite3")
         self.ledger_file = os.path.join(state, "processes.ledger")
+        self.leftovers = os.path.join(state, "leftovers")  # what commands' sandboxes have put on disk for a while
         self.log_file = os.path.join(state, "greenroom.log")
         self.stacks_file = os.path.join(state, "greenroom.stacks")  # of all threads, which SIGUSR1 asks for
         self.lock_file = os.path.join(state, LOCK)  # there, as a journal has one owner whatever the run directory is
@@ -194,6 +195,15 @@ def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
     everyday = os.path.join(said, CONFIG_FILE)
     here = locate(environ).config_file
     return [here] if here == everyday else [here, everyday]
+
+
+def worktrees(environ: Mapping[str, str] | None = None) -> str:
+    """The folder of conversations' worktrees. Not below our state, where no command may write."""
+    environ = os.environ if environ is None else environ
+    data = _said(environ, "XDG_DATA_HOME") or os.path.join(
+        os.path.realpath(_home(environ)), ".local", "share", "greenroom"
+    )
+    return os.path.join(data, "worktrees")
 
 
 def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:

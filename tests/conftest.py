@@ -1,4 +1,7 @@
-"""Fixtures that every test may use, and a warden for the case that the run is killed."""
+"""Fixtures that every test may use, who begins first, and a warden for the case that the run is killed."""
+
+import os
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,11 +17,18 @@ settings.register_profile("any-machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any-machine")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many workers again as there are cores: the tests of daemons wait half of their time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + cores // 2
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest soaks begin first, so that at the end no worker waits for one of them."""
-    items.sort(key=_takes_s, reverse=True)
+    """The longest soaks and files begin first, so that at the end no worker waits for one of them."""
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (_takes_s(item, "soak"), _takes_s(item, "long"), sizes[item.path]), reverse=True)
 
 
-def _takes_s(item: pytest.Item) -> int:
-    soak = item.get_closest_marker("soak")
-    return int(soak.kwargs.get("takes_s", 0)) if soak else 0
+def _takes_s(item: pytest.Item, name: str) -> int:
+    mark = item.get_closest_marker(name)
+    return int(mark.kwargs.get("takes_s", 0)) if mark else 0

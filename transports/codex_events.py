@@ -14,6 +14,8 @@ from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
 from transports import jsonrpc
 from transports.jsonrpc import JsonObject
+from transports.notices import NOTICES
+from transports.tool_uses import USES, read_as
 
 SERVER = "codex-mcp-server"  # the name that Codex clients look for
 OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
@@ -80,20 +82,35 @@ def translated(slice_: Slice) -> Iterator[CodexEvent]:
     for record, msg in zip(slice_.records, messages, strict=False):
         yield CodexEvent(_type(record, msg), record.turn, msg or None, record)
     for delta, msg in zip(slice_.deltas, messages[len(slice_.records) :], strict=True):
-        yield CodexEvent(delta.type, slice_.turn, msg or None)
+        yield CodexEvent(_type_of_use(msg) if delta.type in USES else delta.type, slice_.turn, msg or None)
 
 
 def _type(record: Record, msg: bytes) -> str:
+    if record.type in USES:
+        return _type_of_use(msg)
+    if record.type in NOTICES:
+        return NOTICE
     if record.type == "turn_aborted" and msg.startswith(ENDED_BADLY):
         return "task_complete"
     return RENAMED.get(record.type, record.type)
 
 
+def _type_of_use(msg: bytes) -> str:
+    """The type that stands in the message of a tool's use, which may be that of a command or a patch."""
+    return msg.split(b'"', 4)[3].decode() if msg else NOTICE
+
+
 def seed_message(event: Mapping[str, object]) -> JsonObject | None:
     """An event's JSON object as those clients know it, or None."""
-    kind = str(event.get("type"))
+    read = read_as(event)
+    if read is None:
+        return None
+    event, kind = read, str(read.get("type"))
     kind = RENAMED.get(kind, kind)
-    if kind not in MEMBERS:
+    if kind in NOTICES:
+        notice = NOTICES[kind](event)
+        return {"type": NOTICE, "message": notice} if notice else None
+    if kind not in MEMBERS or event.get("counted") is False:  # they would take a count that nobody made for zero
         return None
     msg = {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
     msg |= {name: event[name] for name in OPTIONAL.get(kind, ()) if event.get(name) is not None}
@@ -131,6 +148,7 @@ def _known_reason(msg: JsonObject) -> JsonObject:
     return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
 
 
+NOTICE = "background_event"
 ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     "exec_command_output_delta": _chunk_as_numbers,
     "exec_command_end": _short_output,

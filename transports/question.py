@@ -4,6 +4,7 @@ Facts first, in full, and each on lines that begin with a mark of ours; then wha
 A command is written so that bash reads back exactly the words that will run. Standard library alone.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -42,6 +43,13 @@ def typed(argv: Sequence[str]) -> str:
     if len(argv) == 3 and argv[0] in _SHELLS and argv[1] in {"-c", "-lc"} and not misread(argv[2].replace("\n", "")):
         return argv[2]
     return command_text(argv)
+
+
+def invoked(invocation: Asked) -> str:
+    """A call of a tool of an MCP server, on one line."""
+    arguments = invocation.get("arguments")
+    told = json.dumps(arguments, ensure_ascii=False) if arguments else ""
+    return f"{_word(invocation['server'])} {_word(invocation['tool'])} {visible(told)}".rstrip()
 
 
 def place(path: str, home: str = "") -> str:
@@ -116,31 +124,81 @@ class Drawn(NamedTuple):
         return "\n".join(line for line, _ in self.lines)
 
 
+def is_use(asked: Asked) -> bool:
+    """True if an agent of others asks whether it may use a tool: it may be a patch or a command, too."""
+    return "places" in asked
+
+
 def is_patch(asked: Asked) -> bool:
-    return "changes" in asked
+    return bool(asked.get("changes")) if is_use(asked) else "changes" in asked
+
+
+def is_command(asked: Asked) -> bool:
+    return bool(asked.get("command")) and not is_patch(asked) if is_use(asked) else "command" in asked
+
+
+def is_tool(asked: Asked) -> bool:
+    """True if a tool of an MCP server would be called."""
+    return "tool" in asked
+
+
+def kind(asked: Asked) -> str:
+    if is_patch(asked):
+        return "patch"
+    if is_command(asked):
+        return "command"
+    return "tool" if is_tool(asked) or is_use(asked) else "server"
 
 
 def outside(asked: Asked) -> bool:
     """True if it would leave the sandbox. Commands of versions that did not say so always did."""
     said = asked.get("outside_sandbox")
-    return bool(said) if is_patch(asked) else said is not False
+    if is_use(asked):
+        return bool(said)
+    return said is not False if is_command(asked) else bool(said)
+
+
+def only_once(asked: Asked) -> bool:
+    """True if a yes can't hold for later: an agent of others asks, and offers no such option."""
+    offered = asked.get("options") or () if is_use(asked) else ()
+    return bool(offered) and all(one["kind"] != "allow_always" for one in offered)
 
 
 def title(asked: Asked) -> str:
     if is_patch(asked):
         count = len(asked["changes"])
         return f"may it change {count:,} {'file' if count == 1 else 'files'}?"
-    return "it failed in the sandbox, may it run again without?" if asked.get("retry") else "may it run this command?"
+    if is_tool(asked):
+        return "may it use this tool of an MCP server?"
+    if is_use(asked) and not is_command(asked):
+        return f"{_agent(asked)} asks, may it use this tool?"
+    if not is_command(asked):
+        return f"the MCP server {_word(asked['server'])} asks; may it have a yes?"
+    if asked.get("retry"):
+        return "it failed in the sandbox, may it run again without?"
+    if asked.get("background"):
+        return "may it run this command in the background?"
+    return "may it change the repository's history?" if asked.get("history_of") else "may it run this command?"
 
 
 def summary(asked: Asked, home: str = "") -> str:
     """The whole question on one line: for tables, lists and progress."""
     if is_patch(asked):
         return ", ".join(_change(path, change, home) for path, change in sorted(asked["changes"].items()))
+    if is_tool(asked):
+        return f"{_tool(asked)} {visible(' '.join(asked['arguments'].split()))}".rstrip()
+    if is_use(asked) and not is_command(asked):
+        return f"{asked['kind']}: {_short(asked['title'] or asked['arguments'])}"
+    if not is_command(asked):
+        return f"{_word(asked['server'])}: {visible(' '.join(asked['message'].split()))}"
     return command_line(asked["command"])
 
 
 def where(asked: Asked) -> str:
+    if is_use(asked):
+        return "outside the sandbox" if outside(asked) else "inside the agent's sandbox"
+    if not (is_command(asked) or is_patch(asked) or is_tool(asked)):
+        return "runs nothing"
     return "outside the sandbox" if outside(asked) else "in the sandbox"
 
 
@@ -154,17 +212,52 @@ def drawn(asked: Asked, columns: int = LONGEST, *, home: str = "", most: int | N
 
 def said_by_agent(asked: Asked) -> str:
     """The agent's reason for a command; all other reasons are ours."""
-    return "" if is_patch(asked) or asked.get("retry") else _short(asked.get("reason") or "")
+    return "" if not is_command(asked) or asked.get("retry") else _short(asked.get("reason") or "")
 
 
 def _subject(asked: Asked, home: str) -> Iterator[MarkedLine]:
     if is_patch(asked):
         for path, change in sorted(asked["changes"].items()):
             yield from changed(path, change, home)
+    elif is_tool(asked):
+        yield MarkedLine("  tool ", _tool(asked), "command")
+        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
+    elif is_use(asked) and not is_command(asked):
+        yield from _use(asked, home)
+    elif not is_command(asked):
+        yield from (MarkedLine("  it says: ", visible(line), "said") for line in asked["message"].split("\n"))
+        yield from (MarkedLine("  wants to be told: ", visible(line)) for line in asked["fields"])
+        if asked.get("url"):
+            yield MarkedLine("  wants you to visit: ", visible(asked["url"]), "outside")
     else:
         first, *more = command_text(asked["command"]).split("\n")
         yield MarkedLine("  $ ", first, "command")
         yield from (MarkedLine("  > ", line, "command") for line in more)
+
+
+def _use(asked: Asked, home: str) -> Iterator[MarkedLine]:
+    """A tool of an agent of others, which is neither command nor patch: its words for it, and what it is given."""
+    first, *others = (asked["title"] or "a tool without a name").split("\n")
+    yield MarkedLine(f"  {asked['kind']}: ", visible(first), "command")
+    yield from (MarkedLine("    ", visible(line), "command") for line in others)
+    yield from (MarkedLine("  file ", place(str(one["path"]), home), "file") for one in asked["places"])
+    yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
+
+
+def _agent(asked: Asked) -> str:
+    return _word(asked["agent"]) if asked.get("agent") else "the agent"
+
+
+def _tool(asked: Asked) -> str:
+    return f"{_word(asked['server'])} {_word(asked['tool'])}"
+
+
+def _laid_out(arguments: str) -> list[str]:
+    """The arguments a member a line, where they are whole."""
+    try:
+        return json.dumps(json.loads(arguments), indent=2, ensure_ascii=False).split("\n") if arguments else []
+    except (ValueError, RecursionError):
+        return arguments.split("\n")
 
 
 def changed(path: str, change: Any, home: str = "") -> Iterator[MarkedLine]:
@@ -198,12 +291,26 @@ def _change(path: str, change: Any, home: str) -> str:
 
 def _circumstances(asked: Asked, home: str) -> Iterator[MarkedLine]:
     """The circumstances, last, so that they stand next to where it is answered."""
-    if not is_patch(asked):
+    if is_command(asked) and asked.get("cwd"):
         yield MarkedLine("  in ", place(str(asked["cwd"]), home), "place")
-    if outside(asked) or not is_patch(asked):
+    if outside(asked) or is_command(asked) or is_use(asked):
         yield MarkedLine("  ", where(asked), "outside" if outside(asked) else "place")
+    if asked.get("history_of"):
+        text = f"it may write commits, branches and the index of {place(str(asked['history_of']), home)}, no hooks"
+        yield MarkedLine(
+            "  ", f"{text} and no configuration; approved for the conversation, all such commands may", "outside"
+        )
+    if asked.get("background"):
+        until = (
+            "with its turn" if asked["background"] == "turn" else "when it is done, somebody ends it, or the daemon"
+        )
+        yield MarkedLine("  ", f"it ends {until}; until then the agent may write to it unasked", "outside")
     if asked.get("grant_root"):
         yield MarkedLine("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
+    if len(asked.get("options") or ()) > 1 and is_use(asked):
+        for one in asked["options"]:
+            meant = f"{_word(one['id'])}: {_short(one['name'])} ({one['kind'].replace('_', ' ')})"
+            yield MarkedLine("  it offers ", meant)
     said = said_by_agent(asked)
     if said:
         yield MarkedLine("  the agent says: ", f'"{said}"', "said")

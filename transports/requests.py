@@ -5,7 +5,7 @@ time: the connection goes on.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -13,11 +13,13 @@ from actors.conversation.messages import Query
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
 from actors.vocabulary.records import Page, Record
 from actors.vocabulary.settings import SandboxPolicy, Settings
+from actors.vocabulary.spent import Spent
 
 
 class Person(Struct, frozen=True):
     """The settings of the person behind a client. The client may choose others, up to a ceiling."""
 
+    agent: str | None = None
     model: str | None = None
     profile: str | None = None
     cwd: str | None = None
@@ -35,6 +37,7 @@ class SettingsMade(Struct, frozen=True):
     settings: Settings
     notice: str | None = None
     warnings: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()  # those that were asked for, of settings that are to change
 
 
 class HistoryRead(Struct, frozen=True):
@@ -103,7 +106,14 @@ class Plain(Struct, frozen=True):
     value: Mapping[str, Any]
 
 
-SupervisorAnswer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Found | Plain
+class BudgetRead(Struct, frozen=True):
+    """Budgets with what is used of them. `settings` have the limits that were asked for."""
+
+    settings: Settings
+    budgets: tuple[dict[str, Any], ...]
+
+
+SupervisorAnswer = SettingsMade | BudgetRead | HistoryRead | NewsRead | AskedFound | Exported | Stored | Found | Plain
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -115,6 +125,7 @@ class MakeSettings(Query[SettingsMade], frozen=True):
     `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
     """
 
+    agent: str | None = None
     model: str | None = None
     model_provider: str | None = None
     profile: str | None = None
@@ -135,6 +146,21 @@ class Permit(Query[SettingsMade], frozen=True):
     settings: Settings
     current: Settings
     person: Person
+
+
+NewLimits: TypeAlias = Mapping[str, str | float | None]  # None: what the config says
+NewValues: TypeAlias = Mapping[str, str | tuple[str, ...] | None]
+
+
+class AlterSettings(Query[SettingsMade], frozen=True):
+    """Work out what new values come to in a conversation that has `current`. None: what the config says.
+
+    `person`: how far the client may go. None: the client is the person.
+    """
+
+    current: Settings
+    values: NewValues
+    person: Person | None = None
 
 
 class RememberEnvironment(Struct, frozen=True):
@@ -173,6 +199,8 @@ class Fork(Query[Stored], frozen=True):
     fork: ConversationId
     at: int | None = None
     name: str | None = None
+    values: NewValues = field(default_factory=dict)
+    by: str = ""
 
 
 class Export(Query[Exported], frozen=True):
@@ -190,6 +218,29 @@ class Import(Query[Stored | Plain], frozen=True):
     upload: str | None = None
     more: bool = False
     partial: bool = False
+
+
+class ReadUsage(Query[Plain], frozen=True):
+    """Sum what was spent, by group; since a moment, the whole day of that moment included."""
+
+    by: Literal["day", "model", "directory", "conversation"]
+    since: float | None
+    limit: int
+
+
+class ReadBudget(Query[BudgetRead], frozen=True):
+    """The budgets of a conversation, which has spent so much. `limits` are new ones by scope and unit."""
+
+    settings: Settings
+    spent: Spent
+    turn_spent: Spent
+    limits: NewLimits
+
+
+class ReadSharedBudgets(Query[Plain], frozen=True):
+    """The budgets of the day and of the home. `limits` raise them, by scope.unit."""
+
+    limits: NewLimits
 
 
 class AskStatus(Query[Plain], frozen=True):
@@ -269,9 +320,57 @@ class Search(Query[Found], frozen=True):
     best: bool = False
 
 
+class ListAgents(Query[Plain], frozen=True):
+    """{agents}: those that can be chosen, as the client has them, and how to get what is missing."""
+
+
+class CheckAgent(Query[Plain], frozen=True):
+    """Start an agent, ask what it can do, and end it."""
+
+    agent: str
+    limit_s: float
+
+
+class ListJobs(Query[Plain], frozen=True):
+    """{jobs}: background commands, running or ended a while ago."""
+
+    conversation: ConversationId | None = None
+
+
+class ReadJob(Query[Plain], frozen=True):
+    """Output of a background command behind a place, waiting for some if need be."""
+
+    job: str
+    after: int = 0
+    seconds: float = 0.0
+
+
+class WriteJob(Query[Plain], frozen=True):
+    job: str
+    text: str
+    end_input: bool = False
+
+
+class WaitForJob(Query[Plain], frozen=True):
+    job: str
+    seconds: float
+
+
+class EndJob(Query[Plain], frozen=True):
+    job: str
+
+
 SupervisorRequest = (
-    MakeSettings
+    ListAgents
+    | CheckAgent
+    | ListJobs
+    | ReadJob
+    | WriteJob
+    | WaitForJob
+    | EndJob
+    | MakeSettings
     | Permit
+    | AlterSettings
     | RememberEnvironment
     | ReadHistory
     | ReadNews
@@ -280,6 +379,9 @@ SupervisorRequest = (
     | Export
     | Import
     | AskStatus
+    | ReadUsage
+    | ReadBudget
+    | ReadSharedBudgets
     | ListClients
     | KillClient
     | Reload

@@ -4,7 +4,8 @@ No clock, no I/O, no chance, no threads, no logging: they come in as input. `fac
 that survives; `state` adds what lives only as long as the actor; every other room owns one concern of the decision.
 """
 
-from actors.conversation.facts import Facts, apply
+from actors.conversation.applying import apply
+from actors.conversation.facts import Facts
 from actors.conversation.reading import free_reader
 from actors.conversation.restore import head_of, restore, survivors_of
 from actors.conversation.state import Stamp, State, Step

@@ -1,6 +1,7 @@
 """Approvals: the answers of people to the questions of an open turn."""
 
 from actors.conversation.draft import Draft
+from actors.conversation.fitting import FittingAnswer, fitted
 from actors.conversation.messages import AnswerApproval
 from actors.conversation.orders import AnswerAgent
 from actors.conversation.starting import resume_turn
@@ -18,24 +19,38 @@ def answer_approval(draft: Draft, command: AnswerApproval) -> None:
     if command.decision is Decision.WITHDRAWN:
         draft.reply_now(InvalidInput("only the end of its turn withdraws a question"))
         return
-    if draft.facts.approval(command.approval) is None:
+    request = draft.facts.approval(command.approval)
+    if request is None:
         draft.reply_now(_why_not(draft, command.approval))
         return
     if draft.state.quiescing:
         draft.reply_now(Overloaded("the daemon is stopping; the question will be asked again"))
         return
-    resolve(draft, command.approval, command.decision, command.by, command.reason)
-    draft.reply_when_stored(Answered(command.approval, command.decision))
+    answer = fitted(request, command.decision, command.option, command.content)
+    if isinstance(answer, InvalidInput):
+        draft.reply_now(answer)
+        return
+    resolve(draft, command.approval, answer, command.by, command.reason)
+    draft.reply_when_stored(Answered(command.approval, answer.decision, answer.option))
 
 
-def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, reason: str) -> None:
-    draft.emit(ev.ApprovalResolved(approval_id=approval, decision=decision, by=by, reason=reason))
+def deny(draft: Draft, approval: ApprovalId, by: str, reason: str, decision: Decision = Decision.DENIED) -> None:
+    resolve(draft, approval, FittingAnswer(decision), by, reason)
+
+
+def resolve(draft: Draft, approval: ApprovalId, answer: FittingAnswer, by: str, reason: str) -> None:
+    decision, option, content = answer.decision, answer.option, answer.content
+    draft.emit(
+        ev.ApprovalResolved(
+            approval_id=approval, decision=decision, by=by, reason=reason, option=option, content=content
+        )
+    )
     turn, run = draft.facts.turn, draft.state.run
     assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
     if decision is Decision.ABORT:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
     elif run is not None and run.stage is Stage.RUNNING:
-        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason))
+        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason, option, content))
     elif run is None and not turn.approvals:
         resume_turn(draft, turn)
 

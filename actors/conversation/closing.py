@@ -5,42 +5,54 @@ from typing import assert_never
 from actors.conversation.draft import Draft
 from actors.conversation.effects import Settle
 from actors.conversation.facts import OpenItem, TurnFacts
+from actors.conversation.jobs import end_with_turn
 from actors.conversation.orders import (
     AgentStopped,
     Completed,
     Crashed,
     ModelFailed,
     Outcome,
+    OutOfBudget,
     PendingInput,
     Suspended,
 )
 from actors.conversation.starting import start_next
 from actors.conversation.state import Claim, StopDecision
+from actors.conversation.summary import line_of
 from actors.conversation.tail import Tail
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 
+TOLD = 5  # messages of a paused queue that its event names; `queue` lists all of them
+
 ABORTED_OUTPUT = {
     AbortReason.INTERRUPTED: "aborted by user",
     AbortReason.REPLACED: "aborted by user",
     AbortReason.FAILED: "aborted: the supervisor failed",
     AbortReason.LOST: "aborted: the supervisor was stopped",
+    AbortReason.BUDGET: "aborted: a budget was reached",
 }
 # Ends that nobody asked for are errors: clients that know only interrupts must not take them for an interrupt.
 NOBODY_ASKED = {
     AbortReason.FAILED: "the turn failed",
     AbortReason.LOST: "the turn was lost with the daemon",
+    AbortReason.BUDGET: "a budget was reached",
 }
 
 
-def close_turn(draft: Draft, outcome: Outcome, stopping: StopDecision | None) -> None:
+def close_turn(
+    draft: Draft,
+    outcome: Outcome,
+    stopping: StopDecision | None,
+    uncounted: ev.UncountedAnswer | None = None,
+) -> None:
     """Balance what is open, emit the one terminal event, answer everybody who waited for it, start what follows."""
     turn = draft.facts.turn
     assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have checked
     draft.state.run = None
-    terminal, error = _terminal(outcome, stopping)
+    terminal, error = _terminal(outcome, stopping, uncounted)
     reason = terminal.reason if isinstance(terminal, ev.TurnAborted) else AbortReason.FAILED
     _balance(draft, turn, reason)
     if error is not None:
@@ -57,17 +69,21 @@ def close_turn(draft: Draft, outcome: Outcome, stopping: StopDecision | None) ->
     start_next(draft)
 
 
-def _terminal(outcome: Outcome, stopping: StopDecision | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
+def _terminal(
+    outcome: Outcome, stopping: StopDecision | None, uncounted: ev.UncountedAnswer | None
+) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
     match outcome:
         case Completed(last_message):
-            return ev.TaskComplete(last_agent_message=last_message), None
+            return ev.TaskComplete(last_agent_message=last_message, uncounted=uncounted), None
         case ModelFailed(message) if stopping is None:
-            return ev.TaskComplete(), message
+            return ev.TaskComplete(uncounted=uncounted), message
         case Crashed(message) if stopping is None:
-            return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
-        case AgentStopped() | Suspended() | ModelFailed() | Crashed():
+            return ev.TurnAborted(reason=AbortReason.FAILED, message=message, uncounted=uncounted), None
+        case OutOfBudget(message) if stopping is None:
+            return ev.TurnAborted(reason=AbortReason.BUDGET, message=message, uncounted=uncounted), None
+        case AgentStopped() | Suspended() | ModelFailed() | OutOfBudget() | Crashed():
             why = stopping or StopDecision(AbortReason.FAILED, message="the agent stopped without being asked to")
-            return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
+            return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by, uncounted=uncounted), None
         case _:
             assert_never(outcome)
 
@@ -76,14 +92,15 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
     """Give every begin its end, every call its output, every question its withdrawal; keep partial text once."""
     tails = draft.state.tails
     for item, opened in turn.items:
-        _end_item(draft, item, opened, tails)
+        _end_item(draft, item, opened, tails, reason)
     for call, item in turn.calls:  # before partial text: an output follows its call, whatever was said meanwhile
         draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=_aborted_output(turn, item, reason)))
     for asked in turn.approvals:
         resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
         draft.emit(resolved)
     for tail in tails:
-        _keep_partial(draft, tail)
+        _keep_partial(draft, tail, reason)
+    end_with_turn(draft, turn.id)
 
 
 def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
@@ -104,21 +121,21 @@ def what_is_known(turn: TurnFacts) -> str:
     return "; what was approved has no record of a beginning" if turn.granted else ""
 
 
-def _keep_partial(draft: Draft, tail: Tail) -> None:
+def _keep_partial(draft: Draft, tail: Tail, reason: AbortReason) -> None:
     match tail.sample:
         case ev.AgentMessageDelta():
-            draft.emit(ev.AgentMessage(message=tail.whole(), item_id=tail.item, partial=True))
+            draft.emit(ev.AgentMessage(message=tail.whole(), item_id=tail.item, partial=True, cut=reason))
         case ev.AgentReasoningDelta():
-            draft.emit(ev.AgentReasoning(text=tail.whole(), item_id=tail.item, partial=True))
+            draft.emit(ev.AgentReasoning(text=tail.whole(), item_id=tail.item, partial=True, cut=reason))
         case ev.AgentReasoningRawContentDelta():
-            draft.emit(ev.AgentReasoningRawContent(text=tail.whole(), item_id=tail.item, partial=True))
-        case ev.ExecCommandOutputDelta():
+            draft.emit(ev.AgentReasoningRawContent(text=tail.whole(), item_id=tail.item, partial=True, cut=reason))
+        case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
             pass  # said by the end of its command
         case _:
             assert_never(tail.sample)
 
 
-def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...]) -> None:
+def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...], reason: AbortReason) -> None:
     match opened.kind:
         case "exec":
             written = {tail.key.rpartition("/")[2]: tail.whole() for tail in tails if tail.item == item}
@@ -129,6 +146,7 @@ def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, .
                     exit_code=-1,
                     stdout=written.get("stdout", ""),
                     stderr=written.get("stderr", ""),
+                    cut=reason,
                 )
             )
         case "patch":
@@ -139,8 +157,28 @@ def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, .
                 call_id=opened.call, item_id=item, invocation=invocation, result={"Err": "aborted"}
             )
             draft.emit(aborted)
+        case "use":
+            draft.emit(_cut_use(opened, item, tails, reason))
         case _:
             assert_never(opened.kind)
+
+
+def _cut_use(opened: OpenItem, item: ItemId, tails: tuple[Tail, ...], reason: AbortReason) -> ev.ToolUseEnd:
+    """End the use of a tool as cancelled. Its beginning is said again, with what it has written so far."""
+    begun = opened.use or ev.ToolUseBegin(call_id=opened.call, item_id=item)
+    return ev.ToolUseEnd(
+        call_id=opened.call,
+        item_id=item,
+        title=begun.title,
+        kind=begun.kind,
+        command=begun.command,
+        cwd=begun.cwd,
+        places=begun.places,
+        status="cancelled",
+        output="".join(tail.whole() for tail in tails if tail.item == item),
+        cut=reason,
+        reads_as=begun.reads_as,
+    )
 
 
 def _ending(terminal: ev.TaskComplete | ev.TurnAborted) -> Ending:
@@ -166,12 +204,16 @@ def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId,
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
     kept = _that_stays(draft)
     if kept and not draft.facts.paused:
-        draft.emit(ev.QueuePaused(queued=len(kept)))
+        draft.emit(paused(kept))
+
+
+def paused(kept: tuple[PendingInput, ...]) -> ev.QueuePaused:
+    return ev.QueuePaused(queued=len(kept), waiting=tuple(one.preview for one in kept[:TOLD]))
 
 
 def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
     """The input that stays queued behind the turn; input said after its stop starts the next turn at once."""
-    return tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
+    return tuple(one for one in draft.facts.line if one.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
@@ -187,7 +229,7 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Answer everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
+        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, line_of(_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

@@ -2,18 +2,22 @@
 
 import json
 
+from msgspec.structs import replace
 from pydantic_core import PydanticSerializationError
 
+from actors.conversation.applying import apply
 from actors.conversation.effects import Effect, ReplyTo
-from actors.conversation.facts import Facts, apply
+from actors.conversation.facts import Facts
+from actors.conversation.kept_tails import forgotten
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.ids import Caller, TurnId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Head, KeptText, OldText, Record
 from actors.vocabulary.shortening import shortened
+from actors.vocabulary.spent import LedgerEntry, Spent
 
 
 class Draft:
@@ -30,6 +34,10 @@ class Draft:
         self._last: list[Effect] = []
         self._durable = False
         self._headline = False
+        self._terminal = False
+        self._kept: tuple[KeptText, ...] = ()
+        self._old: tuple[OldText, ...] = ()
+        self._spent: dict[str, Spent] = {}  # by model
 
     @property
     def facts(self) -> Facts:
@@ -47,17 +55,33 @@ class Draft:
         event, body = _written(event)
         if len(body) > self.state.limits.event_bytes:
             event, body = _bounded(event, body, self.state.limits)
-        facts = apply(self.facts, event, self.now, turn)
+        before, facts = self.facts, apply(self.facts, event, self.now, turn)
+        if facts.spent is not before.spent:
+            self._spend(event, before, facts)
         record = Record(facts.seq, self.now, turn, event.type, body)
         self._records.append(record)
         self.state.unchecked += len(body)
         self._durable = self._durable or event.synced
         self._headline = self._headline or event.headline
+        self._terminal = self._terminal or event.terminal
         self.state.facts = facts
         self.state.window = (*self.state.window, record)
         item = getattr(event, "item_id", None)
         if item and self.state.tails and not isinstance(event, ev.AgentReasoningSectionBreak):
             self.state.tails = without_item(self.state.tails, item)
+
+    def keep(self, kept: tuple[KeptText, ...], old: tuple[OldText, ...]) -> None:
+        """Have unfinished text stored beside the events. Nobody waits for it."""
+        self._kept, self._old = kept, old
+
+    def _spend(self, event: ev.DurableEvent, before: Facts, after: Facts) -> None:
+        """Note for the ledger what was spent, on the model that was asked or is in use."""
+        turn = before.turn
+        own = turn.settings if turn and turn.settings else before.settings
+        told = event.uncounted if isinstance(event, ev.TurnEnd) else event
+        model = getattr(told, "model", "") or own.agent or own.model
+        spent = after.spent.minus(before.spent)
+        self._spent[model] = self._spent[model].plus(spent) if model in self._spent else spent
 
     @property
     def is_stored(self) -> bool:
@@ -99,8 +123,18 @@ class Draft:
         if self._records:
             self.state.versions = (*self.state.versions, self.facts)
             head = self._checkpoint() if self._headline or self._is_far_from_checkpoint else None
-            append = Append(self.facts.conversation, tuple(self._records), head, self._durable)
+            append = Append(self.facts.conversation, tuple(self._records), head, self._durable, self._entries())
+        if self.state.keeps and (self._records or self._kept):
+            old = (*self._old, *forgotten(self.state)) if self.state.kept else self._old
+            append = append or Append(self.facts.conversation, ())
+            append = replace(append, kept=self._kept, old=old, clears=self._terminal)
         return Step(self.state, append, (*self._effects, *self._last))
+
+    def _entries(self) -> tuple[LedgerEntry, ...]:
+        if not self._spent:
+            return ()
+        cwd = str(self.facts.settings.cwd)
+        return tuple(LedgerEntry(model, cwd, self.now, spent) for model, spent in self._spent.items())
 
     @property
     def _is_far_from_checkpoint(self) -> bool:

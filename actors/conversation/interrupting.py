@@ -2,8 +2,9 @@
 
 from actors.conversation.draft import Draft
 from actors.conversation.messages import Interrupt
-from actors.conversation.sending import withdraw_all
+from actors.conversation.queueing import withdraw_all
 from actors.conversation.state import StopDecision
+from actors.conversation.summary import line_of
 from actors.conversation.turns import stop_turn
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.settings import AbortReason
@@ -12,9 +13,9 @@ from actors.vocabulary.settings import AbortReason
 def interrupt(draft: Draft, command: Interrupt) -> None:
     """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
     if command.clear:
-        withdraw_all(draft, "cleared by an interrupt")
+        withdraw_all(draft, "cleared by an interrupt", command.by)
     if draft.facts.turn is None:
-        draft.reply_when_stored(Interrupted(None, None, len(draft.facts.pending)))
+        draft.reply_when_stored(Interrupted(None, None, line_of(draft.facts.line)))
         return
     if draft.caller is not None:
         draft.state.interrupts = (*draft.state.interrupts, draft.caller)

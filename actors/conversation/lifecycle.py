@@ -2,16 +2,16 @@
 
 from msgspec.structs import replace
 
-from actors.conversation import sending
-from actors.conversation.approving import resolve
+from actors.conversation import keeping, sending
+from actors.conversation.approving import deny
 from actors.conversation.closing import settle_claims
 from actors.conversation.commits import settle_stranded
 from actors.conversation.draft import Draft
 from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
+from actors.conversation.jobs import give_up_lost, refuse_while_running
 from actors.conversation.messages import (
     Archive,
     Begin,
-    ChangeSettings,
     Park,
     Quiesce,
     Rename,
@@ -21,6 +21,7 @@ from actors.conversation.messages import (
     TimerFired,
 )
 from actors.conversation.orders import SuspendAgent
+from actors.conversation.queueing import withdraw_what_is_awaited
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
@@ -31,6 +32,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Begun, Done
 from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
 from actors.vocabulary.ids import ApprovalId, InputId
+from actors.vocabulary.setting_changes import model_of
 from actors.vocabulary.settings import AbortReason
 
 
@@ -42,7 +44,7 @@ def begin(draft: Draft, command: Begin) -> None:
     draft.emit(
         ev.SessionConfigured(
             session_id=facts.conversation,
-            model=command.settings.model,
+            model=model_of(command.settings) or command.settings.agent,
             settings=command.settings,
             name=command.name,
         )
@@ -62,7 +64,7 @@ def rename(draft: Draft, command: Rename) -> None:
     if is_unborn(draft):
         return
     if command.name != draft.facts.name:
-        draft.emit(ev.ConversationRenamed(name=command.name))
+        draft.emit(ev.ConversationRenamed(name=command.name, by=command.by))
     draft.reply_when_stored(Done())
 
 
@@ -72,19 +74,12 @@ def archive(draft: Draft, command: Archive) -> None:
     if command.archived and draft.facts.turn is not None:
         draft.reply_now(WrongState("a turn is running; interrupt it first"))
         return
+    if command.archived and refuse_while_running(draft):
+        return
     if command.archived != draft.facts.archived:
         if command.archived:
-            sending.withdraw_what_is_awaited(draft, "the conversation was archived")
+            withdraw_what_is_awaited(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
-    draft.reply_when_stored(Done())
-
-
-def change_settings(draft: Draft, command: ChangeSettings) -> None:
-    if is_unborn(draft):
-        return
-    settings = command.settings.keeping(draft.facts.settings)
-    if settings != draft.facts.settings:
-        draft.emit(ev.SettingsChanged(settings=settings))
     draft.reply_when_stored(Done())
 
 
@@ -110,10 +105,12 @@ def revive(draft: Draft, news: Revived) -> None:
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
         inherit(draft, news.survivors)
+    give_up_lost(draft)
     if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
         stop_turn(draft, StopDecision(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
+    draft.state.tails = ()  # a turn that waits on paper says it anew
     for asked in draft.facts.asked:
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
@@ -125,6 +122,9 @@ def retire(draft: Draft, _: Retire) -> None:
     """Prepare for deletion. Refused while a turn is open; readers and callers are told."""
     if draft.facts.turn is not None:
         draft.reply_now(WrongState("a turn is running; interrupt it first"))
+        draft.at_once(Stay())
+        return
+    if refuse_while_running(draft):
         draft.at_once(Stay())
         return
     for reader in draft.state.subscribers:
@@ -149,8 +149,13 @@ def quiesce(draft: Draft, news: Quiesce) -> None:
 
 
 def put_on_paper(draft: Draft) -> None:
-    """End the agent of a turn that only waits for answers; an answer will start it again."""
+    """End the agent of a turn that only waits for answers; an answer will start it again.
+
+    Background commands end with their agent, so they keep it, unless the daemon is stopping.
+    """
     run, turn = draft.state.run, draft.facts.turn
+    if draft.facts.jobs and not draft.state.quiescing:
+        return
     if run and turn and turn.only_waits and run.stage is Stage.RUNNING and not run.suspending:
         draft.state.run = replace(run, suspending=True)
         draft.at_once(SuspendAgent(turn.id))
@@ -169,6 +174,7 @@ def is_quiet(draft: Draft) -> bool:
         and not state.held
         and not state.claims
         and not state.passes
+        and not state.facts.jobs
         and (turn is None or (turn.only_waits and all(asked.deadline_s is None for asked in turn.approvals)))
     )
 
@@ -191,6 +197,8 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
             deny_if_alone(draft, ApprovalId(rest))
         case sending.CALLER_GONE:
             sending.stop_for_nobody(draft, InputId(rest))
+        case keeping.TIMER:
+            keeping.keep_tails(draft)
         case "storage":
             settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
         case _:
@@ -213,7 +221,7 @@ def _look_at_idleness(draft: Draft) -> None:
 def _deadline(draft: Draft, approval: ApprovalId) -> None:
     asked = draft.facts.approval(approval)
     if asked is not None:
-        resolve(draft, approval, asked.default, "deadline", "nobody answered in time")
+        deny(draft, approval, "deadline", "nobody answered in time", asked.default)
 
 
 def park(draft: Draft, _: Park) -> None:

@@ -3,18 +3,32 @@
 Commands are imperative, news is past tense. What the conversation then does is in `effects`.
 """
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from actors.conversation.effects import Survivors
 from actors.conversation.orders import AgentOutput, TurnEnded
-from actors.vocabulary.answers import Accepted, Answered, Attached, Begun, Done, Interrupted, Summary, TurnResult
+from actors.vocabulary.agent_events import AgentCommands, AgentOptions, AgentTitle
+from actors.vocabulary.answers import (
+    Accepted,
+    Answered,
+    Attached,
+    Begun,
+    Changed,
+    Done,
+    Interrupted,
+    Summary,
+    TurnResult,
+)
 from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import JobEnded
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Page
-from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings, Task
 
 Message_contra = TypeVar("Message_contra", contravariant=True)
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -28,6 +42,11 @@ class Address(Protocol[Message_contra]):
 
 class Query(Struct, Generic[Answer_co], frozen=True):
     """A message with an answer: a value of this type, or a refusal."""
+
+
+class QueueEnd(StrEnum):
+    FIRST = "first"
+    LAST = "last"
 
 
 # --- commands to a conversation; `by` names the client for people -----
@@ -45,6 +64,8 @@ class Send(Query[Accepted | TurnResult], frozen=True):
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
     `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
+    `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
+    `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
     """
 
     items: tuple[InputItem, ...]
@@ -55,6 +76,8 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     by: str = ""
     gone_s: float | None = None
     input: InputId | None = None
+    task: Task = Task.ANSWER
+    own: tuple[str, ...] = ()
 
 
 class Interrupt(Query[Interrupted], frozen=True):
@@ -78,6 +101,8 @@ class AnswerApproval(Query[Answered], frozen=True):
     decision: Decision
     by: str = ""
     reason: str = ""
+    option: str = ""  # one that the agent offers, by its id or its name
+    content: Mapping[str, object] = {}  # what a server is told, by the names of its fields
 
 
 class PassOn(Struct, frozen=True):
@@ -118,23 +143,60 @@ class ConnectionClosed(Struct, frozen=True):
 
 class Rename(Query[Done], frozen=True):
     name: str | None
+    by: str = ""
 
 
 class Archive(Query[Done], frozen=True):
     archived: bool = True
 
 
-class ChangeSettings(Query[Done], frozen=True):
+class ChangeSettings(Query[Changed], frozen=True):
+    """Take these fields of the settings, from the next model request and the next call on; empty: all of them.
+
+    `seen`: the settings from which they were worked out; refused if there are others by now. `name` is one of the
+    conversation's settings to people: it is changed in the same step, or nothing is.
+    """
+
     settings: Settings
+    fields: tuple[str, ...] = ()
+    seen: Settings | None = None
+    name: str | UnsetType | None = UNSET
+    by: str = ""
 
 
 class ResumeQueue(Query[Done], frozen=True):
     """Let waiting input go on."""
 
+    by: str = ""
+
+
+class EditInput(Query[Done], frozen=True):
+    """Give waiting input other content; its place and its senders stay."""
+
+    input: InputId
+    items: tuple[InputItem, ...]
+    by: str = ""
+
+
+class MoveInput(Query[Done], frozen=True):
+    """Give waiting input another place: before another, or as the first or the last that waits as it does."""
+
+    input: InputId
+    to: InputId | QueueEnd
+    by: str = ""
+
 
 class WithdrawInput(Query[Done], frozen=True):
     input: InputId
     reason: str = ""
+    by: str = ""
+
+
+class WithdrawAll(Query[Done], frozen=True):
+    """Withdraw everything that waits."""
+
+    reason: str = ""
+    by: str = ""
 
 
 class Inspect(Query[Summary], frozen=True):
@@ -143,6 +205,22 @@ class Inspect(Query[Summary], frozen=True):
 
 class Retire(Query[Done], frozen=True):
     """Leave for good: the conversation is about to be deleted."""
+
+
+class RecordAgentNews(Query[Done], frozen=True):
+    """News of an agent that belong to no turn: its commands, its options, its title."""
+
+    news: tuple[AgentOptions | AgentCommands | AgentTitle, ...]
+
+
+class FollowAgent(Query[Done], frozen=True):
+    """The agent has begun to work although nobody said anything: its work is a turn."""
+
+
+class RecordJobEnd(Query[Done], frozen=True):
+    """A background command of this conversation has ended."""
+
+    ended: JobEnded
 
 
 class Restart(Query[Done], frozen=True):
@@ -164,8 +242,14 @@ Command = (
     | Archive
     | ChangeSettings
     | ResumeQueue
+    | EditInput
+    | MoveInput
     | WithdrawInput
+    | WithdrawAll
     | Inspect
+    | RecordJobEnd
+    | RecordAgentNews
+    | FollowAgent
     | Restart
     | Retire
 )

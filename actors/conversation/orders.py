@@ -3,17 +3,21 @@
 An agent has one batch of news under way; the next is sent when TakeMore says that the first was taken.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec import Struct
 
-from actors.vocabulary.events import AgentEvent, Delta
+from actors.vocabulary.events import AgentEvent, Delta, FormValue
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId, TurnId
-from actors.vocabulary.items import InputItem
-from actors.vocabulary.settings import BusyPolicy, Decision, Settings
+from actors.vocabulary.items import InputItem, first_words
+from actors.vocabulary.settings import BusyPolicy, Decision, Settings, Task
+from actors.vocabulary.spent import NOTHING, Spent
+
+SUM_UP = "(sum up the history)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: see `replacing`
 class PendingInput:
     """Accepted, stored, not taken by a turn yet."""
 
@@ -23,12 +27,42 @@ class PendingInput:
     settings: Settings | None = None
     key: str | None = None
     by: str = ""
+    task: Task = Task.ANSWER
+    own: tuple[str, ...] = ()  # the fields that these settings are meant for; empty: all of them
+    since: float = 0.0  # when it was accepted; 0: by a daemon that did not note it
+
+    @property
+    def preview(self) -> str:
+        """A line that tells of it."""
+        return SUM_UP if self.task is Task.COMPACT else first_words(self.items)
+
+    def settings_over(self, current: Settings) -> Settings | None:
+        """Return the settings of a turn of its own, or None if it has those of the conversation."""
+        if self.settings is None:
+            return None
+        return current.taking(self.settings, self.own) if self.own else self.settings.keeping(current)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """An agent's own session in this conversation, and the seq up to which it knows what happened.
+
+    `sum_usd` is what it last said that it has cost, `from_usd` what it had cost when its process began.
+    """
+
+    agent: str
+    session: str
+    seen: int
+    sum_usd: float = 0.0
+    from_usd: float = 0.0
 
 
 class RunAgent(Struct, frozen=True):
     """Start a turn, or go on in the middle of it when `resume` is set. All of it is on disk up to `seq`.
 
-    `first`: nothing was said before its own inputs, so there is no history to read.
+    `first`: nothing was said before its own inputs, so there is no history to read. `compacted`: the seq of the last
+    `compacted` event, which says what is not read any more; 0: all of it is. `spent` is what the conversation has
+    used, with `turn_spent`, what this turn has. `known` is the session that the agent of these settings had.
     """
 
     conversation: ConversationId
@@ -38,6 +72,11 @@ class RunAgent(Struct, frozen=True):
     resume: bool = False
     inputs: tuple[PendingInput, ...] = ()
     first: bool = False
+    task: Task = Task.ANSWER
+    compacted: int = 0
+    spent: Spent = NOTHING
+    turn_spent: Spent = NOTHING
+    known: KnownSession | None = None
 
 
 class StopAgent(Struct, frozen=True):
@@ -69,12 +108,22 @@ class AnswerAgent(Struct, frozen=True):
     approval: ApprovalId
     decision: Decision
     reason: str = ""
+    option: str = ""
+    content: Mapping[str, FormValue] = {}
+
+
+class UseSettings(Struct, frozen=True):
+    """The settings of the turn from its next model request on, and from its next call on."""
+
+    turn: TurnId
+    settings: Settings
 
 
 class AllStored(Struct, frozen=True):
-    """All that the turn had said when it asked is on disk."""
+    """All that the turn had said when it asked is on disk: everything up to `seq`."""
 
     turn: TurnId
+    seq: int
 
 
 class TakeMore(Struct, frozen=True):
@@ -96,7 +145,16 @@ class RestAgent(Struct, frozen=True):
 
 
 AgentOrder = (
-    RunAgent | StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
+    RunAgent
+    | StopAgent
+    | SuspendAgent
+    | OfferInput
+    | GiveInput
+    | AnswerAgent
+    | UseSettings
+    | AllStored
+    | TakeMore
+    | RestAgent
 )
 
 
@@ -126,6 +184,12 @@ class ModelFailed(Struct, frozen=True):
     message: str
 
 
+class OutOfBudget(Struct, frozen=True):
+    """A budget was reached; the agent has said which."""
+
+    message: str
+
+
 class AgentStopped(Struct, frozen=True):
     """Cancelled as asked; nothing of it runs any more."""
 
@@ -140,7 +204,7 @@ class Crashed(Struct, frozen=True):
     message: str
 
 
-Outcome = Completed | ModelFailed | AgentStopped | Suspended | Crashed
+Outcome = Completed | ModelFailed | OutOfBudget | AgentStopped | Suspended | Crashed
 
 
 class TurnEnded(Struct, frozen=True):

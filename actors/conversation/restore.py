@@ -1,16 +1,22 @@
 """Between a conversation and its row: the checkpoint that is written, and the state that is read back."""
 
+from dataclasses import replace
 from functools import cache
 
 from pydantic import TypeAdapter
 
+from actors.conversation.agents_told import about, model_now
+from actors.conversation.applying import apply
 from actors.conversation.effects import ReaderState, ReplyTo, Survivors
-from actors.conversation.facts import Facts, apply, unborn
-from actors.conversation.state import Limits, State, Subscriber
+from actors.conversation.facts import Facts, unborn
+from actors.conversation.kept_tails import restored_tails
+from actors.conversation.state import KeptTail, Limits, SettingsJson, State, Subscriber
 from actors.conversation.summary import condition
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import Head, KeptText, Record
+
+SETTINGS = {"settings"}
 
 
 @cache
@@ -20,16 +26,16 @@ def _checkpoint() -> TypeAdapter[Facts]:
 
 
 def head_of(state: State) -> Head:
-    facts = state.facts
+    facts, settings = state.facts, _settings_in(state)
     return Head(
         conversation=facts.conversation,
         name=facts.name,
         cwd=str(facts.settings.cwd),
-        model=facts.settings.model,
+        model=model_now(facts),
         state=condition(state).value,
-        preview=facts.preview,
-        settings=facts.settings.model_dump_json().encode(),
-        checkpoint=_checkpoint().dump_json(facts),
+        preview=about(facts),
+        settings=settings,
+        checkpoint=b'{"settings":%b,%b' % (settings, _checkpoint().dump_json(facts, exclude=SETTINGS)[1:]),
         checkpoint_seq=facts.seq,
         created=facts.created,
         updated=facts.updated,
@@ -37,14 +43,33 @@ def head_of(state: State) -> Head:
         generation=0,
         archived=facts.archived,
         tokens=facts.tokens,
+        context_tokens=facts.context_tokens,
+        context_window=facts.context_window,
+        usd=facts.spent.usd,
+        unpriced=facts.spent.unpriced,
+        queued=len(facts.pending),
+        agent=facts.settings.agent,
+        uncounted=facts.spent.uncounted,
     )
 
 
+def _settings_in(state: State) -> bytes:
+    """The settings in JSON, kept while they are the same: each turn has several checkpoints."""
+    settings, kept = state.facts.settings, state.settings_json
+    if kept is None or kept.settings is not settings:
+        kept = state.settings_json = SettingsJson(settings, settings.model_dump_json().encode())
+    return kept.json
+
+
 def restore(
-    conversation: ConversationId, head: Head | None, records: tuple[Record, ...], limits: Limits | None = None
+    conversation: ConversationId,
+    head: Head | None,
+    records: tuple[Record, ...],
+    limits: Limits | None = None,
+    kept: tuple[KeptText, ...] = (),
 ) -> State:
-    """The state that the journal holds: the checkpoint, and every event after it."""
-    facts = _checkpoint().validate_json(head.checkpoint) if head else unborn(conversation)
+    """The state that the journal holds: the checkpoint, every event after it, and the text that was not finished."""
+    facts = _of_before_the_ledger(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
     checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:
@@ -56,8 +81,18 @@ def restore(
         durable=facts,
         checkpoint=checkpoint,
         unchecked=unchecked,
+        tails=restored_tails(kept, facts.seq) if facts.turn is not None else (),
+        kept={(one.tail, one.since): KeptTail(one.end) for one in kept},
+        keeps=bool(kept),
         limits=limits or Limits(),
     )
+
+
+def _of_before_the_ledger(facts: Facts) -> Facts:
+    """Facts of a checkpoint that counted tokens and nothing else: what they cost is not known."""
+    if facts.tokens == facts.spent.tokens:
+        return facts
+    return replace(facts, spent=replace(facts.spent, tokens=facts.tokens, unpriced=1))
 
 
 def survivors_of(state: State) -> Survivors:

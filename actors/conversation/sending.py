@@ -2,20 +2,19 @@
 
 from dataclasses import replace
 
-from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
-from actors.conversation.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
+from actors.conversation.messages import CancelRequest, Send
 from actors.conversation.orders import OfferInput, PendingInput
+from actors.conversation.queueing import resume_if_paused, too_long, unusable, withdraw
 from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Done
+from actors.vocabulary.answers import Accepted
 from actors.vocabulary.errors import (
     Busy,
-    Cancelled,
     InvalidInput,
     Overloaded,
     QueueFull,
@@ -23,8 +22,7 @@ from actors.vocabulary.errors import (
     WrongState,
 )
 from actors.vocabulary.ids import ConnectionId, InputId
-from actors.vocabulary.items import says_nothing, size_of
-from actors.vocabulary.settings import AbortReason, BusyPolicy
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Task
 
 CALLER_GONE = "caller_gone"  # the timer's name
 
@@ -39,7 +37,7 @@ def send(draft: Draft, command: Send) -> None:
         _send_again(draft, command, known)
         return
     input_ = command.input or InputId(draft.name())
-    waiting = PendingInput(input_, command.items, command.policy, command.settings, command.key, command.by)
+    waiting = _pending(command, input_)
     _claim(draft, command, waiting.id)
     if draft.facts.turn is None:
         _send_to_idle(draft, waiting)
@@ -56,12 +54,8 @@ def _refusal(
         return UnknownConversation(f"no conversation {facts.conversation}")
     if draft.state.quiescing:
         return Overloaded("the daemon is stopping; try again in a moment")
-    if not command.items:
-        return InvalidInput("a message needs at least one item")
-    if says_nothing(command.items):
-        return InvalidInput(
-            "the message is empty; write some words, because many models refuse every request with it"
-        )
+    if nothing := _nothing_to_do(facts, command):
+        return nothing
     if facts.failed is not None:
         return WrongState(f"the conversation has failed: {facts.failed}; `greenroom restart` restarts it")
     if facts.archived:
@@ -73,16 +67,34 @@ def _refusal(
         told = f"{count} {'input waits' if count == 1 else 'inputs wait'} already"
         return QueueFull(f"{told} (greenroom.limits.queue_length)")
     if facts.turn is not None and facts.pending:
-        size = sum(map(size_of, (command.items, *(one.items for one in facts.pending))))
-        if size > draft.state.limits.queue_bytes:
-            told = f"with this one, {size} bytes of input would wait"
-            return QueueFull(f"{told}; {draft.state.limits.queue_bytes} are possible (greenroom.limits.queue_bytes)")
+        return too_long(draft, command.items, facts.pending)
     return None
 
 
+def _nothing_to_do(facts: Facts, command: Send) -> InvalidInput | WrongState | None:
+    if command.task is Task.COMPACT:
+        waits = facts.unsummed or facts.turn is not None
+        return None if waits else WrongState("there is nothing to sum up: no model has answered since the last time")
+    return unusable(command.items)
+
+
+def _pending(command: Send, input_: InputId) -> PendingInput:
+    """The command as input. Summing up is no part of a turn that answers, and takes no message with it."""
+    policy = BusyPolicy.ENQUEUE if command.task is Task.COMPACT else command.policy
+    return PendingInput(
+        input_, command.items, policy, command.settings, command.key, command.by, command.task, command.own
+    )
+
+
 def _send_to_idle(draft: Draft, waiting: PendingInput) -> None:
-    """Send to an idle conversation; its queue goes on. Input that steered in vain before an interrupt is first."""
-    _resume_if_paused(draft)
+    """Send to an idle conversation; its queue goes on. Input that steered in vain before an interrupt is first.
+
+    To sum up is no message, so a queue that is paused stays so.
+    """
+    if waiting.task is Task.COMPACT:
+        start_turn(draft, (waiting,))
+        return
+    resume_if_paused(draft)
     facts = draft.facts
     if waiting.policy is BusyPolicy.ENQUEUE and facts.pending:
         _queue(draft, waiting)
@@ -121,13 +133,10 @@ def _queue(draft: Draft, waiting: PendingInput) -> None:
             settings=waiting.settings,
             key=waiting.key,
             by=waiting.by,
+            task=waiting.task,
+            own=waiting.own,
         )
     )
-
-
-def _resume_if_paused(draft: Draft) -> None:
-    if draft.facts.paused:
-        draft.emit(ev.QueueResumed(queued=len(draft.facts.pending)))
 
 
 def _claim(draft: Draft, command: Send, taken: InputId) -> None:
@@ -173,45 +182,7 @@ def cancel_request(draft: Draft, command: CancelRequest) -> None:
     if turn is not None and claim.input in turn.inputs:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
     else:
-        _withdraw(draft, claim.input, "cancelled by its sender")
-
-
-def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
-    if all(waiting.id != command.input for waiting in draft.facts.pending):
-        draft.reply_now(InvalidInput(f"no input {command.input} waits"))
-        return
-    _withdraw(draft, command.input, command.reason)
-    draft.reply_when_stored(Done())
-
-
-def withdraw_all(draft: Draft, reason: str) -> None:
-    """Withdraw all input that no turn has taken yet. Its senders are told, if they wait."""
-    for waiting in draft.facts.pending:
-        _withdraw(draft, waiting.id, reason)
-
-
-def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
-    """Withdraw the input whose callers wait for an end that will not come for long; keep what nobody waits for."""
-    awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
-    for waiting in draft.facts.pending:
-        if waiting.id in awaited:
-            _withdraw(draft, waiting.id, reason)
-
-
-def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
-    draft.emit(ev.InputWithdrawn(input_id=taken, reason=reason))
-    claims = tuple(claim for claim in draft.state.claims if claim.input == taken)
-    settle_claims(draft, claims, Cancelled(f"the input was withdrawn: {reason}"))
-    draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
-
-
-def resume_queue(draft: Draft, _: ResumeQueue) -> None:
-    if draft.facts.archived:
-        draft.reply_now(WrongState("the conversation is archived; `greenroom archive --undo` unarchives it"))
-        return
-    _resume_if_paused(draft)
-    start_next(draft)
-    draft.reply_when_stored(Done())
+        withdraw(draft, claim.input, "cancelled by its sender")
 
 
 def forget_connection(draft: Draft, gone: ConnectionId) -> None:
@@ -234,7 +205,7 @@ def stop_for_nobody(draft: Draft, said: InputId) -> None:
         return
     if turn is None or said not in turn.inputs:
         if any(waiting.id == said for waiting in draft.facts.pending):
-            _withdraw(draft, said, "its caller is gone")
+            withdraw(draft, said, "its caller is gone")
         return
     waits = any(claim.awaiting and claim.input in turn.inputs for claim in draft.state.claims)
     if not (draft.state.subscribers or waits or turn.only_waits):

@@ -47,6 +47,7 @@ from actors.conversation.messages import (
     Revived,
     SessionInput,
     TimerFired,
+    ToConversation,
 )
 from actors.conversation.orders import (
     AllStored,
@@ -58,6 +59,7 @@ from actors.conversation.orders import (
     StopAgent,
     SuspendAgent,
     TakeMore,
+    UseSettings,
 )
 from actors.conversation.state import Limits
 from actors.journal.messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
@@ -69,7 +71,7 @@ from actors.vocabulary.errors import ActorGone, JournalError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from actors.vocabulary.ports import AgentRunner, Outbox
-from actors.vocabulary.records import Append, Head
+from actors.vocabulary.records import Head
 
 
 class SessionDeps(Struct, frozen=True):
@@ -153,7 +155,7 @@ class Session(Actor[SessionMessage]):
         """Begin with this state: settle the last life, then serve in order what came too early."""
         if loaded.error is not None:
             raise loaded.error
-        self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits)
+        self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits, loaded.kept)
         born = self._state.facts.seq > 0
         self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
         if loaded.head is not None:
@@ -210,13 +212,16 @@ class Session(Actor[SessionMessage]):
             return
         if append.head is not None:
             head = replace(append.head, generation=self.generation)
-            append = Append(append.conversation, append.records, head, append.durable)
+            append = replace(append, head=head)
             self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
         self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
-        """Tell the registry the open questions, which the index at start lacks; not after an orderly parking."""
-        if asked := state.facts.asked:
+        """Tell the registry the open questions, which the index at start lacks, and the last commit of an owner who
+        failed, perhaps before he heard of it; nothing after an orderly parking.
+        """
+        asked = state.facts.asked
+        if asked or self._revived.survivors is not None:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
@@ -243,6 +248,7 @@ class Session(Actor[SessionMessage]):
                 | GiveInput()
                 | AllStored()
                 | AnswerAgent()
+                | UseSettings()
                 | RestAgent()
                 | TakeMore()
             ):
@@ -331,7 +337,8 @@ class Session(Actor[SessionMessage]):
 
     def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
         """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
-        first = (bad,) if isinstance(bad, Ready) else ()
+        said = bad.command if isinstance(bad, ToConversation) else bad  # one for an owner who has gone is routed
+        first = (said,) if isinstance(said, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))
 

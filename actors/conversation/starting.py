@@ -1,5 +1,8 @@
 """The start of a turn: with the input that was said, after that is on disk."""
 
+from msgspec.structs import replace
+
+from actors.conversation.agents import known_to
 from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
 from actors.conversation.orders import (
@@ -11,31 +14,50 @@ from actors.conversation.state import Run, Stage
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.items import words_of
-from actors.vocabulary.settings import BusyPolicy
+from actors.vocabulary.settings import BusyPolicy, Task
 
 BORN = 1  # the seq of a conversation's first event
 
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
     """Begin a turn with what was said. The agent is told when that is on disk."""
-    named = next((waiting.settings for waiting in inputs if waiting.settings), None)
-    own = named and named.keeping(draft.facts.settings)
+    current = draft.facts.settings
+    own = next((waiting.settings_over(current) for waiting in inputs if waiting.settings), None)
     turn = TurnId(draft.name())
     first = draft.facts.seq == BORN
-    draft.emit(ev.TaskStarted(settings=own), turn)
-    for waiting in inputs:
+    task, window = inputs[0].task, draft.facts.context_window
+    started = ev.TaskStarted(settings=own, model_context_window=window, task=task)
+    if task is Task.COMPACT:
+        started = started.model_copy(update={"input_id": inputs[0].id, "key": inputs[0].key})
+    draft.emit(started, turn)
+    said = () if task is Task.COMPACT else inputs
+    for waiting in said:
         emit_user_message(draft, waiting)
     facts = draft.facts
-    run_agent(draft, RunAgent(facts.conversation, turn, own or facts.settings, facts.seq, inputs=inputs, first=first))
+    order = RunAgent(facts.conversation, turn, own or facts.settings, facts.seq, inputs=said, first=first)
+    run_agent(draft, replace(order, task=task, compacted=facts.compacted, spent=facts.spent))
+
+
+def follow_agent(draft: Draft) -> None:
+    """Begin a turn for what the agent has begun by itself, unless one is open, which has room for it."""
+    facts = draft.facts
+    if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:
+        return
+    turn = TurnId(draft.name())
+    draft.emit(ev.TaskStarted(model_context_window=facts.context_window, task=Task.FOLLOW), turn)
+    order = RunAgent(facts.conversation, turn, facts.settings, draft.facts.seq, task=Task.FOLLOW)
+    run_agent(draft, replace(order, compacted=facts.compacted, spent=facts.spent))
 
 
 def resume_turn(draft: Draft, turn: TurnFacts) -> None:
     """Go on in the middle of the turn: everything needed is in the journal."""
     facts = draft.facts
-    run_agent(draft, RunAgent(facts.conversation, turn.id, turn.settings or facts.settings, facts.seq, resume=True))
+    order = RunAgent(facts.conversation, turn.id, turn.settings or facts.settings, facts.seq, resume=True)
+    run_agent(draft, replace(order, compacted=facts.compacted, spent=facts.spent, turn_spent=turn.spent))
 
 
 def run_agent(draft: Draft, order: RunAgent) -> None:
+    order = replace(order, known=known_to(draft.facts, order.settings))
     draft.state.run = Run(order.turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
     draft.when_stored(order)
     if draft.facts.steering:  # said while it waited for an answer

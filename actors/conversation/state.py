@@ -12,7 +12,7 @@ from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.records import Append, Record
-from actors.vocabulary.settings import AbortReason
+from actors.vocabulary.settings import AbortReason, Settings
 
 
 class Stamp(Struct, frozen=True):
@@ -115,11 +115,25 @@ class Passes(Struct, frozen=True):
     timer: bool = False
 
 
+class KeptTail(Struct, frozen=True):
+    """The length of a tail as far as it is on disk, or on its way there, and the number of its pieces."""
+
+    end: int
+    pieces: int = 1
+
+
 class Held(Struct, frozen=True):
     """An effect that waits until everything up to `seq` is on disk."""
 
     seq: int
     effect: Effect
+
+
+class SettingsJson(Struct, frozen=True):
+    """Settings, and their JSON."""
+
+    settings: Settings
+    json: bytes
 
 
 class Retiring(Struct, frozen=True):
@@ -138,8 +152,12 @@ class State(Struct):
     durable: Facts | None = None  # as of `committed`; what a refused append falls back to
     checkpoint: int = 0  # the seq of the last one, stored or under way
     unchecked: int = 0  # bytes of the events behind it
+    settings_json: SettingsJson | None = None  # as of the last one
     window: tuple[Record, ...] = ()
     tails: tuple[Tail, ...] = ()
+    kept: Mapping[TailPlace, KeptTail] = field(default_factory=dict)  # the tails that are on disk
+    keeps: bool = False  # some text may be on disk
+    keep_timer: bool = False
     run: Run | None = None
     held: tuple[Held, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -2,7 +2,20 @@
 
 from typing import assert_never
 
-from actors.conversation import approving, commits, interrupting, lifecycle, reading, sending, turns, unanswerable
+from actors.conversation import (
+    approving,
+    changing,
+    commits,
+    following,
+    interrupting,
+    jobs,
+    lifecycle,
+    queueing,
+    reading,
+    sending,
+    turns,
+    unanswerable,
+)
 from actors.conversation.draft import Draft
 from actors.conversation.messages import (
     AnswerApproval,
@@ -16,14 +29,19 @@ from actors.conversation.messages import (
     Committed,
     ConnectionClosed,
     Detach,
+    EditInput,
+    FollowAgent,
     Inspect,
     Interrupt,
+    MoveInput,
     PageRead,
     Park,
     PassOn,
     Quiesce,
     ReadersWait,
     Ready,
+    RecordAgentNews,
+    RecordJobEnd,
     Rename,
     Restart,
     ResumeQueue,
@@ -34,6 +52,7 @@ from actors.conversation.messages import (
     SessionNews,
     TimerFired,
     ToConversation,
+    WithdrawAll,
     WithdrawInput,
 )
 from actors.conversation.orders import AgentOutput, TurnEnded
@@ -105,11 +124,23 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
         case Archive():
             lifecycle.archive(draft, message)
         case ChangeSettings():
-            lifecycle.change_settings(draft, message)
+            changing.change_settings(draft, message)
         case ResumeQueue():
-            sending.resume_queue(draft, message)
+            queueing.resume_queue(draft, message)
+        case EditInput():
+            queueing.edit_input(draft, message)
+        case MoveInput():
+            queueing.move_input(draft, message)
         case WithdrawInput():
-            sending.withdraw_input(draft, message)
+            queueing.withdraw_input(draft, message)
+        case WithdrawAll():
+            queueing.withdraw_everything(draft, message)
+        case RecordJobEnd():
+            jobs.record_end(draft, message)
+        case RecordAgentNews():
+            following.record_news(draft, message)
+        case FollowAgent():
+            following.follow(draft)
         case Restart():
             lifecycle.restart(draft, message)
         case Retire():

@@ -1,8 +1,11 @@
 """A conversation in one word and in one row."""
 
+from actors.conversation.agents_told import about, agent_now
 from actors.conversation.facts import Facts
+from actors.conversation.orders import PendingInput
 from actors.conversation.state import Run, Stage, State
-from actors.vocabulary.answers import Condition, Reader, Summary
+from actors.vocabulary.answers import Condition, Reader, Summary, WaitingInput
+from actors.vocabulary.spent import NOTHING
 
 
 def condition(state: State) -> Condition:
@@ -31,6 +34,11 @@ def _in_one_word(facts: Facts, run: Run | None) -> Condition:
             return Condition.RUNNING
 
 
+def line_of(pending: tuple[PendingInput, ...]) -> tuple[WaitingInput, ...]:
+    """Input that waits, as clients see it."""
+    return tuple(WaitingInput(one.id, one.policy, one.preview, one.items, one.by, one.since) for one in pending)
+
+
 def summary(state: State) -> Summary:
     facts = state.facts
     durable = state.durable or facts  # a turn and its questions are shown when they are on disk, as the events are
@@ -41,7 +49,7 @@ def summary(state: State) -> Summary:
         settings=facts.settings,
         seq=state.committed,
         turn=durable.turn.id if durable.turn else None,
-        queued=len(facts.pending),
+        waiting=line_of(facts.line),
         paused=facts.paused,
         pending=durable.asked,
         readers=tuple(
@@ -49,8 +57,16 @@ def summary(state: State) -> Summary:
             for one in state.subscribers.values()
         ),
         tokens=facts.tokens,
+        usd=facts.spent.usd,
+        unpriced=facts.spent.unpriced,
+        uncounted=facts.spent.uncounted,
+        spent=facts.spent,
+        turn_spent=facts.turn.spent if facts.turn else NOTHING,
         created=facts.created,
         updated=facts.updated,
-        preview=facts.preview,
+        preview=about(facts),
         failed=facts.failed,
+        context_tokens=facts.context_tokens,
+        context_window=facts.context_window,
+        agent_now=agent_now(facts),
     )

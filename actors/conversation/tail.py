@@ -37,8 +37,8 @@ class Tail(Struct, frozen=True):
 
     @property
     def is_output(self) -> bool:
-        """True for the output of a command, False for the model's own words."""
-        return isinstance(self.sample, ev.ExecCommandOutputDelta)
+        """True for the output of a command or a tool, False for the model's own words."""
+        return isinstance(self.sample, ev.ExecCommandOutputDelta | ev.ToolUseDelta)
 
     def whole(self) -> str:
         """Everything that is kept, as text."""
@@ -63,7 +63,9 @@ def key_of(delta: ev.Delta) -> str:
     match delta:
         case ev.ExecCommandOutputDelta():
             return f"{delta.item_id}/{delta.stream}"
-        case ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta():
+        case (
+            ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta() | ev.ToolUseDelta()
+        ):
             return f"{delta.item_id}/{delta.type}"
         case _:
             assert_never(delta)

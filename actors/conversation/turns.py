@@ -2,9 +2,10 @@
 
 from msgspec.structs import replace
 
-from actors.conversation.closing import close_turn
+from actors.conversation.closing import close_turn, paused
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer
+from actors.conversation.keeping import watch_tails
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
@@ -68,15 +69,18 @@ def _take(draft: Draft, news: AgentNews) -> None:
             | ev.AgentReasoningDelta()
             | ev.AgentReasoningRawContentDelta()
             | ev.ExecCommandOutputDelta()
+            | ev.ToolUseDelta()
         ):
             draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
+            if not draft.state.keep_timer:
+                watch_tails(draft)
         case InputWanted():
             _give_input(draft, turn.id)
         case StorageAwaited():
-            draft.when_stored(AllStored(turn.id))
+            draft.when_stored(AllStored(turn.id, draft.facts.seq))
         case ev.ApprovalRequest():
             _ask(draft, turn.id, news)
-        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():
+        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd() | ev.ToolUseEnd():
             if any(item == news.item_id for item, _ in turn.items):
                 draft.emit(news)
         case ev.ToolOutput():
@@ -140,7 +144,7 @@ def stop_turn(draft: Draft, stopping: StopDecision, *, kill: bool = False) -> No
 def _hold_the_replacement(draft: Draft) -> None:
     """Let the replacing input wait like all the others, because the turn was interrupted before it was replaced."""
     if any(waiting.policy is BusyPolicy.INTERRUPT for waiting in draft.facts.pending):
-        draft.emit(ev.QueuePaused(queued=len(draft.facts.pending)))
+        draft.emit(paused(draft.facts.line))
 
 
 def forget_held_run(draft: Draft) -> None:
@@ -155,8 +159,9 @@ def end_turn(draft: Draft, news: TurnEnded) -> None:
     run, turn = draft.state.run, draft.facts.turn
     if run is None or not run.heard(news.turn):
         return
+    batch, uncounted = _without_uncounted(news)
     if turn is not None:
-        _hear(draft, news.batch)
+        _hear(draft, batch)
         turn = draft.facts.turn
     draft.state.run = None
     if turn is None:  # the disk refused even its beginning
@@ -165,4 +170,18 @@ def end_turn(draft: Draft, news: TurnEnded) -> None:
         if not turn.approvals:
             resume_turn(draft, turn)
     else:
-        close_turn(draft, news.outcome, run.stopping)
+        close_turn(draft, news.outcome, run.stopping, uncounted)
+
+
+def _without_uncounted(news: TurnEnded) -> tuple[tuple[AgentNews, ...], ev.UncountedAnswer | None]:
+    """Take a last count without numbers out of the batch: the turn's end tells of it."""
+    match news:
+        case TurnEnded(outcome=Suspended()):
+            return news.batch, None
+        case TurnEnded(batch=(*batch, ev.TokenCount(counted=False) as count)):
+            told = ev.UncountedAnswer(
+                model=count.model, provider=count.provider, cost_usd=count.cost_usd, requests=count.requests
+            )
+            return tuple(batch), told
+        case _:
+            return news.batch, None

@@ -6,14 +6,13 @@ passed on is not handled here: it waits for ever.
 
 from msgspec.structs import replace
 
-from actors.conversation.approving import resolve
+from actors.conversation.approving import deny
 from actors.conversation.commits import RETRY_STORAGE_S
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer, Survivors
 from actors.conversation.messages import PassOn
 from actors.conversation.state import Passes
 from actors.vocabulary.ids import ApprovalId
-from actors.vocabulary.settings import Decision
 
 
 def pass_on(draft: Draft, command: PassOn) -> None:
@@ -24,7 +23,7 @@ def pass_on(draft: Draft, command: PassOn) -> None:
     passed = replace(passes, by=passes.by | {command.connection}) if command.asked else passes
     draft.state.passes = {**draft.state.passes, command.approval: passed}
     if command.asked and not draft.state.quiescing and not _somebody_can(draft, passed):
-        resolve(draft, command.approval, Decision.DENIED, command.by, command.reason)
+        deny(draft, command.approval, command.by, command.reason)
 
 
 def watch_passes(draft: Draft) -> None:
@@ -61,7 +60,7 @@ def deny_if_alone(draft: Draft, approval: ApprovalId) -> None:
     patience_s = draft.state.limits.unanswerable_s
     if passes.alone_since is not None and draft.now - passes.alone_since >= patience_s:
         reason = f"no attached client was able to answer it within {patience_s:g} s"
-        resolve(draft, approval, Decision.DENIED, "the daemon", reason)
+        deny(draft, approval, "the daemon", reason)
 
 
 def inherit(draft: Draft, survivors: Survivors) -> None:

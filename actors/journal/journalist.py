@@ -83,6 +83,8 @@ class Journalist(Actor[JournalistInput]):
             self.stored += len(append.records)
         else:
             log.error("journal.append_refused", conversation=append.conversation, code=error.code, reason=str(error))
+        if not append.records:  # only text that is kept: nobody waits for it, and the next event finds the same disk
+            return
         answer = Committed(append.records[-1].seq, store.epoch) if error is None else None
         try:
             store.reply_to.tell(answer or AppendRefused(error or StorageFailed("unknown"), store.epoch))

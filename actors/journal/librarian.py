@@ -65,7 +65,7 @@ class Librarian(Actor[LibrarianInput]):
             if page.complete:
                 break
             after = page.records[-1].seq
-        return Loaded(head, tuple(records))
+        return Loaded(head, tuple(records), kept=self._journal.kept_text(message.conversation))
 
     def _tell(self, address: Address[Answer], answer: Answer) -> None:
         try:

@@ -9,7 +9,7 @@ from actors.conversation.messages import Address, AppendRefused, Committed, Page
 from actors.vocabulary.answers import Candidates, Resolved
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId
-from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Record
+from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Record
 
 
 class Store(Struct, frozen=True):
@@ -26,6 +26,7 @@ class Loaded(Struct, frozen=True):
     head: Head | None
     records: tuple[Record, ...]
     error: GreenroomError | None = None
+    kept: tuple[KeptText, ...] = ()
 
 
 class Load(Struct, frozen=True):

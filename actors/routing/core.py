@@ -16,10 +16,12 @@ from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Surviv
 from actors.conversation.messages import (
     Address,
     CancelRequest,
+    ChangeSettings,
     ConnectionClosed,
     Park,
     Quiesce,
     Ready,
+    RecordJobEnd,
     Rename,
     Retire,
     Revived,
@@ -242,9 +244,9 @@ class Routing:
 
     def _route(self, message: ToConversation) -> list[RoutingEffect]:
         command, caller = message.command, message.caller
-        if isinstance(command, Rename) and command.name:
+        if isinstance(command, Rename | ChangeSettings) and command.name:
             return self._rename(command.name, message)
-        if isinstance(command, Send) and caller is not None:
+        if isinstance(command, Send | RecordJobEnd) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, message)
 

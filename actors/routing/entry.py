@@ -39,6 +39,7 @@ class EntryStatus(StrEnum):
 
 
 UNOWNED = frozenset({EntryStatus.FINDING, EntryStatus.PARKED, EntryStatus.REMOVING, EntryStatus.WAITING})
+OWNED = frozenset({EntryStatus.LIVE, EntryStatus.PARKING})  # by one who tells of each commit
 
 
 class Entry(Struct):
@@ -76,8 +77,12 @@ class Entry(Struct):
         return waiting
 
     def shown(self, row: Head | None = None) -> Head | None:
-        """The row with the state that a reader of lists should see. `row` is what was found on disk."""
-        head = self.head if row is None or (self.head is not None and self.head.last_seq >= row.last_seq) else row
+        """The row with the state that a reader of lists should see. `row` is what was found on disk.
+
+        It may be ahead of its owner, who learns of commits later: a reader who comes now is given less than it says.
+        """
+        ahead = row is not None and (self.head is None or row.last_seq > self.head.last_seq)
+        head = row if ahead and (self.head is None or self.status not in OWNED) else self.head
         if head is not None and self.status in UNOWNED and head.state == "idle":
             return replace(head, state="parked")
         return replace(head, state="failed") if head is not None and self.status is EntryStatus.BROKEN else head

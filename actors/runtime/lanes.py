@@ -13,6 +13,7 @@ from actors.conversation.messages import (
     Quiesce,
     Ready,
     ToConversation,
+    WithdrawAll,
     WithdrawInput,
 )
 from actors.journal.messages import LookedUp
@@ -41,6 +42,7 @@ LESS_WORK = (
     Detach,
     ConnectionClosed,
     WithdrawInput,
+    WithdrawAll,
     Ready,
 )
 ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, LookedUp, HeadChanged, Settle, WatchList))

@@ -7,11 +7,14 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from actors.vocabulary.agent_now import AgentNow
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Head, HeadPage
-from actors.vocabulary.settings import Decision, Settings
+from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
+from actors.vocabulary.spent import NOTHING, Spent
 
 
 class Condition(StrEnum):
@@ -53,6 +56,7 @@ class Ending(StrEnum):
     REPLACED = "replaced"
     FAILED = "failed"
     LOST = "lost"
+    BUDGET = "budget"
 
 
 class TurnResult(Struct, frozen=True):
@@ -64,17 +68,36 @@ class TurnResult(Struct, frozen=True):
     seq: int
 
 
+class WaitingInput(Struct, frozen=True):
+    """Accepted input that no turn has taken yet. `preview`: its first words; `since`: when it was accepted."""
+
+    input: InputId
+    policy: BusyPolicy
+    preview: str
+    items: tuple[InputItem, ...]
+    by: str
+    since: float
+
+
 class Interrupted(Struct, frozen=True):
-    """The turn has ended, and its processes are gone. `turn` is None where nothing was running."""
+    """The turn has ended, and its processes are gone. `turn` is None where nothing was running.
+
+    `waiting`: the input that is held until somebody says more, in the order in which it would run.
+    """
 
     turn: TurnId | None
     ending: Ending | None
-    queued: int = 0
+    waiting: tuple[WaitingInput, ...] = ()
+
+    @property
+    def queued(self) -> int:
+        return len(self.waiting)
 
 
 class Answered(Struct, frozen=True):
     approval: ApprovalId
     decision: Decision
+    option: str = ""
 
 
 class Reader(Struct, frozen=True):
@@ -92,7 +115,7 @@ class Summary(Struct, frozen=True):
     settings: Settings
     seq: int
     turn: TurnId | None
-    queued: int
+    waiting: tuple[WaitingInput, ...]
     paused: bool
     pending: tuple[ApprovalRequest, ...]
     readers: tuple[Reader, ...]
@@ -101,6 +124,27 @@ class Summary(Struct, frozen=True):
     updated: float
     preview: str
     failed: str | None = None
+    context_tokens: int | None = None
+    context_window: int | None = None
+    usd: float = 0.0
+    unpriced: int = 0
+    uncounted: int = 0
+    spent: Spent = NOTHING
+    turn_spent: Spent = NOTHING
+    agent_now: AgentNow | None = None
+
+    @property
+    def queued(self) -> int:
+        return len(self.waiting)
+
+
+class Changed(Struct, frozen=True):
+    """The settings as they are now, what of them has changed, and the turn that goes on with them."""
+
+    settings: Settings
+    name: str | None
+    changed: tuple[SettingChange, ...]
+    turn: TurnId | None
 
 
 class Attached(Struct, frozen=True):
@@ -147,6 +191,7 @@ Answer = (
     | Answered
     | Summary
     | Attached
+    | Changed
     | Done
     | Refusal
     | GreenroomError

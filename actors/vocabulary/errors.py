@@ -6,7 +6,7 @@
     │   ├── UnknownApproval         ├── AlreadyAnswered         ├── Busy
     │   ├── WrongState              ├── NotAllowed              ├── QueueFull
     │   ├── Overloaded              ├── Cancelled               ├── TurnFailed
-    │   └── NameTaken
+    │   ├── NameTaken               ├── SettingsMoved           └── UnknownJob
     ├── JournalError                the durable log could not do what was asked
     │   ├── StorageFull             ├── StorageReadOnly         ├── StorageFailed
     │   ├── StorageLost             ├── SequenceConflict        ├── JournalTooNew
@@ -124,6 +124,19 @@ class TurnFailed(Refusal):
 class NameTaken(Refusal):
     code = "name_taken"
     jsonrpc = -31013
+
+
+class SettingsMoved(Refusal):
+    """The settings from which a change was worked out are others by now."""
+
+    code = "settings_moved"
+    jsonrpc = -31014
+    retryable = True
+
+
+class UnknownJob(Refusal):
+    code = "unknown_job"
+    jsonrpc = -31015
 
 
 class JournalError(GreenroomError):

@@ -17,49 +17,50 @@ from enum import StrEnum
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
-from actors.vocabulary.items import InputItem
-from actors.vocabulary.settings import FROZEN, AbortReason, BusyPolicy, Decision, Settings
+from actors.vocabulary.agent_events import (
+    AgentCommand as AgentCommand,
+    AgentCommands as AgentCommands,
+    AgentOption as AgentOption,
+    AgentOptions as AgentOptions,
+    AgentSession as AgentSession,
+    AgentTitle as AgentTitle,
+    ApprovalOption as ApprovalOption,
+    OptionChoice as OptionChoice,
+    Place as Place,
+    ReadsAs as ReadsAs,
+    ToolKind as ToolKind,
+    ToolUseApprovalRequest as ToolUseApprovalRequest,
+    ToolUseBegin as ToolUseBegin,
+    ToolUseDelta as ToolUseDelta,
+    ToolUseEnd as ToolUseEnd,
+)
+from actors.vocabulary.event_bases import (
+    MOST as MOST,
+    AgentEvent as AgentEvent,
+    ApprovalRequest as ApprovalRequest,
+    Duration as Duration,
+    DurableEvent as DurableEvent,
+    Event as Event,
+    FileAdd as FileAdd,
+    FileChange as FileChange,
+    FileUpdate as FileUpdate,
+    FORM_LIMITS as FORM_LIMITS,
+    FormField as FormField,
+    FormValue as FormValue,
+    Standing as Standing,
+    UpdatedFile as UpdatedFile,
+    Whole as Whole,
+)
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
+from actors.vocabulary.items import ImageItem, InputItem
+from actors.vocabulary.settings import FROZEN, AbortReason, BusyPolicy, Decision, SettingChange, Settings, Task
 
-MOST = 2**63 - 1
-
-
-def _within_64_bits(value: Any) -> Any:
-    """Read a number that no column and few clients can hold as the largest they can: history stays readable."""
-    return max(-MOST, min(value, MOST)) if type(value) is int else value
-
-
-Whole = Annotated[int, BeforeValidator(_within_64_bits)]
-
-
-class Duration(BaseModel):
-    model_config = FROZEN
-    secs: Whole = Field(0, description="Whole seconds.")
-    nanos: Whole = Field(0, description="The rest, in nanoseconds.")
-
-
-class Event(BaseModel):
-    model_config = FROZEN
-
-    activity: ClassVar[str] = ""  # what the conversation is busy with from then on, for people; empty: as before
-
-    type: str
-
-
-class DurableEvent(Event):
-    synced: ClassVar[bool] = False  # a power cut must not take it: something was said, decided, ended
-    headline: ClassVar[bool] = False  # after it the row that `ls` and a wake-up read is not true any more
-    terminal: ClassVar[bool] = False  # its turn is over
-    said_by_client: ClassVar[bool] = False  # it is as long as a client's message may be
-    read_by_models: ClassVar[bool] = False  # the transcript that a model gets depends on it
-
-
-class AgentEvent(DurableEvent):
-    """An agent may say it."""
+BudgetScope = Literal["turn", "conversation", "day", "home"]
+BudgetUnit = Literal["requests", "tool_calls", "minutes", "tokens", "usd", "repetitions"]
 
 
 # --- the conversation ------------------------------------------------------------------
@@ -80,15 +81,20 @@ class SessionConfigured(DurableEvent):
 
 
 class SettingsChanged(DurableEvent):
+    """They count from the next model request on, and from the next call on; in a turn that runs, too."""
+
     headline = True
     type: Literal["settings_changed"] = "settings_changed"
-    settings: Settings = Field(description="The settings of later turns.")
+    settings: Settings = Field(description="The settings of the conversation from now on.")
+    by: str = Field("", description="The client that changed them.")
+    changed: tuple[SettingChange, ...] = Field((), description="What has changed, for people.")
 
 
 class ConversationRenamed(DurableEvent):
     headline = True
     type: Literal["conversation_renamed"] = "conversation_renamed"
     name: str | None = Field(description="The new name; null removes it.")
+    by: str = Field("", description="The client that renamed it.")
 
 
 class ConversationArchived(DurableEvent):
@@ -125,8 +131,30 @@ class InputQueued(DurableEvent):
     policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
     items: tuple[InputItem, ...] = Field(description="The content of the message.")
     settings: Settings | None = Field(None, description="Settings of the turn it will start, if its own.")
+    own: tuple[str, ...] = Field((), description="Which of those are its own; empty: all of them.")
     key: str | None = Field(None, description="Idempotency key of the request.")
     by: str = Field("", description="Which client sent it.")
+    task: Task = Field(Task.ANSWER, description="What its turn is to do; compact has no message.")
+
+
+class InputEdited(DurableEvent):
+    """Waiting input has other content from here on; its id, its key and its place stay."""
+
+    synced = headline = said_by_client = True
+    type: Literal["input_edited"] = "input_edited"
+    input_id: InputId = Field(description="The input that waits.")
+    items: tuple[InputItem, ...] = Field(description="Its content from now on.")
+    by: str = Field("", description="Which client changed it.")
+
+
+class InputMoved(DurableEvent):
+    """Waiting input has another place among those that wait as it does."""
+
+    synced = headline = True
+    type: Literal["input_moved"] = "input_moved"
+    input_id: InputId = Field(description="The input that waits.")
+    before: InputId | None = Field(None, description="The input that comes after it now; null: it is the last.")
+    by: str = Field("", description="Which client moved it.")
 
 
 class InputWithdrawn(DurableEvent):
@@ -134,6 +162,7 @@ class InputWithdrawn(DurableEvent):
     type: Literal["input_withdrawn"] = "input_withdrawn"
     input_id: InputId = Field(description="The input that no turn will run.")
     reason: str = Field("", description="Why.")
+    by: str = Field("", description="Which client withdrew it, if one did.")
 
 
 class QueuePaused(DurableEvent):
@@ -141,6 +170,7 @@ class QueuePaused(DurableEvent):
     activity = "waiting; the queue is paused since the last turn was interrupted"
     type: Literal["queue_paused"] = "queue_paused"
     queued: Whole = Field(description="How many inputs wait.")
+    waiting: tuple[str, ...] = Field((), description="The first words of those that come first.")
 
 
 class QueueResumed(DurableEvent):
@@ -148,12 +178,15 @@ class QueueResumed(DurableEvent):
     activity = "waiting"
     type: Literal["queue_resumed"] = "queue_resumed"
     queued: Whole = Field(description="How many inputs wait.")
+    by: str = Field("", description="Which client let it go on, if one asked for that alone.")
 
 
 class MessageKind(StrEnum):
     PLAIN = "plain"
     USER_INSTRUCTIONS = "user_instructions"
     ENVIRONMENT_CONTEXT = "environment_context"
+    JOBS = "jobs"
+    SKILLS = "skills"
 
 
 class UserMessage(AgentEvent):
@@ -177,24 +210,71 @@ class TaskStarted(DurableEvent):
     headline = read_by_models = True
     activity = "thinking"
     type: Literal["task_started"] = "task_started"
-    model_context_window: Whole | None = Field(None, description="Tokens that fit, where known.")
+    model_context_window: Whole | None = Field(
+        None, description="Tokens that the model can read at once, where known."
+    )
+    task: Task = Field(
+        Task.ANSWER,
+        description="answer: to what was said. compact: sums up the history, on request. follow: the agent began "
+        "it by itself.",
+    )
+    input_id: InputId | None = Field(None, description="The accepted request, where that is no message.")
+    key: str | None = Field(None, description="Idempotency key of that request.")
     settings: Settings | None = Field(
         None, description="Settings of this turn, if they differ from the conversation's."
     )
 
 
-class TaskComplete(DurableEvent):
+class UncountedAnswer(BaseModel):
+    """The last answer of a turn whose server has not said how many tokens it took."""
+
+    model_config = FROZEN
+    model: str = Field("", description="The model that was asked.")
+    provider: str = Field("", description="Its provider; empty means the default one.")
+    cost_usd: float | None = Field(None, description="The price of the answer in US dollars; null: not known.")
+    requests: Whole = Field(1, description="Requests that it took, without those that `model_requested` told of.")
+
+
+class TurnEnd(DurableEvent):
+    """The one event that ends a turn. It tells of a last answer that has no numbers."""
+
     synced = headline = terminal = True
+    uncounted: UncountedAnswer | None = Field(
+        None,
+        description="The turn's last answer, if its server has not told its tokens; no `token_count` tells of it.",
+    )
+
+
+class TaskComplete(TurnEnd):
     type: Literal["task_complete"] = "task_complete"
     last_agent_message: str | None = Field(None, description="The last thing the model said.")
 
 
-class TurnAborted(DurableEvent):
-    synced = headline = terminal = True
+class TurnAborted(TurnEnd):
     type: Literal["turn_aborted"] = "turn_aborted"
-    reason: AbortReason = Field(description="interrupted, replaced by new input, failed in us, lost with the daemon.")
+    reason: AbortReason = Field(
+        description="interrupted, replaced by new input, failed in us, lost with the daemon, stopped by a budget."
+    )
     message: str = Field("", description="More about it, for people.")
     by: tuple[str, ...] = Field((), description="The clients that asked for it.")
+
+
+class BudgetReached(AgentEvent):
+    """The turn is about to end, because a budget is used up or can't be kept."""
+
+    type: Literal["budget_reached"] = "budget_reached"
+    scope: BudgetScope = Field(description="turn, conversation, day, or home: all conversations for ever.")
+    unit: BudgetUnit = Field(description="The unit of the budget; repetitions: the same calls, again and again.")
+    limit: float | None = Field(None, description="The budget; null where there is none that could be named.")
+    used: float | None = Field(None, description="What was used of it; null where that is not known.")
+    message: str = Field(description="What happened, why, and how to go on.")
+
+
+class CallsLeft(AgentEvent):
+    """The turn ends with calls of its last answer that were not begun. They don't count as tool calls."""
+
+    type: Literal["calls_left"] = "calls_left"
+    count: Whole = Field(description="How many.")
 
 
 class ErrorEvent(AgentEvent):
@@ -218,13 +298,79 @@ class BackgroundEvent(AgentEvent):
     message: str = Field(description="A notice that does not belong to the answer.")
 
 
+class ModelRequested(AgentEvent):
+    """A request is about to be sent to the model. Said where a budget is set, so that it counts whatever happens.
+
+    Without a budget it is said at the end of its turn, and only of a request that got no answer.
+    """
+
+    type: Literal["model_requested"] = "model_requested"
+    model: str = Field("", description="The model that is asked.")
+    provider: str = Field("", description="Its provider; empty means the default one.")
+
+
 class TokenCount(AgentEvent):
+    read_by_models = True
     type: Literal["token_count"] = "token_count"
     input_tokens: Whole = Field(description="Tokens read by the model in this response.")
     cached_input_tokens: Whole | None = Field(None, description="How many of them came from its cache.")
+    cache_written_tokens: Whole | None = Field(None, description="How many of them were written to its cache.")
     output_tokens: Whole = Field(description="Tokens written.")
     reasoning_output_tokens: Whole | None = Field(None, description="How many of them were reasoning.")
     total_tokens: Whole = Field(description="Both together.")
+    context_tokens: Whole | None = Field(
+        None, description="How full the context is after this response; null where it does not become part of it."
+    )
+    context_window: Whole | None = Field(None, description="Tokens that the model can read at once, where known.")
+    model: str = Field("", description="The model that was asked; empty in histories of before 0.3.")
+    provider: str = Field("", description="Its provider; empty means the default one.")
+    cost_usd: float | None = Field(None, description="The price of this response in US dollars; null: not known.")
+    requests: Whole = Field(1, description="Requests that this took, without those that `model_requested` told of.")
+    agent_sum_usd: float | None = Field(
+        None, description="The sum that an agent of others has reported so far, of which `cost_usd` is what was new."
+    )
+    agent_sum_from_usd: float | None = Field(
+        None, description="The sum with which its process began. One that was killed may fall back to it."
+    )
+    counted: bool = Field(
+        True, description="False: the server has not said how many tokens this took. Its numbers are all 0 then."
+    )
+
+
+class PlanStep(BaseModel):
+    model_config = FROZEN
+    step: str = Field(description="The step.")
+    status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
+
+
+class Compacted(AgentEvent):
+    """Summed-up history: from here on a model reads the summary in place of these events. People still read them.
+
+    What people said is no part of it: their words, the plan and the names of open files stay beside the summary.
+    """
+
+    synced = headline = read_by_models = True
+    activity = "thinking"
+    type: Literal["compacted"] = "compacted"
+    why: Literal["limit", "asked", "refused"] = Field(
+        description="limit: the context was nearly full. asked: by a person. refused: the model's server said so."
+    )
+    summary: str = Field(description="The text that the model reads in their place.")
+    first_seq: Whole = Field(description="The first event that is summed up.")
+    last_seq: Whole = Field(description="The last of them. Later ones are read as they are.")
+    plan: tuple[PlanStep, ...] = Field((), description="The plan as it was then.")
+    files: tuple[str, ...] = Field((), description="Files that were read or changed last, the latest last.")
+    model: str = Field("", description="The model that wrote the summary.")
+    response_id: str = Field("", description="The model's own id of the response that it was written in.")
+    requests: Whole = Field(1, description="How many requests it took: a long history is summed up in pieces.")
+    left_out: Whole = Field(0, description="Events among them that were too long for a request, and are not in it.")
+    words_cut_seq: Whole | None = Field(
+        None, description="People's messages up to this seq are shortened, as all together would not fit; null: none."
+    )
+    words_cut_to: Whole = Field(0, description="How many characters are left of each of those.")
+    tokens_before: Whole | None = Field(None, description="How full the context was, as far as known.")
+    tokens_after: Whole | None = Field(None, description="How full it is now, as an estimate.")
+    context_window: Whole | None = Field(None, description="Tokens that the model can read at once, where known.")
 
 
 # --- what the model says ---------------------------------------------------------------
@@ -236,7 +382,8 @@ class AgentMessage(AgentEvent):
     type: Literal["agent_message"] = "agent_message"
     message: str = Field(description="What the model said.")
     item_id: ItemId = Field(ItemId(""), description="The message's item id.")
-    partial: bool = Field(False, description="True where an interrupt cut it.")
+    partial: bool = Field(False, description="True where the end of the turn cut it.")
+    cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
 class AgentMessageDelta(Event):
@@ -251,7 +398,8 @@ class AgentReasoning(AgentEvent):
     type: Literal["agent_reasoning"] = "agent_reasoning"
     text: str = Field(description="One part of the summary.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
-    partial: bool = Field(False, description="True where an interrupt cut it.")
+    partial: bool = Field(False, description="True where the end of the turn cut it.")
+    cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
 class AgentReasoningDelta(Event):
@@ -269,7 +417,8 @@ class AgentReasoningRawContent(AgentEvent):
     type: Literal["agent_reasoning_raw_content"] = "agent_reasoning_raw_content"
     text: str = Field(description="Reasoning as the model wrote it.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
-    partial: bool = Field(False, description="True where an interrupt cut it.")
+    partial: bool = Field(False, description="True where the end of the turn cut it.")
+    cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
 class AgentReasoningRawContentDelta(Event):
@@ -287,6 +436,9 @@ class ModelReasoning(AgentEvent):
     id: str = Field(description="The model's own id of it.")
     summary: tuple[str, ...] = Field((), description="Its summary parts.")
     encrypted_content: str | None = Field(None, description="Data that only the model can read.")
+    signature: str = Field("", description="What the model knows its own reasoning by.")
+    wire: Literal["responses", "messages"] = Field("responses", description="The API that it came from.")
+    model: str = Field("", description="The model that wrote it; empty in older journals.")
 
 
 class ToolCall(AgentEvent):
@@ -298,6 +450,18 @@ class ToolCall(AgentEvent):
     item_id: ItemId = Field(description="The item that the call becomes.")
     name: str = Field(description="The tool's name.")
     arguments: str = Field(description="The arguments as the model wrote them.")
+    signature: str = Field("", description="What a Gemini model knows its own call by.")
+
+
+class ToolFailure(BaseModel):
+    """A failed call, for people: the model reads why in the output."""
+
+    model_config = FROZEN
+    kind: Literal["arguments", "unknown_tool", "patch", "time_out", "refused", "tool"] = Field(
+        description="arguments: they could not be read. patch: it does not apply. time_out: a limit struck. refused: "
+        "a person or a rule said no. tool: the tool itself says so."
+    )
+    message: str = Field(description="What failed, in one line.")
 
 
 class ToolOutput(AgentEvent):
@@ -306,31 +470,11 @@ class ToolOutput(AgentEvent):
     call_id: CallId = Field(description="The call that this answers.")
     item_id: ItemId = Field(description="The call's item.")
     output: str = Field(description="The text that the model gets.")
+    failed: ToolFailure | None = Field(None, description="What failed; null if nothing did.")
+    pictures: tuple[ImageItem, ...] = Field((), description="Pictures that the model gets behind it.")
 
 
 # --- commands and patches --------------------------------------------------------------
-
-Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory
-
-
-class ApprovalRequest(AgentEvent):
-    """A question for people. Each kind declares these members itself: their order is that of the stored bytes."""
-
-    synced = headline = read_by_models = True
-    activity = "waiting for an approval"
-    if TYPE_CHECKING:
-        call_id: CallId
-        reason: str | None
-        outside_sandbox: bool | None
-        approval_id: ApprovalId
-        item_id: ItemId
-        deadline_s: float | None
-        default: Decision
-
-    @property
-    def standing(self) -> Standing | None:
-        """The approval that an answer for the whole session gives; None if the next question is asked, too."""
-        return None
 
 
 class ExecApprovalRequest(ApprovalRequest):
@@ -347,23 +491,24 @@ class ExecApprovalRequest(ApprovalRequest):
     )
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+    history_of: Path | None = Field(
+        None,
+        description="The repository whose history it may change, inside the sandbox: commits, branches and index, "
+        "never hooks or configuration. An approval for the session is for all such commands there. Null: none.",
+    )
+    background: Literal["turn", "conversation"] | None = Field(
+        None,
+        description="It would run in the background, until its turn or its conversation is over, and may be written "
+        "to without another question. Null: it runs while the model waits.",
+    )
 
     @property
     def standing(self) -> Standing:
+        if self.history_of is not None:
+            return (), str(self.history_of)  # no command is empty, so nothing else is meant by it
+        if self.background is not None:
+            return self.command, f"{self.cwd}\0{self.background}"  # no directory has a NUL: another permission
         return self.command, str(self.cwd)
-
-
-FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
-
-
-class UpdatedFile(BaseModel):
-    model_config = FROZEN
-    unified_diff: str = Field(description="The change, one line of context, no file header.")
-    move_path: Path | None = Field(None, description="New path of the file, if it moves.")
-
-
-FileUpdate = dict[Literal["update"], UpdatedFile]
-FileChange = Literal["delete"] | FileAdd | FileUpdate
 
 
 class ApplyPatchApprovalRequest(ApprovalRequest):
@@ -381,6 +526,44 @@ class ApplyPatchApprovalRequest(ApprovalRequest):
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
 
+class McpToolCallApprovalRequest(ApprovalRequest):
+    """May a tool of an MCP server be called? Servers run outside of every sandbox."""
+
+    type: Literal["mcp_tool_call_approval_request"] = "mcp_tool_call_approval_request"
+    call_id: CallId = Field(description="The call that waits.")
+    server: str = Field(description="The server, by its name in the config.")
+    tool: str = Field(description="Its tool.")
+    arguments: str = Field("", description="The arguments as JSON, the middle of a long text left out.")
+    reason: str | None = Field(None, description="Why it is asked.")
+    outside_sandbox: bool | None = Field(True, description="Always: servers run outside the sandbox.")
+    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
+    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+
+    @property
+    def standing(self) -> Standing:
+        return ("mcp", self.server, self.tool), ""  # no command: those stand for a directory, which has a name
+
+
+class ElicitationApprovalRequest(ApprovalRequest):
+    """A question of an MCP server, in the middle of a call. Approved: accepted, with what it was told."""
+
+    type: Literal["elicitation_approval_request"] = "elicitation_approval_request"
+    call_id: CallId = Field(description="The call that waits.")
+    server: str = Field(description="The server that asks, by its name in the config.")
+    message: str = Field(description="Its question.")
+    fields: tuple[str, ...] = Field((), description="What it wants to be told, a line each, with what is sent.")
+    form: tuple[FormField, ...] = Field((), description="The same for programs.")
+    url: str | None = Field(None, description="The page that it wants the person to visit; we never open it.")
+    reason: str | None = Field(None, description="Why it is asked.")
+    outside_sandbox: bool | None = Field(None, description="Says nothing: nothing runs.")
+    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
+    item_id: ItemId = Field(ItemId(""), description="The question's own item id.")
+    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+
+
 class ApprovalResolved(DurableEvent):
     synced = headline = read_by_models = True
     activity = "thinking"
@@ -389,6 +572,10 @@ class ApprovalResolved(DurableEvent):
     decision: Decision = Field(description="The answer; withdrawn when its turn ended first.")
     by: str = Field("", description="Who answered.")
     reason: str = Field("", description="Why, if they said.")
+    option: str = Field("", description="The option of the agent that was chosen, by its id; empty: none.")
+    content: dict[str, FormValue] = Field(
+        {}, description="What the server is told, with the defaults of what was not said."
+    )
 
 
 class ReadCommand(BaseModel):
@@ -438,6 +625,7 @@ class ExecCommandBegin(AgentEvent):
     cwd: Path = Field(description="Where.")
     parsed_cmd: tuple[ParsedCommand, ...] = Field((), description="A hint for display.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+    tool: str = Field("", description="The tool that looks at files without a program; empty: a program runs.")
 
 
 def _bytes_read(value: Any) -> Any:
@@ -475,6 +663,55 @@ class ExecCommandEnd(AgentEvent):
     exit_code: Whole = Field(description="Its exit status; -1 where it has none of its own.")
     duration: Duration = Field(Duration(), description="How long it ran.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+    cut: AbortReason | None = Field(None, description="How the turn ended, where that cut the command short.")
+
+
+class WebSearchEnd(AgentEvent):
+    """The model's provider has searched the web for it."""
+
+    read_by_models = True
+    activity = "thinking"
+    type: Literal["web_search_end"] = "web_search_end"
+    call_id: CallId = Field(description="The provider's id of the search.")
+    query: str = Field("", description="What was searched for, or the page that was opened; empty where unknown.")
+    item_id: ItemId = Field(ItemId(""), description="The search's item id.")
+    wire: Literal["responses", "messages"] = Field("responses", description="The wire that it came on.")
+    model: str = Field("", description="The model that searched.")
+    kept: str = Field("", description="The provider's own items, a JSON list, which go back with later requests.")
+
+
+class JobStarted(AgentEvent):
+    """A command went into the background. A `job_ended` with its id follows, maybe after the turn."""
+
+    headline = True
+    type: Literal["job_started"] = "job_started"
+    job: JobId = Field(description="The job's id.")
+    call_id: CallId = Field(description="The call that started it.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item.")
+    command: tuple[str, ...] = Field(description="What runs.")
+    cwd: Path = Field(description="Where.")
+    keeps: bool = Field(False, description="True if it goes on after its turn.")
+
+
+class JobEnded(DurableEvent):
+    headline = read_by_models = True
+    type: Literal["job_ended"] = "job_ended"
+    job: JobId = Field(description="The job's id.")
+    how: Literal["exited", "ended", "not_started", "turn_over", "lost"] = Field(
+        description="exited: by itself. ended: somebody ended it. turn_over: with its turn. lost: with the daemon."
+    )
+    exit_code: Whole = Field(-1, description="Its exit status; -1 where it has none of its own.")
+    output: str = Field("", description="The end of what it wrote.")
+    by: str = Field("", description="The client that ended it, or the model.")
+
+
+class ViewImageToolCall(AgentEvent):
+    """The model looks at a picture in a file."""
+
+    type: Literal["view_image_tool_call"] = "view_image_tool_call"
+    call_id: CallId = Field(description="The call.")
+    path: Path = Field(description="The file.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
 
 
 class PatchApplyBegin(AgentEvent):
@@ -501,12 +738,6 @@ class TurnDiff(AgentEvent):
     unified_diff: str = Field(description="All that patches changed in this turn, git style.")
 
 
-class PlanStep(BaseModel):
-    model_config = FROZEN
-    step: str = Field(description="The step.")
-    status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
-
-
 class PlanUpdate(AgentEvent):
     type: Literal["plan_update"] = "plan_update"
     explanation: str | None = Field(None, description="Why the plan is what it is.")
@@ -514,7 +745,7 @@ class PlanUpdate(AgentEvent):
     item_id: ItemId = Field(ItemId(""), description="The plan's item id.")
 
 
-# --- kept for clients that know them ---------------------------------------------------
+# --- tools of MCP servers --------------------------------------------------------------
 
 
 class McpInvocation(BaseModel):
@@ -525,6 +756,7 @@ class McpInvocation(BaseModel):
 
 
 class McpToolCallBegin(AgentEvent):
+    activity = "using a tool of an MCP server"
     type: Literal["mcp_tool_call_begin"] = "mcp_tool_call_begin"
     call_id: CallId = Field(description="The call.")
     invocation: McpInvocation = Field(description="What is called.")
@@ -532,12 +764,16 @@ class McpToolCallBegin(AgentEvent):
 
 
 class McpToolCallEnd(AgentEvent):
+    activity = "thinking"
     type: Literal["mcp_tool_call_end"] = "mcp_tool_call_end"
     call_id: CallId = Field(description="The call.")
     invocation: McpInvocation = Field(description="What was called.")
     duration: Duration = Field(Duration(), description="How long it took.")
     result: dict[Literal["Ok"], dict[str, Any]] | dict[Literal["Err"], str] = Field(description="How it went.")
     item_id: ItemId = Field(ItemId(""), description="The call's item id.")
+
+
+# --- kept for clients that know them ---------------------------------------------------
 
 
 class HistoryEntry(BaseModel):
@@ -561,7 +797,9 @@ class ShutdownComplete(DurableEvent):
 # --- what the classes say, as tables ---------------------------------------------------
 
 
-Delta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | ExecCommandOutputDelta
+Delta = (
+    AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | ExecCommandOutputDelta | ToolUseDelta
+)
 
 
 def type_of(kind: type[Event]) -> str:
@@ -572,8 +810,9 @@ E = TypeVar("E", bound=Event)
 
 
 def kinds_of(family: type[E]) -> tuple[type[E], ...]:
-    """The event types of a family, in the order of this file."""
-    classes = (one for one in globals().values() if isinstance(one, type) and issubclass(one, family))
+    """The event types of a family, in the order of this file, and behind them those of other files."""
+    classes = [one for one in globals().values() if isinstance(one, type) and issubclass(one, family)]
+    classes.sort(key=lambda one: one.__module__ != __name__)
     return tuple(one for one in classes if not one.model_fields["type"].is_required())
 
 

@@ -11,6 +11,7 @@ ItemId = NewType("ItemId", str)  # a message, reasoning, command, patch or plan;
 CallId = NewType("CallId", str)  # the model's own name for a tool call; only unique within one response
 ApprovalId = NewType("ApprovalId", str)  # random, unique across restarts; names its conversation
 InputId = NewType("InputId", str)  # one accepted user input
+JobId = NewType("JobId", str)  # a background command; short, unique among those that a daemon knows
 ConnectionId = NewType("ConnectionId", str)  # one client, for as long as it is connected
 SubscriptionId = NewType("SubscriptionId", str)  # one cursor of one connection into one conversation
 

@@ -62,6 +62,16 @@ def words_of(items: tuple[InputItem, ...]) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}[… the message has all {len(text)} characters …]"
 
 
+FIRST_WORDS = 80  # characters; what a line that tells of a message has room for
+
+
+def first_words(items: tuple[InputItem, ...]) -> str:
+    """The beginning of a message in one line; of one without words, how many pictures it has."""
+    words = " ".join(text_of(items)[: 4 * FIRST_WORDS].split())[:FIRST_WORDS]
+    pictures = sum(1 for item in items if not isinstance(item, TextItem))
+    return words or ("1 picture" if pictures == 1 else f"{pictures} pictures")
+
+
 def says_nothing(items: tuple[InputItem, ...]) -> bool:
     """True if there is neither a word nor a picture."""
     return all(isinstance(item, TextItem) and not item.text.strip() for item in items)

@@ -8,7 +8,7 @@ from actors.conversation.messages import Address, Ready
 from actors.conversation.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConnectionId, ConversationId
-from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page
+from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Page
 
 
 class Journal(Protocol):
@@ -37,6 +37,10 @@ class Journal(Protocol):
 
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         """Some bytes of a body as it is stored, for events that are shortened where they are read."""
+        ...
+
+    def kept_text(self, conversation: ConversationId) -> tuple[KeptText, ...]:
+        """The text that was not finished when the last daemon ended, piece by piece in order."""
         ...
 
     def head(self, conversation: ConversationId) -> Head | None: ...

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.spent import LedgerEntry
 
 PAGE_BYTES = 256 << 10  # of a page for a client; to encode and write more would keep everybody else waiting
 
@@ -44,6 +45,13 @@ class Head(Struct, frozen=True):
     generation: int
     archived: bool = False
     tokens: int = 0
+    context_tokens: int | None = None
+    context_window: int | None = None
+    usd: float = 0.0
+    unpriced: int = 0
+    queued: int | None = None  # null: stored before it was noted
+    agent: str = ""  # empty: our own
+    uncounted: int = 0
 
 
 AT_REST = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
@@ -79,17 +87,44 @@ class HeadPage(Struct, frozen=True):
     total: int
 
 
+class KeptText(Struct, frozen=True):
+    """A piece of an item's text that is not finished, kept beside the events until the item has its own.
+
+    `tail` and `since` name the text, `start` and `end` the piece in it; `body` is the piece as a delta's JSON object.
+    """
+
+    tail: str
+    since: int
+    start: int
+    end: int
+    body: bytes
+
+
+class OldText(Struct, frozen=True):
+    """The pieces of a text that are of no more use: those that end at `end` or before."""
+
+    tail: str
+    since: int
+    end: int
+
+
 class Append(Struct, frozen=True):
     """New records of one conversation, dense, following what is already there.
 
     `head`, when given, is stored in the same transaction; its last_seq must be that of the last record.
     `durable` asks for a commit that survives a power cut: accepted input, approvals, terminal events.
+    `kept` is unfinished text, `old` what of it is removed; with `clears` all of it is, because the turn has ended.
+    `spent` is what the records tell of for the ledger, which is kept in the same transaction.
     """
 
     conversation: ConversationId
     records: tuple[Record, ...]
     head: Head | None = None
     durable: bool = False
+    spent: tuple[LedgerEntry, ...] = ()
+    kept: tuple[KeptText, ...] = ()
+    old: tuple[OldText, ...] = ()
+    clears: bool = False
 
 
 class Page(Struct, frozen=True):

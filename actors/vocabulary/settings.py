@@ -1,5 +1,6 @@
 """The policies of a conversation, and the settings that are journalled with it. A leaf, no logic."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -46,6 +47,16 @@ class BusyPolicy(StrEnum):
     INTERRUPT = "interrupt"
 
 
+class Task(StrEnum):
+    """The work of a turn: to answer what was said, to sum up the history so that there is room again, or to follow
+    an agent that works although nobody said anything.
+    """
+
+    ANSWER = "answer"
+    COMPACT = "compact"
+    FOLLOW = "follow"
+
+
 class Decision(StrEnum):
     """The answer to an approval. Nobody can send `withdrawn`: the end of a turn does that."""
 
@@ -61,6 +72,7 @@ class AbortReason(StrEnum):
     REPLACED = "replaced"
     FAILED = "failed"
     LOST = "lost"
+    BUDGET = "budget"
 
 
 class DangerFullAccess(BaseModel):
@@ -123,6 +135,10 @@ class Settings(BaseModel):
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="Overrides of the config that were given at creation; no secrets."
     )
+    agent: str = Field("", description="The agent that carries out turns; empty means Greenroom's own.")
+    agent_model: str = Field(
+        "", description="The model that was named for an agent that is not Greenroom's own; empty: its own choice."
+    )
 
     def keeping(self, earlier: "Settings") -> "Settings":
         """These settings, with the directories that were known before as they were known."""
@@ -131,3 +147,17 @@ class Settings(BaseModel):
         known = {pin.name for pin in earlier.roots}
         added = (pin for pin in self.roots or () if pin.name not in known)
         return self.model_copy(update={"roots": (*earlier.roots, *added)})
+
+    def taking(self, other: "Settings", fields: Collection[str]) -> "Settings":
+        """These settings, with the named fields of others. Directories that are known stay as they were known."""
+        pins = {"roots": other.roots} if {"sandbox", "cwd"}.intersection(fields) else {}
+        return self.model_copy(update={name: getattr(other, name) for name in fields} | pins).keeping(self)
+
+
+class SettingChange(BaseModel):
+    """A setting that has another value now, in words for people."""
+
+    model_config = FROZEN
+    name: str = Field(description="The setting, as `greenroom set` calls it.")
+    before: str = Field("", description="What it was; empty: nothing was set.")
+    after: str = Field("", description="What it is now.")

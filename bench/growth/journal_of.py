@@ -6,6 +6,7 @@ itself. With VERSION 1 the file is left as that version of the schema had it.
 
 import hashlib
 import json
+import re
 import sys
 import time
 from contextlib import closing
@@ -19,7 +20,7 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
 from supervisor.journal.repair import sync
-from supervisor.journal.rows import PUT_EVENT, PUT_SNAPSHOT, PUT_TAIL, Row, event_row, head_row
+from supervisor.journal.rows import PUT_EVENT, PUT_HEAD, PUT_SNAPSHOT, PUT_TAIL, Row, event_row, head_row
 from supervisor.journal.schema import MIGRATIONS, connect, migrate
 
 CHUNK = 10_000  # conversations in a transaction
@@ -29,6 +30,9 @@ DIRECTORIES = 1_000
 NAMED, ARCHIVED, FAILED = 10, 10, 100  # one in so many
 NOW = 1_800_000_000.0
 ID, NAME, CWD, AT = ConversationId("00000000-0000-4000-8000-000000000000"), "its name", "/its/directory", 1234567890.5
+
+
+HEAD_NAMES = re.sub(r"\s", "", PUT_HEAD.partition("(")[2].partition(")")[0]).split(",")  # as head_row has them
 
 
 def id_of(number: int) -> ConversationId:
@@ -52,13 +56,15 @@ def write(path: Path, count: int, version: int | None = None) -> None:
         db.execute("PRAGMA synchronous=OFF")
         db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         migrate(db, MIGRATIONS[: version or DATED])
-        columns = len(db.execute("PRAGMA table_info(conversations)").fetchall())
-        put_head = f"INSERT INTO conversations VALUES ({', '.join('?' * columns)})"  # question marks
+        there = {name for _, name, *_ in db.execute("PRAGMA table_info(conversations)")}
+        places = [place for place, name in enumerate(HEAD_NAMES) if name in there]
+        names = ", ".join(HEAD_NAMES[place] for place in places)
+        put_head = f"INSERT INTO conversations ({names}) VALUES ({', '.join('?' * len(places))})"
         pattern = Pattern()
         for start in range(0, count, CHUNK):
             rows = [pattern.rows(number, NOW - count + number) for number in range(start, min(start + CHUNK, count))]
             db.execute("BEGIN")
-            db.executemany(put_head, (head[:columns] for head, _, _, _ in rows))
+            db.executemany(put_head, ([head[place] for place in places] for head, _, _, _ in rows))
             for place, put in enumerate((PUT_SNAPSHOT, PUT_TAIL, PUT_EVENT), 1):
                 db.executemany(put, (row[place] for row in rows))
             db.execute("COMMIT")

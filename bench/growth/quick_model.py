@@ -26,7 +26,8 @@ def serve(connection: socket.socket) -> None:
                 return
             head += piece
         lines, _, body = head.partition(b"\r\n\r\n")
-        length = next(int(line[15:]) for line in lines.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        lengths = (line[15:] for line in lines.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        length = int(next(lengths, b"0"))
         left = length - len(body)
         while left > 0:
             left -= connection.recv_into(room, min(left, BUFFER))

@@ -2,7 +2,7 @@
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from supervisor.config.own import LimitsTable
+from supervisor.config.limits import LimitsTable
 
 KIB = 1 << 10
 Bounds = LimitsTable

@@ -9,8 +9,13 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def in_a_thread(make: Callable[[], AbstractContextManager[T]]) -> AsyncIterator[T]:
-    """Call `make` and enter its context in a thread. If cancelled, return at once; what was entered is left later."""
+async def in_a_thread(
+    make: Callable[[], AbstractContextManager[T]], *, leave_there: bool = False
+) -> AsyncIterator[T]:
+    """Call `make` and enter its context in a thread. If cancelled, return at once; what was entered is left later.
+
+    `leave_there`: it is left in a thread, too, because that waits for the disk.
+    """
     stack = ExitStack()
     entering = asyncio.ensure_future(asyncio.to_thread(lambda: stack.enter_context(make())))
     try:
@@ -18,5 +23,10 @@ async def in_a_thread(make: Callable[[], AbstractContextManager[T]]) -> AsyncIte
     except asyncio.CancelledError:
         entering.add_done_callback(lambda done: None if done.cancelled() or done.exception() else stack.close())
         raise
-    with stack:
+    try:
         yield value
+    finally:
+        if leave_there:
+            await asyncio.shield(asyncio.to_thread(stack.close))
+        else:
+            stack.close()

@@ -43,12 +43,24 @@ class Around(Struct, frozen=True):
         return Around(env, self.umask)
 
 
+class ForCommands(Struct, frozen=True):
+    """The part of a client's environment that a config leaves for commands."""
+
+    config: Config
+    env: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "ForCommands()"
+
+
 class Environments:
     def __init__(self, own: Mapping[str, str], kept_bytes: int = KEPT_BYTES) -> None:
         self._own = Around(dict(own))
         self._kept_bytes = kept_bytes
         self._of: dict[ConversationId, Around] = {}
         self._uses: Counter[int] = Counter()  # conversations by the environment's identity
+        self._for_commands: dict[int, ForCommands] = {}  # by the same, of those in use and our own
+        self._whole: dict[int, Mapping[str, str]] = {}  # the same, over our own
         self._size = 0  # of environments that differ
         self._lock = threading.Lock()
 
@@ -77,15 +89,45 @@ class Environments:
         self._uses[id(env)] -= 1
         if not self._uses[id(env)]:
             del self._uses[id(env)]
+            self._for_commands.pop(id(env), None)
+            self._whole.pop(id(env), None)
             self._size -= size_of(env)
 
     def of(self, conversation: ConversationId) -> Mapping[str, str]:
-        """Everything the client had, and the daemon's own where it had nothing. Provider keys are looked up here."""
-        return {**self._own.env, **self._around(conversation).env}
+        """Everything the client had, and the daemon's own where it had nothing. Provider keys are looked up here.
+
+        It is the same object until another client comes.
+        """
+        env = self._around(conversation).env
+        whole = self._whole.get(id(env))
+        if whole is None:
+            whole = {**self._own.env, **env}
+            with self._lock:
+                if self._is_kept(env):
+                    self._whole[id(env)] = whole
+        return whole
+
+    def _is_kept(self, env: Mapping[str, str]) -> bool:
+        """False if it was dropped meanwhile. Under the lock."""
+        return env is self._own.env or id(env) in self._uses
+
+    def unfiltered(self, conversation: ConversationId) -> Around:
+        """The same with the client's umask."""
+        return Around(self.of(conversation), self._around(conversation).umask)
 
     def for_commands(self, conversation: ConversationId, config: Config) -> Around:
-        """Return the client's environment for commands, or the daemon's where there is no client."""
-        return self._around(conversation).for_commands(config, self.of(conversation))
+        """Return the client's environment for commands, or the daemon's where there is no client.
+
+        It is worked out once for a client and a config: every turn asks, and looks at each variable.
+        """
+        around = self._around(conversation)
+        known = self._for_commands.get(id(around.env))
+        if known is None or known.config is not config:
+            known = ForCommands(config, around.for_commands(config, self.of(conversation)).env)
+            with self._lock:
+                if self._is_kept(around.env):
+                    self._for_commands[id(around.env)] = known
+        return Around(known.env, around.umask)
 
     def for_notices(self, conversation: ConversationId, config: Config) -> Around:
         """Return the environment for the person's own program: all but the keys."""

@@ -3,7 +3,9 @@
 Callers pass resolved paths. A link met on the way was put there since, so the open fails with OSError.
 """
 
+import contextlib
 import os
+import shutil
 from pathlib import Path
 
 # Passing through a folder must not need the right to list it.
@@ -48,3 +50,16 @@ def open_up(parent: int, name: str, mode: int) -> None:
         os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7000 | mode)
     finally:
         os.close(descriptor)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder of ours with all that a command left in it, also where it took our rights. Raises nothing."""
+    for at, below, _ in os.walk(folder):
+        for name in below:
+            path = Path(at, name)
+            if not path.is_symlink():
+                with contextlib.suppress(OSError):
+                    path.chmod(0o700)
+        with contextlib.suppress(OSError):
+            Path(at).chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -46,18 +46,26 @@ class OutputBatcher:
         self._turn = turn
         self._session = session
         self._waiting: list[AgentNews | _Growing] = []
+        self._held: list[AgentNews] = []  # these go with what comes next
         self._size = 0
         self._under_way = False
+        self._due = False  # some of what waits need not wait for more
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
         self.gone = False  # the session does not exist any more; output is dropped
 
     def emit(self, *news: AgentNews) -> None:
+        self._release()
         for one in news:
             self._add(one)
+        self._due = True
         if not self._under_way:
             self._send_what_is_due()
+
+    def hold(self, *news: AgentNews) -> None:
+        """Send this with what is emitted next, or with the end: alone it would be a commit of its own."""
+        self._held.extend(news)
 
     async def room(self) -> None:
         """Wait until the session keeps up (back-pressure)."""
@@ -74,7 +82,13 @@ class OutputBatcher:
 
     def finish(self, outcome: Outcome) -> None:
         """Send the outcome, and with it everything that waits, so that both are one commit."""
+        self._release()
         self._tell(TurnEnded(self._turn, outcome, self._collected()))
+
+    def _release(self) -> None:
+        for one in self._held:
+            self._add(one)
+        self._held.clear()
 
     def _add(self, news: AgentNews) -> None:
         if isinstance(news, Delta):
@@ -95,15 +109,14 @@ class OutputBatcher:
             self._waiting.append(delta)
 
     def _send_what_is_due(self) -> None:
-        if self._waiting and not (
-            self._ending and not any(isinstance(one, Delta | _Growing) for one in self._waiting)
-        ):
+        if self._due and not (self._ending and not any(isinstance(one, Delta | _Growing) for one in self._waiting)):
             self._under_way = True
             self._tell(AgentOutput(self._turn, self._collected()))
 
     def _collected(self) -> tuple[AgentNews, ...]:
         batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
         self._waiting = []
+        self._due = False
         self._size = 0
         self._room.set()
         return batch

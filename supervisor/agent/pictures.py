@@ -6,6 +6,7 @@ Blocking, for a worker thread. Nothing here raises: without a picture its conver
 import base64
 from pathlib import Path
 
+from actors.vocabulary.brief import brief
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
@@ -25,7 +26,7 @@ def readable(picture: Image | LocalImage, cwd: Path, bounds: Bounds = DEFAULTS) 
         return _from_file(cwd / picture.path, bounds)
     if is_address(picture.url):
         return picture
-    shown = picture.url[:SHOWN] + "…" * (len(picture.url) > SHOWN)
+    shown = brief(picture.url, SHOWN)
     return Text(f"[the picture {shown!a} was left out: its address is neither https: nor data:image/]")
 
 
@@ -41,12 +42,24 @@ def _from_file(path: Path, bounds: Bounds) -> Image | Text:
         return Text(f"[the picture {path} {error.strerror}]")
     except (OSError, ValueError) as error:
         return Text(f"[the picture {path} could not be read: {getattr(error, 'strerror', error)}]")
+    try:
+        return Image(picture_of(data, str(path), bounds))
+    except NoPicture as error:
+        return Text(f"[{error}]")
+
+
+class NoPicture(Exception):
+    """The data can't be sent as a picture. The text says why."""
+
+
+def picture_of(data: bytes, name: str, bounds: Bounds) -> str:
+    """Return a picture's data as an address. Raises NoPicture."""
     if len(data) > bounds.picture_bytes:
-        return Text(f"[{bounds.beyond('picture_bytes', f'the picture {path} is too large')}]")
+        raise NoPicture(bounds.beyond("picture_bytes", f"the picture {name} is too large"))
     kind = kind_of(data)
     if kind is None:
-        return Text(f"[the picture {path} is not a PNG, JPEG, GIF or WebP file]")
-    return Image(f"data:{kind};base64,{base64.b64encode(data).decode()}")
+        raise NoPicture(f"the picture {name} is not a PNG, JPEG, GIF or WebP file")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def kind_of(data: bytes) -> str | None:

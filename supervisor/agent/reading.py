@@ -9,7 +9,7 @@ class NoOrdinaryFile(OSError):
     """The path is a directory, a pipe, a device or a socket."""
 
 
-def read_ordinary(path: Path, max_bytes: int) -> bytes:
+def read_ordinary(path: Path | str, max_bytes: int) -> bytes:
     """Read the first `max_bytes` of a file. Blocking, for a worker thread; OSError where there is nothing to read."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe without a writer would block
     try:

@@ -4,7 +4,7 @@ Implements ports.AgentRunner. Owns which turns run; knows nothing of models, too
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -23,6 +23,7 @@ from actors.conversation.orders import (
     ModelFailed,
     OfferInput,
     Outcome,
+    OutOfBudget,
     RestAgent,
     RunAgent,
     StopAgent,
@@ -30,22 +31,29 @@ from actors.conversation.orders import (
     Suspended,
     TakeMore,
     TurnEnded,
+    UseSettings,
 )
 from actors.vocabulary.errors import ConfigError, GreenroomError
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes.processes import Processes
+from supervisor.agent.spending.over_budget import OverBudget
 from supervisor.agent.turn import Turn
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored
+ToRunning = StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored | UseSettings
 LoopOrder = RunAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
 TellCompleted = Callable[[Turn, Completed], None]
 Rest = Callable[[ConversationId], None]
+EndJobs = Callable[[ConversationId], Awaitable[None]]
+
+
+async def no_jobs(_: ConversationId) -> None:
+    """End nothing, where no background command can be started."""
 
 
 class RunningTurn:
@@ -68,10 +76,12 @@ class Runner:
         backend_for: BackendFor,
         completed: TellCompleted = lambda *_: None,
         rest: Rest = lambda _: None,
+        end_jobs: EndJobs = no_jobs,
     ) -> None:
         self._loop = loop
         self._completed = completed
         self._rest = rest
+        self._end_jobs = end_jobs
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, RunningTurn] = {}
@@ -120,7 +130,7 @@ class Runner:
         match order:
             case SuspendAgent():
                 if running.backend.resumable and running.turn.only_waits and not running.stopping:
-                    running.suspending = True
+                    running.suspending = running.turn.suspending = True
                     running.work.cancel()
             case StopAgent():
                 self._stop(running, kill=order.kill)
@@ -130,6 +140,7 @@ class Runner:
     def _stop(self, running: RunningTurn, *, kill: bool) -> None:
         if kill:
             self._processes.kill_now(running.turn.order.turn)
+            running.backend.hurry(running.turn.order.turn)
         if not running.stopping:
             running.stopping = True
             running.turn.output.end_soon()
@@ -166,6 +177,7 @@ class Runner:
         keepers = [running.keeper for running in turns if running.keeper is not None]
         if keepers:
             await asyncio.wait(keepers)
+        await self._end_jobs(conversation)
         try:
             registry.tell(AgentAbandoned(conversation))
         except GreenroomError as gone:
@@ -187,8 +199,10 @@ class Runner:
         return {"turns": len(self._running)}
 
 
-def _failed(order: RunAgent, error: BaseException) -> ModelFailed | Crashed:
+def _failed(order: RunAgent, error: BaseException) -> ModelFailed | OutOfBudget | Crashed:
     """Tell a model's failure, or a provider that can't be used, from a bug of ours, which is everything else."""
+    if isinstance(error, OverBudget):
+        return OutOfBudget(error.message)
     if isinstance(error, ModelError | ConfigError):
         return ModelFailed(error.message)
     log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)

@@ -1,21 +1,39 @@
 """Transcripts of conversations, from memory or from the journal. Loop thread; reads in a worker thread."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
+
+from msgspec import Struct, field
 
 from actors.conversation.orders import PendingInput, RunAgent
-from actors.vocabulary.errors import UnknownConversation
-from actors.vocabulary.events import READ_BY_MODELS, TaskStarted, UserMessage, durable_adapter
+from actors.vocabulary.events import (
+    READ_BY_MODELS,
+    Compacted,
+    DurableEvent,
+    MessageKind,
+    TaskStarted,
+    UserMessage,
+    durable_adapter,
+)
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.items import text_of
 from actors.vocabulary.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.context.story import TYPES, Story, Words, words_of
+from supervisor.agent.journal_pages import events_between
 from supervisor.agent.model.pieces import Form
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker
 
-PAGE = 256  # events read in one go
-PAGE_BYTES = 128 << 10  # the same; what is read at once is held several times over
+BESIDE_A_SUMMARY = frozenset({"task_started", "user_message"})
 OWN_BYTES = 4096  # of a transcript beside its items
+
+
+class Past(Struct):
+    """A history for summing it up: what people said before it was last summed up, and all that came since."""
+
+    words: list[Words] = field(default_factory=list)
+    story: Story = field(default_factory=Story)
 
 
 class TranscriptCache:
@@ -36,7 +54,8 @@ class TranscriptCache:
         """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
         transcript = ModelTranscript(form) if order.first else self._take(order.conversation)
         if transcript is None or order.resume or transcript.form is not form:
-            transcript = await in_worker(self._read, order.conversation, order.seq, form)
+            summed = await in_worker(self._summed, order.conversation, order.compacted) if order.compacted else None
+            transcript = await self.read(order.conversation, order.seq, form, summed)
         else:
             transcript.take(TaskStarted())
             take_inputs(transcript, order.inputs)
@@ -45,6 +64,24 @@ class TranscriptCache:
         self._size += held(transcript)
         self._make_room()
         return transcript
+
+    async def reopen(
+        self, order: RunAgent, before: ModelTranscript, until: int, form: Form, summed: Compacted | None = None
+    ) -> ModelTranscript:
+        """Return the transcript of a turn under way in another form, or summed up: read up to `until`."""
+        transcript = await self.read(order.conversation, until, form, summed or before.summed)
+        transcript.left_out |= before.left_out
+        return transcript
+
+    async def read(
+        self, conversation: ConversationId, until: int, form: Form, summed: Compacted | None
+    ) -> ModelTranscript:
+        """Read the history up to `until` as a transcript that nobody else has."""
+        return await in_worker(self._read, conversation, until, form, summed)
+
+    async def past(self, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
+        """Read the history up to `until` as summing-up sees it."""
+        return await in_worker(self._past, conversation, until, summed)
 
     def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
         transcript.rest()
@@ -72,18 +109,50 @@ class TranscriptCache:
             self._size -= held(kept)
         return kept
 
-    def _read(self, job: WorkerJob, conversation: ConversationId, until: int, form: Form) -> ModelTranscript:
-        transcript, after = ModelTranscript(form), 0
-        while after < until:
-            job.go_on()
-            page = self._journal.read(conversation, after, PAGE, PAGE_BYTES)
-            if page is None or not page.records:
-                raise UnknownConversation(f"the history of {conversation} ends at {after}, not at {until}")
-            for record in page.records:
-                if record.type in READ_BY_MODELS and record.seq <= until:
-                    transcript.take(durable_adapter.validate_json(record.body))
-            after = page.records[-1].seq
+    def _read(
+        self, job: WorkerJob, conversation: ConversationId, until: int, form: Form, summed: Compacted | None
+    ) -> ModelTranscript:
+        transcript, stands_for = ModelTranscript(form, summed), 0 if summed is None else summed.last_seq
+        begun = summed is None
+        for seq, event in self._events(job, conversation, until, stands_for, READ_BY_MODELS):
+            if seq <= stands_for:
+                transcript.remember(seq, event)
+                continue
+            if not begun:
+                transcript.begin_with_summary()
+                begun = True
+            transcript.take(event)
+        if not begun:
+            transcript.begin_with_summary()
         return transcript
+
+    def _past(self, job: WorkerJob, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
+        past, stands_for = Past(), 0 if summed is None else summed.last_seq
+        for seq, event in self._events(job, conversation, until, stands_for, TYPES):
+            if seq > stands_for:
+                past.story.take(seq, event)
+            elif isinstance(event, UserMessage) and event.kind is MessageKind.PLAIN:
+                past.words.append(words_of(seq, event))
+        return past
+
+    def _events(
+        self, job: WorkerJob, conversation: ConversationId, until: int, stands_for: int, types: frozenset[str]
+    ) -> Iterator[tuple[int, DurableEvent]]:
+        """Read events of these types; of those that a summary stands for only what stays beside it."""
+
+        def wanted(seq: int, kind: str) -> bool:
+            return kind in (types if seq > stands_for else BESIDE_A_SUMMARY)
+
+        return events_between(job, self._journal, conversation, 0, until, wanted)
+
+    def _summed(self, _: WorkerJob, conversation: ConversationId, seq: int) -> Compacted | None:
+        """Read the event that says what a summary stands for; None if it was pruned."""
+        page = self._journal.read(conversation, seq - 1, 1)
+        record = page.records[0] if page and page.records else None
+        if record is None or record.seq != seq:
+            return None
+        event = durable_adapter.validate_json(record.body)
+        return event if isinstance(event, Compacted) else None
 
 
 def held(transcript: ModelTranscript) -> int:

@@ -8,6 +8,7 @@ import asyncio
 import json
 import subprocess
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import structlog
 
@@ -45,8 +46,9 @@ class TurnHook:
         watch.add_done_callback(self._watching.discard)
 
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
-        around, settings = self._around(turn.order.conversation), turn.order.settings
-        env = outside(around.env, names_of(settings.sandbox, settings.cwd, None))
+        around = self._around(turn.order.conversation)
+        both = (turn.order.settings, turn.settings)  # what it might write may have changed on the way
+        env = outside(around.env, chain.from_iterable(names_of(one.sandbox, one.cwd, None) for one in both))
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
@@ -70,7 +72,7 @@ def _told(turn: Turn, outcome: Completed) -> str:
         "type": "agent-turn-complete",
         "conversation-id": turn.order.conversation,
         "turn-id": turn.order.turn,
-        "cwd": str(turn.order.settings.cwd),
+        "cwd": str(turn.settings.cwd),
         "input-messages": list(turn.heard),
         "last-assistant-message": outcome.last_message,
     }

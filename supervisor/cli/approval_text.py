@@ -27,13 +27,12 @@ def asks(event: Json) -> bool:
 
 
 def row_of(found: Json) -> Row:
-    patch = texts.is_patch(found)
     return {
         "id": found["approval_id"],
         "conversation": found["conversation"],
-        "kind": "patch" if patch else "command",
+        "kind": texts.kind(found),
         "what": texts.summary(found, home()),
-        "command": None if patch else found["command"],
+        "command": found.get("command"),
         "outside": texts.outside(found),
         "reason": found.get("reason"),
         "cwd": found.get("cwd"),

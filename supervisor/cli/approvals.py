@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
@@ -14,7 +15,7 @@ from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age
 from supervisor.cli.written import json_text
-from transports.question import LONGEST, place
+from transports.question import LONGEST, is_tool, is_use, place, where
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
@@ -26,8 +27,8 @@ OPEN_APPROVALS = ListLayout(
     {
         "id": "The approval's id.",
         "conversation": "The conversation that asks.",
-        "kind": "One of command, patch.",
-        "what": "The command as a shell needs it, or the patch in short.",
+        "kind": "One of command, patch; tool, server: of MCP servers; or an agent's own word, as read, fetch, other.",
+        "what": "The command as a shell needs it; or the patch, the tool or the server's words in short.",
         "command": "The command as a list of words, or null.",
         "outside": "Whether it would run outside the sandbox.",
         "reason": "The reason that the agent gives, or null.",
@@ -40,7 +41,7 @@ OPEN_APPROVALS = ListLayout(
         Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
         Column("WAITS", lambda row: age(row["asked"]) if row["asked"] else ""),
         Column("KIND", lambda row: row["kind"]),
-        Column("WHERE", lambda row: "outside the sandbox" if row["outside"] else "in the sandbox"),
+        Column("WHERE", lambda row: where(row["found"])),
         Column("DIRECTORY", lambda row: place(row["cwd"], home()) if row["cwd"] else ""),
         Column("WHAT", lambda row: row["what"]),
         Column("REASON", lambda row: visible(row["reason"] or "")),
@@ -91,21 +92,36 @@ def deny(chosen: Namespace) -> int:
 
 def _answer(chosen: Namespace, decision: str, reason: str) -> int:
     failures: list[Problem] = []
+    references, content = _words_of(chosen.approval)
+    option = chosen.option or ""
     with Control(chosen.verb) as control:
         open_ = control.call("approvals/list")["approvals"]
-        for reference in chosen.approval:
+        for reference in references:
             try:
                 whole = _meant(control, reference, open_)
-                result = control.call("approvals/answer", approval=whole, decision=decision, reason=reason)
+                given: dict[str, Any] = {"decision": decision, "reason": reason, "option": option, "content": content}
+                result = control.call("approvals/answer", approval=whole, **given)
             except Problem as problem:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
                 continue
-            told = json_text(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}"
-            shown = open_ if terminal.is_terminal() and not chosen.json else ()
-            lines = [told, *_bodies(one for one in shown if one["approval_id"] == whole)]
+            meant = [one for one in open_ if one["approval_id"] == whole]
+            told = json_text(result) if chosen.json else f"{ids.short(whole)}: {_said(result, meant)}"
+            shown = meant if terminal.is_terminal() and not chosen.json else ()
+            lines = [told, *_bodies(shown)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))  # in one piece: others may write there, too
-    return exit_of(failures, len(chosen.approval))
+    return exit_of(failures, len(references))
+
+
+def _words_of(words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The approvals that are meant, and what the form of one is told. No id has an equals sign."""
+    references = [word for word in words if "=" not in word]
+    content = dict(word.split("=", 1) for word in words if "=" in word)
+    if not references or (content and len(references) > 1):
+        how_many = f"{len(references)} approvals are" if references else "no approval is"
+        write = "write `greenroom approve ID name=value`"
+        raise Problem(f"a form is filled in, and {how_many} named", write, "usage")
+    return references, content
 
 
 def _bodies(answered: Iterable[Json]) -> Iterator[str]:
@@ -113,6 +129,26 @@ def _bodies(answered: Iterable[Json]) -> Iterator[str]:
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
         yield from body(found, columns, paint, IN_A_LIST)[0]
+
+
+def _said(result: Json, meant: Iterable[Json]) -> str:
+    decision, asked = result["decision"], list(meant)
+    if any(is_use(one) for one in asked):
+        return _option_said(result, asked[0])
+    if any(is_tool(one) for one in asked):
+        return _WORDS[decision].replace("command", "tool")
+    if any(one.get("history_of") for one in asked):
+        return _WORDS[decision].replace("the same command later", "all that changes this repository's history")
+    return _WORDS[decision]
+
+
+def _option_said(result: Json, asked: Json) -> str:
+    """The answer to an agent of somebody else, in its own words where it named one."""
+    names = [one["name"] for one in asked["options"] if one["id"] == result["option"]]
+    said = _WORDS[result["decision"]].replace(
+        "the same command later in this conversation", "what the agent takes for the same"
+    )
+    return f"{said}: {visible(names[0])}" if names else said
 
 
 _WORDS = {

@@ -31,6 +31,13 @@ class Parser(argparse.ArgumentParser):
             raise Problem(f"too many words: {words}", "put a prompt of several words in quotes", "usage")
         raise Problem(message, f"`{self.prog} --help` lists its arguments", "usage")
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a word that is none of the choices, in the words of the other verbs' errors."""
+        if action.choices is not None and value not in action.choices:
+            flags = "/".join(action.option_strings)
+            wrong = f"{flags} can't be {value!r}" if flags else f"{value!r} is not possible here"
+            raise Problem(wrong, f"write one of {', '.join(map(str, action.choices))}", "usage")
+
 
 def parser(verb: Verb) -> Parser:
     made = Parser(
@@ -57,7 +64,26 @@ def describe(verb: Verb) -> str:
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
     if verb.name == "__complete":  # its words may be options of another verb
         return argparse.Namespace(words=list(words))
-    return parser(verb).parse_args(_joined(verb, words))
+    made, joined = parser(verb), _joined(verb, words)
+    try:
+        return _parsed(made, verb, joined)
+    except Problem:
+        alone = _without_values(verb, joined)
+        if alone == joined:
+            raise
+        return _parsed(made, verb, alone)
+
+
+def _without_values(verb: Verb, words: Sequence[str]) -> list[str]:
+    """Let options whose value may be left out take none, so that the word behind them is an argument."""
+    bare = {flag for opt in verb.opts if opt.bare == "" and opt.metavar == "NAME" for flag in opt.flags}
+    return [f"{word}=" if word in bare else word for word in words]
+
+
+def _parsed(made: Parser, verb: Verb, joined: Sequence[str]) -> argparse.Namespace:
+    if any(arg.many for arg in verb.args) and "--" not in joined:  # argparse can't do both
+        return made.parse_intermixed_args(joined)
+    return made.parse_args(joined)
 
 
 def _joined(verb: Verb, words: Sequence[str]) -> list[str]:

@@ -92,7 +92,7 @@ def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
         return
     option = _option(verb, before[-1])
     if option is not None and option.metavar and option.bare is None:
-        yield from _values(option.choices, option.kind, last)
+        yield from _values(option.choices, option.kind, last, _first(before))
     elif last.startswith("-"):
         yield from ((flag, opt.help) for opt in verb.opts for flag in opt.flags)
     else:
@@ -100,7 +100,12 @@ def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
             yield from _values((), f"{option.kind} {verb.name}", last)
         argument = _argument(verb, before[1:])
         if argument is not None:
-            yield from _values(argument.choices, argument.kind, last)
+            yield from _values(argument.choices, argument.kind, last, _first(before))
+
+
+def _first(before: list[str]) -> str:
+    """The first argument of a verb, if it was given: the conversation, where there is one."""
+    return before[1] if len(before) > 1 and not before[1].startswith(("-", "@")) else ""
 
 
 def _option(verb: Verb, word: str) -> Opt | None:
@@ -123,7 +128,7 @@ def _argument(verb: Verb, given: list[str]) -> Arg | None:
     return verb.args[-1] if verb.args and verb.args[-1].many in {"*", "+"} else None
 
 
-def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidate]:
+def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> Iterator[Candidate]:
     yield from ((one, "") for one in choices)
     if kind in {"file", "directory"}:
         yield FILES, ""
@@ -135,11 +140,27 @@ def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidat
         yield from _conversations()
     elif kind == "approval":
         yield from _approvals()
+    elif kind == "input" and given:
+        yield from _inputs(given)
+    elif kind == "job":
+        yield from ((one["job"], cut(one_line(" ".join(one["command"])), 40)) for one in _asked("jobs/list", "jobs"))
+    elif kind == "worktree":
+        from supervisor.cli.worktree_git import all_of_them
+
+        yield from ((one.name, one.main) for one in all_of_them())
     elif kind == "topic":
         from supervisor.cli.topics import TOPICS
 
         yield from ((name, summary) for name, (summary, _) in TOPICS.items())
         yield from ((verb.name, verb.summary) for verb in VERBS)
+    elif kind == "agent":
+        from supervisor.cli.setting import agents
+
+        yield from agents()
+    elif kind == "setting":
+        from supervisor.cli.setting import candidates
+
+        yield from candidates(last)
     elif kind.startswith("fields"):
         yield from _fields(kind.removeprefix("fields").strip(), last)
 
@@ -157,7 +178,12 @@ def _approvals() -> Iterator[Candidate]:
         yield one["id"][:8], cut(one["what"], 40)
 
 
-def _asked(method: str, member: str, **params: int) -> list[Json]:
+def _inputs(conversation: str) -> Iterator[Candidate]:
+    for one in _asked("conversation/queue", "waiting", conversation=conversation):
+        yield one["input"], cut(one_line(one["preview"]), 40)
+
+
+def _asked(method: str, member: str, **params: int | str) -> list[Json]:
     """A list of the daemon's; empty if it does not answer at once."""
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
@@ -169,12 +195,29 @@ def _asked(method: str, member: str, **params: int) -> list[Json]:
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:
     """Complete the last part of a list with commas."""
+    from supervisor.cli.agents import AGENTS
     from supervisor.cli.approvals import OPEN_APPROVALS
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
+    from supervisor.cli.jobs import JOBS
+    from supervisor.cli.mcp_servers import SERVERS
+    from supervisor.cli.queue import WAITING
     from supervisor.cli.rows import LISTING
     from supervisor.cli.search import FOUND
+    from supervisor.cli.skills import SKILLS
+    from supervisor.cli.spending import BUDGET, USAGE
+    from supervisor.cli.worktree import WORKTREES
 
-    fields = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES, "search": FOUND}.get(verb, LISTING).fields
+    own = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES, "search": FOUND, "skills": SKILLS}
+    spent = {"budget": BUDGET, "usage": USAGE}
+    fields = {
+        **own,
+        **spent,
+        "agents": AGENTS,
+        "jobs": JOBS,
+        "mcp-servers": SERVERS,
+        "queue": WAITING,
+        "worktree": WORKTREES,
+    }.get(verb, LISTING).fields
     head = last[: last.rfind(",") + 1]
     yield from ((f"{head}{name}", meaning) for name, meaning in fields.items())

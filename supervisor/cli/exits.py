@@ -11,6 +11,7 @@ DOWN = 7
 OVERLOADED = 8
 TURN_ERROR = 10
 INTERRUPTED = 11
+BUDGET = 12
 DENIED = 13
 SOME_FAILED = 75
 TIMED_OUT = 124
@@ -29,6 +30,7 @@ MEANINGS = {
     OVERLOADED: "overloaded; try again later",
     TURN_ERROR: "the turn ended in an error (run, send --wait, wait)",
     INTERRUPTED: "the turn was interrupted (run, send --wait, wait)",
+    BUDGET: "a budget ended the turn (run, send --wait, wait)",
     DENIED: "an approval of the turn was denied (run, send --wait, wait)",
     SOME_FAILED: "some of several targets failed",
     TIMED_OUT: "timed out",
@@ -44,6 +46,7 @@ OF_CODE = {
     "unknown_conversation": NO_SUCH,
     "ambiguous_conversation": NO_SUCH,
     "unknown_approval": NO_SUCH,
+    "unknown_job": NO_SUCH,
     "ambiguous_approval": NO_SUCH,
     "already_answered": REFUSED,
     "busy": REFUSED,
@@ -68,10 +71,11 @@ OF_ENDING = {
     "lost": TURN_ERROR,
     "interrupted": INTERRUPTED,
     "replaced": INTERRUPTED,
+    "budget": BUDGET,
 }
 
 
 def of_turn(ending: str, *, denied: bool) -> int:
     """The exit code of an ending. A denied approval explains an interrupted turn better than the interrupt does."""
     code = OF_ENDING.get(ending, FAILED)
-    return DENIED if denied and code != TURN_ERROR else code
+    return DENIED if denied and code not in {TURN_ERROR, BUDGET} else code

@@ -4,10 +4,11 @@ from argparse import Namespace
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import ids
+from supervisor.cli.background import running
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, exit_of, report
-from supervisor.cli.words import many
 from supervisor.cli.written import json_text
+from transports.waiting_words import waits
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -26,7 +27,26 @@ def run(chosen: Namespace) -> int:
             _explained(control, name, one, result, as_json=chosen.json)
             for (name, one), result in zip(wanted, results, strict=True)
         ]
-    return _told([name for name, _ in wanted], explained, chosen)
+        jobs = [] if chosen.json else _jobs(control, [one for _, one in wanted])
+    code = _told([name for name, _ in wanted], explained, chosen)
+    for job in jobs:
+        print(f"job {job} goes on in the background; `greenroom jobs end {job}` ends it")
+    return code
+
+
+def _jobs(control: Control, references: list[str]) -> list[str]:
+    """The jobs of these conversations that an interrupt leaves running: those that outlive their turn."""
+    kept = [job for job in running(control) if job["keeps"]]
+    meant = {_whole(control, one) for one in references} if kept else set()
+    return [visible(job["job"]) for job in kept if job["conversation"] in meant]
+
+
+def _whole(control: Control, reference: str) -> str:
+    """The whole id; empty if there is no such conversation, which the interrupt has said already."""
+    try:
+        return ids.resolved(control, reference)
+    except Problem:
+        return ""
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
@@ -67,9 +87,10 @@ def _left(name: str, result: Json) -> str:
     """The words on queued messages: the person wants to know what will still run, and when."""
     if not result["queued"]:
         return ""
-    waits = many(result["queued"], "queued message waits", "queued messages wait")
+    told = waits(result["queued"], [one["preview"] for one in result["waiting"]])
     them = "it" if result["queued"] == 1 else "them"
-    return f"; {waits} for the next `send`, `greenroom interrupt --clear {visible(name)}` drops {them}"
+    queue = f"`greenroom queue {visible(name)}"
+    return f"; {told}; {queue} go` lets {them} run, {queue} drop --all` drops {them}"
 
 
 def _late(name: str, wait_s: float) -> Problem:

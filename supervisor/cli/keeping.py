@@ -12,11 +12,13 @@ from pathlib import Path
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
+from supervisor.cli.agent_now import brings
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, exit_of, report
+from supervisor.cli.setting import of_options
 from supervisor.cli.words import cut, many, one_line
 from supervisor.cli.written import json_text, seen
 
@@ -28,13 +30,18 @@ PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other client
 def inspect(chosen: Namespace) -> int:
     with Control("inspect") as control:
         found = ids.call(control, "conversation/get", chosen.conversation)
-    found = {"id": found.pop("conversation"), **found}
+    found = {"id": found.pop("conversation"), **found, **_brought(found["settings"])}
     if chosen.format is not None:
         print(filled(found, found, chosen.format))
         return 0
     with paged() as text:
         print(json_text(found, 2), file=text or sys.stdout)
     return 0
+
+
+def _brought(settings: Json) -> Json:
+    """The things that an agent of others has by itself, each `what` and `where`."""
+    return {"brings": [one._asdict() for one in brings(settings)]} if settings.get("agent") else {}
 
 
 def restart(chosen: Namespace) -> int:
@@ -56,7 +63,8 @@ def fork(chosen: Namespace) -> int:
     at = number(chosen.at, "seq") if chosen.at is not None else None
     name = None if chosen.name is None else ids.proper(chosen.name)
     with Control("fork") as control:
-        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=name)
+        copy = {"at": at, "name": name, "settings": of_options(chosen)}
+        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, **copy)
     print(json_text(made) if chosen.json else made["conversation"])
     return 0
 

@@ -41,6 +41,14 @@ class Part(list[Row]):
         self.more, self.by = max(0, total - len(self)), by
 
 
+class Noted(list[Row]):
+    """The rows with a line for people below them."""
+
+    def __init__(self, rows: Iterable[Row], note: str) -> None:
+        super().__init__(rows)
+        self.note = note
+
+
 def screenful(chosen: Namespace) -> int:
     """The number of rows to ask for: as many as fit between a title and the next prompt; in a pipe, some more."""
     return max(1, terminal.size()[1] - AROUND) if _for_people(chosen) else IN_A_PIPE
@@ -80,6 +88,8 @@ def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[s
     """The lines for a person beside the rows."""
     if isinstance(rows, Part) and rows.more:
         return [f"… and {rows.more:,} more ({rows.by})"]
+    if isinstance(rows, Noted) and rows and _for_people(chosen):
+        return [rows.note]
     return [listing.empty] if not rows and _for_people(chosen) else []
 
 

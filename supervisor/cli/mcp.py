@@ -37,7 +37,7 @@ class NoOptions:
     """The options of a bare `greenroom mcp`, as most editors start it; loading argparse would double the time."""
 
     embedded = False
-    cwd = model = profile = sandbox = approval = config = None
+    cwd = agent = model = profile = sandbox = approval = config = None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,7 +55,8 @@ def main(arguments: Sequence[str]) -> int:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of the verb, in Codex's spellings too."""
     from supervisor.cli.arguments import parser
-    from supervisor.cli.verbs import APPROVALS, SANDBOXES, find
+    from supervisor.cli.verbs import find
+    from supervisor.cli.verbs.options import APPROVALS, SANDBOXES
 
     verb = find("mcp")
     assert verb is not None  # noqa: S101  # it is this one
@@ -222,6 +223,7 @@ def _is_ours(override: str) -> bool:
 def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
     """The values for new conversations where a call gives none."""
     said = {
+        "agent": chosen.agent,
         "model": chosen.model,
         "profile": chosen.profile,
         "cwd": None if chosen.cwd is None else os.path.join(working_directory(), chosen.cwd),

@@ -8,19 +8,27 @@ from supervisor.cli.ids import short
 from supervisor.cli.listing import ListLayout
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age, one_line
+from supervisor.paths import worktrees
 
 FIELDS = {
     "id": "The conversation's id.",
     "name": "Its name, or null.",
     "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
     "cwd": "The working directory.",
-    "model": "The model.",
-    "preview": "The beginning of the first message.",
+    "agent": "The agent that carries out turns; empty: Greenroom's own.",
+    "model": "The model, as far as it is known; empty: one that another agent has chosen itself.",
+    "preview": "What it is about: its agent's title for it, or the beginning of the first message.",
     "created": "When it was created, in seconds since 1970.",
     "updated": "When it was last used, in seconds since 1970.",
     "seq": "The seq of its last event.",
-    "tokens": "Tokens used so far.",
+    "tokens": "Tokens used so far, as far as servers tell them.",
+    "usd": "Their price in US dollars, as far as it is known.",
+    "unpriced": "Responses whose price is not known.",
+    "uncounted": "Responses whose tokens the server has not told.",
+    "context_tokens": "Tokens of the model's context in use, or null where nobody knows.",
+    "context_window": "Tokens that the model can read at once, or null where unknown.",
     "archived": "Whether it is archived.",
+    "queued": "How many messages wait, or null where unknown.",
 }
 STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived")
 COLOURS = {
@@ -44,6 +52,11 @@ def colour(row: Row) -> tuple[str, ...]:
     return COLOURS.get(row["state"], ())
 
 
+def state(row: Row) -> str:
+    """The state, and how many messages wait."""
+    return f"{row['state']}, {row['queued']} queued" if row["queued"] else str(row["state"])
+
+
 def home(path: str) -> str:
     """The path as people read it: with ~ for the home directory, and nothing hidden in it."""
     own = os.environ.get("HOME", "").rstrip("/")
@@ -51,14 +64,58 @@ def home(path: str) -> str:
     return visible(short)
 
 
+def directory(row: Row) -> str:
+    """The conversation's directory; a worktree of ours as `shop@fix-login`."""
+    path, trees = str(row["cwd"] or ""), worktrees()
+    if not path.startswith(f"{trees}/"):
+        return home(path)
+    repository, name, *below = path[len(trees) + 1 :].split("/")
+    return visible("/".join((f"{repository.rpartition('-')[0]}@{name}", *below)))
+
+
+def fullness(row: Json) -> str:
+    """The part of the context that is in use: in percent where its size is known, else in tokens."""
+    used, window = row.get("context_tokens"), row.get("context_window")
+    if used is None:
+        return "?"
+    if window:
+        return f"{used / window:.0%}"
+    return str(used) if used < 1_000 else f"{used / 1000:.1f}k"
+
+
+def tokens(row: Json, shape: str = "") -> str:
+    """The tokens that were used, as far as they are known."""
+    known = row["tokens"] or 0
+    if not row.get("uncounted"):
+        return format(known, shape)
+    return f">{known:{shape}}" if known else "?"
+
+
+def cost(row: Json) -> str:
+    """The price of what was used, as far as it is known."""
+    if not (row.get("unpriced") or row.get("usd")):
+        return "$0" if row.get("tokens") or row.get("uncounted") else "-"
+    usd = row.get("usd") or 0.0
+    known = f"${usd:,.2f}" if usd >= 0.1 else f"${usd:.4f}"
+    if not row["unpriced"]:
+        return known
+    return f">{known}" if usd else "?"
+
+
+COST = Column("COST", cost, right=True, tells=lambda row: bool(row.get("usd") or row.get("unpriced")))
+CONTEXT = Column("CONTEXT", fullness, right=True, tells=lambda row: bool(row.get("context_window")))
+AGENT = Column("AGENT", lambda row: visible(row["agent"] or ""), gives=True, tells=lambda row: bool(row.get("agent")))
 COLUMNS = (
     Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
     Column("NAME", lambda row: visible(row["name"] or ""), gives=True),
-    Column("STATE", lambda row: row["state"], style=colour),
+    Column("STATE", state, style=colour),
     Column("USED", lambda row: age(row["updated"]), right=True),
-    Column("TOKENS", lambda row: str(row["tokens"]), right=True),
+    Column("TOKENS", tokens, right=True),
+    COST,
+    CONTEXT,
+    AGENT,
     Column("MODEL", lambda row: visible(row["model"] or ""), gives=True),
-    Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
+    Column("DIRECTORY", directory, gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
 LISTING = ListLayout(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

@@ -3,11 +3,13 @@
 import os
 import sys
 from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
 
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import pairs
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
+from supervisor.cli.setting import in_the_api, of_options
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.starting import ensure
 from supervisor.cli.words import many
@@ -17,7 +19,8 @@ from supervisor.cli.written import json_text
 def run(chosen: Namespace) -> int:
     prompt = prompt_of(chosen.prompt)
     with ensure("run", environment=True) as control:
-        made = control.call("conversation/create", **creation(chosen))
+        with _worktree(chosen, prompt):
+            made = control.call("conversation/create", **_with_model(creation(chosen), chosen))
         conversation = made["conversation"]
         notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
         for line in (notice, *made["warnings"]):
@@ -34,6 +37,22 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
+def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[None]:
+    """Make the worktree that was asked for, and let the conversation begin in it."""
+    if chosen.worktree is None:
+        return nullcontext()
+    from supervisor.cli.worktree import in_a_new_one  # few conversations have one
+
+    return in_a_new_one(chosen, prompt)
+
+
+def _with_model(creation: Json, chosen: Namespace) -> Json:
+    """The settings with the options of `run` alone. They win over `-c`, as the other options do."""
+    effort = {} if chosen.effort is None else {"model_reasoning_effort": chosen.effort}
+    roots = {} if chosen.writable_roots is None else in_the_api([("writable_roots", chosen.writable_roots)])
+    return {**creation, **roots, "provider": chosen.provider, "config": {**creation["config"], **effort}}
+
+
 def _without_an_empty_one(control: Control, conversation: str) -> None:
     """Delete a conversation that is empty, as its first message was refused: nobody would know what it is for."""
     found = control.call("conversation/get", conversation=conversation)
@@ -47,15 +66,30 @@ def send(chosen: Namespace) -> int:
         raise Problem("the idempotency key is empty", "write --key KEY, or leave it out", "usage")
     with Control("send", environment=True) as control:
         conversation = ids.resolved(control, chosen.conversation)
-        said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key}
+        said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key, "settings": of_options(chosen)}
         if chosen.wait:
             return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
         accepted = control.call("conversation/send", conversation=conversation, **said)
-        told = _accepted(control, conversation, accepted, chosen.if_busy)
+        policy = "enqueue" if said["settings"] and chosen.if_busy == "steer" else chosen.if_busy
+        told = _accepted(control, conversation, accepted, policy)
     if chosen.json:
         print(json_text({"conversation": conversation, **accepted}))
     else:
         print(told)
+    return 0
+
+
+def compact(chosen: Namespace) -> int:
+    with Control("compact", environment=True) as control:
+        conversation = ids.resolved(control, chosen.conversation)
+        if not chosen.detach:
+            limit_s, method = chosen.timeout, "conversation/compact"
+            return _watched(control, conversation, None, {}, as_json=chosen.json, limit_s=limit_s, method=method)
+        accepted = control.call("conversation/compact", conversation=conversation)
+    if chosen.json:
+        print(json_text({"conversation": conversation, **accepted}))
+    else:
+        print("summing up" if accepted["turn"] else "waits for the running turn")
     return 0
 
 
@@ -78,6 +112,7 @@ def creation(chosen: Namespace) -> Json:
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,
+        "agent": chosen.agent,
         "model": chosen.model,
         "profile": chosen.profile,
         "approval_policy": chosen.approval,
@@ -102,13 +137,20 @@ def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str)
 
 
 def _watched(
-    control: Control, conversation: str, after: int | None, said: Json, *, as_json: bool, limit_s: float | None = None
+    control: Control,
+    conversation: str,
+    after: int | None,
+    said: Json,
+    *,
+    as_json: bool,
+    limit_s: float | None = None,
+    method: str = "conversation/send",
 ) -> int:
     watch = Watch(control, conversation, WatchOptions(as_json=as_json))
 
     def work() -> int:
         watch.attach(after)
-        request = control.send("conversation/send", conversation=conversation, wait=True, **said)
+        request = control.send(method, conversation=conversation, wait=True, **said)
         result = watch.until_answered(request, limit_s)
         return exits.of_turn(result["ending"], denied=watch.ending.denied)
 

@@ -9,6 +9,7 @@ from typing import NoReturn, Self
 
 from actors.vocabulary.visible import visible
 from greenroom.daemon import daemon_answers, start_daemon
+from supervisor.cli.background import ending
 from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
@@ -108,6 +109,8 @@ def _brought_down(drain_s: float | None) -> bool:
         return False
     with control:
         pid = control.call("daemon/status", PATIENCE_S)["pid"]
+        if words := ending(control):
+            print(f"greenroom: {words}", file=sys.stderr)
         told = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
         _wait_for_the_end(control, pid, told)
     return True

@@ -5,11 +5,13 @@ from collections import Counter
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
+from supervisor.cli.agent_now import agent_lines
+from supervisor.cli.background import running
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import Part, check, filled, picked, present, screenful
-from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, home, row_of
+from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, cost, fullness, home, row_of, tokens
 from supervisor.cli.table import Row
-from supervisor.cli.words import age, many, moment, one_line, size, span
+from supervisor.cli.words import age, hung, many, moment, one_line, size, span
 from supervisor.cli.written import written
 from supervisor.paths import locate, socket_path
 
@@ -86,20 +88,36 @@ def _detail(control: Control, row: Row) -> None:
         "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "directory": home(settings["cwd"]),
-        "model": visible(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
+        **agent_lines(found),
         "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
-        "events": f"{found['seq']}, {many(found['tokens'], 'token')}",
+        "also writes": ", ".join(map(home, settings["sandbox"].get("writable_roots", ()))),
+        "events": f"{found['seq']}, {tokens(found, ',')} tokens, cost {cost(found)}",
+        "context": _context(found),
         "queue": many(found["queued"], "message") + (", paused until the next `send`" if found["paused"] else ""),
+        "jobs": _jobs(control, row["id"]),
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
         "watched by": many(len(found["readers"]), "client"),
     }
+    room = terminal.size()[0] if terminal.is_terminal() else None
     for name, value in facts.items():
         if value:
-            print(f"{name:12}{value}")
+            print("\n".join(line for part in f"{name:12}{value}".split("\n") for line in hung(part, room, " " * 12)))
     page = control.call("conversation/history", conversation=row["id"], before=found["seq"] + 1, limit=EVENTS)
     print(f"\nlast {many(len(page['events']), 'event')}:")
     for event in page["events"]:
         print(_line(event, paint))
+
+
+def _jobs(control: Control, conversation: str) -> str:
+    """The commands that run in the background; nothing if none does."""
+    return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running(control, conversation))
+
+
+def _context(found: Json) -> str:
+    used, window = found["context_tokens"], found["context_window"]
+    if used is None:
+        return "unknown"
+    return f"{fullness(found)} full, {used:,} of {window:,} tokens" if window else f"{used:,} tokens, window unknown"
 
 
 def _line(event: Json, paint: terminal.Paint) -> str:

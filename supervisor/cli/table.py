@@ -14,13 +14,17 @@ Row = dict[str, Any]
 
 
 class Column(NamedTuple):
-    """A column. `gives`: it shrinks if the table is too wide. `style` colours a cell by its row."""
+    """A column. `gives`: it shrinks if the table is too wide. `style` colours a cell by its row.
+
+    On a terminal a column with `tells` is left out where it tells nothing of any row.
+    """
 
     title: str
     cell: Callable[[Row], str]
     right: bool = False
     gives: bool = False
     style: Callable[[Row], tuple[str, ...]] | None = None
+    tells: Callable[[Row], bool] | None = None
 
 
 def plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
@@ -29,6 +33,7 @@ def plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
 
 
 def drawn(columns: Sequence[Column], rows: Sequence[Row], room: int, paint: Paint) -> list[str]:
+    columns = [column for column in columns if column.tells is None or any(map(column.tells, rows))]
     cells = [[column.cell(row) or "-" for column in columns] for row in rows]
     widths = [
         max([width(column.title), *(width(line[place]) for line in cells)]) for place, column in enumerate(columns)

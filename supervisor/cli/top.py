@@ -13,7 +13,7 @@ from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.memory import of_conversations, of_process
-from supervisor.cli.rows import COLUMNS, row_of
+from supervisor.cli.rows import AGENT, COLUMNS, CONTEXT, COST, row_of, tokens
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
 from supervisor.cli.words import age, cut, hung, many, one_line, size, span
@@ -33,8 +33,11 @@ def _short(client: str) -> str:
 
 TABLE = (
     *COLUMNS[:3],
+    AGENT,
     Column("AGE", lambda row: age(row["created"]), right=True),
-    Column("TOKENS", lambda row: str(row["tokens"]), right=True),
+    Column("TOKENS", tokens, right=True),
+    COST,
+    CONTEXT,
     Column("EV/S", lambda row: f"{row['rate']:.0f}" if row["rate"] else "", right=True),
     Column("MEMORY", lambda row: size(row["memory"]) if row["memory"] else "", right=True),
     Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), gives=True),

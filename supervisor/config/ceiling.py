@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
+from supervisor.config.budgets import BudgetsTable
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
 
@@ -18,6 +19,7 @@ WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.D
 RAISED = "raise it with greenroom.mcp.max_sandbox in the config file"
 # Overrides that only a person may set, and why.
 PERSONAL = {
+    "agents": "an agent is a program, and its table says how it is confined; they may choose one with `agent`",
     "experimental_instructions_file": "it names a file to read; write its text into base-instructions",
     "greenroom": "it is the daemon's own",
     "notify": "it is a program that runs outside of every sandbox",
@@ -30,6 +32,7 @@ class Ceiling(Struct, frozen=True):
     """The ceiling of a client. `own`: the settings if it asked for nothing; `opened`: the config's workspace-write.
 
     `chosen`: a person has named the directory in `own`; otherwise the client just happened to be started there.
+    `unconfined`: agents that run outside of every sandbox.
     """
 
     mcp: Mcp
@@ -37,6 +40,7 @@ class Ceiling(Struct, frozen=True):
     opened: WorkspaceWrite
     home: Path
     chosen: bool = False
+    unconfined: frozenset[str] = frozenset()
 
     def check(self, asked: Settings) -> None:
         """Raise NotAllowed for the first thing that goes too far."""
@@ -45,6 +49,7 @@ class Ceiling(Struct, frozen=True):
 
     def _problems(self, asked: Settings) -> Iterator[str]:
         mode, own = SandboxMode(asked.sandbox.mode), SandboxMode(self.own.sandbox.mode)
+        own_agent = self.own.agent
         granted, allowed = WIDTH[self.mcp.max_sandbox], max(WIDTH[self.mcp.max_sandbox], WIDTH[own])
         if WIDTH[mode] > allowed:
             widest = next(one for one, width in WIDTH.items() if width == allowed)
@@ -54,14 +59,18 @@ class Ceiling(Struct, frozen=True):
                 f"approval-policy {asked.approval_policy} together with sandbox {mode} asks a person less than the "
                 f"config does (untrusted): {RAISED}"
             )
+        if asked.agent in self.unconfined and asked.agent != own_agent and granted < max(WIDTH.values()):
+            yield f"agent {asked.agent} runs outside of every sandbox (agents.{asked.agent}.confine): {RAISED}"
         if isinstance(asked.sandbox, WorkspaceWrite) and allowed == WIDTH[SandboxMode.WORKSPACE_WRITE]:
-            yield from self._openings(asked.sandbox, asked.cwd)
+            pinned = {pin.name: pin.path for pin in asked.roots or () if pin.path is not None}
+            yield from self._openings(asked.sandbox, asked.cwd, pinned)
 
     def _asks_less(self, policy: ApprovalPolicy) -> bool:
         """Whether the policy asks less than the config. Without a sandbox, only `untrusted` asks by itself."""
         return self.own.approval_policy is ApprovalPolicy.UNTRUSTED is not policy
 
-    def _openings(self, asked: WorkspaceWrite, cwd: Path) -> Iterator[str]:
+    def _openings(self, asked: WorkspaceWrite, cwd: Path, pinned: Mapping[Path, Path]) -> Iterator[str]:
+        """`pinned`: directories as they will be opened, whatever their names mean by then."""
         opened = self.opened
         if asked.network_access and not opened.network_access:
             yield _opens("network_access")
@@ -74,12 +83,14 @@ class Ceiling(Struct, frozen=True):
             yield _opens("exclude_slash_tmp")
         if opened.exclude_tmpdir_env_var and not asked.exclude_tmpdir_env_var:
             yield _opens("exclude_tmpdir_env_var")
-        allowed = [_real(root) for root in (cwd, *opened.writable_roots)]
+        real_cwd = pinned.get(cwd) or _real(cwd)
+        allowed = [real_cwd, *map(_real, opened.writable_roots)]
         for root in asked.writable_roots:
-            if not any(_real(cwd / root).is_relative_to(one) for one in allowed):
+            real = pinned.get(cwd / root) or _real(cwd / root)
+            if not any(real.is_relative_to(one) for one in allowed):
                 yield f"{_opens('writable_roots')} ({root} is outside of the working directory)"
-        meant = _real(cwd) == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
-        if not meant and _real(self.home).is_relative_to(_real(cwd)):
+        meant = real_cwd == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
+        if not meant and _real(self.home).is_relative_to(real_cwd):
             yield (
                 f"cwd {cwd} with sandbox workspace-write makes the whole home directory writable: name a directory "
                 f"in it, give this one to `greenroom mcp -C`, or {RAISED}"
@@ -89,7 +100,7 @@ class Ceiling(Struct, frozen=True):
 def check_overrides(overrides: Tree, mcp: Mcp) -> None:
     """Check the client's own overrides, without those that the person gave to the bridge."""
     for key in overrides:
-        if key in PERSONAL:
+        if key in PERSONAL and not (key == "greenroom" and _only_budgets(overrides[key])):
             raise NotAllowed(
                 f"override `{key}` can't be set by clients, because {PERSONAL[key]}; "
                 "a person can set it in the config file or with `greenroom mcp -c`"
@@ -101,6 +112,33 @@ def check_overrides(overrides: Tree, mcp: Mcp) -> None:
             f"override `model_providers.{name}` can't be set by clients, because it says where keys are sent: "
             "write it into the config file, or set greenroom.mcp.allow_provider_overrides there"
         )
+    servers = overrides.get("mcp_servers")
+    for name, server in servers.items() if isinstance(servers, Mapping) else ():
+        if not isinstance(server, Mapping) or dict(server) != {"enabled": False}:
+            raise NotAllowed(
+                f"override `mcp_servers.{name}` can't be set by clients, because a server is a program that runs "
+                "outside of every sandbox; they may only switch it off (`enabled = false`). A person can write it "
+                "into the config file"
+            )
+
+
+def _only_budgets(ours: object) -> bool:
+    """True for budgets of turns and of the conversation; how large they may be is for `check_budgets` to say."""
+    if not isinstance(ours, Mapping) or set(ours) != {"budget"} or not isinstance(ours["budget"], Mapping):
+        return False
+    return set(ours["budget"]) <= {"turn", "conversation"}
+
+
+def check_budgets(asked: BudgetsTable, own: BudgetsTable) -> None:
+    """Check that a client asks for no larger budget than the person's, which it may only make smaller."""
+    for scope in ("turn", "conversation"):
+        for unit, most in getattr(own, scope):
+            wanted = getattr(getattr(asked, scope), unit)
+            if most is not None and (wanted is None or wanted > most):
+                raise NotAllowed(
+                    f"override `greenroom.budget.{scope}.{unit}` is more than the config allows ({most}): "
+                    "a person can raise it there, or with `greenroom budget`"
+                )
 
 
 def _opens(key: str) -> str:

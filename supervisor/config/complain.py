@@ -6,20 +6,26 @@ Secrets are never quoted. Pure; safe from any thread.
 import difflib
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 from pydantic import ValidationError
 
+from actors.vocabulary.brief import brief
+from supervisor.config.agents import agent_misfits
+from supervisor.config.built_in_providers import BUILT_IN, DEMO
+from supervisor.config.mcp_servers import misfits
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath, KeyType, key_type_at, unknown_keys
 from supervisor.config.shared import WITHOUT_EFFECT
 from supervisor.logs.redaction import names_a_secret, scrub
 
-BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
+BUILT_IN_PROVIDERS = tuple(BUILT_IN)
 # Tables of free names, whose values may be secrets.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
 HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
+THE_NAME = "[key]"  # in the place of an error about the name of a free key, not about its value
 
 
 class ConfigProblem(Struct, frozen=True):
@@ -32,20 +38,16 @@ class ConfigProblem(Struct, frozen=True):
 def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """The problems of a tree that is not a configuration; none if it is one."""
     providers = tree.get("model_providers")
-    found = [
-        ConfigProblem(
-            ("model_providers", name),
-            "the built-in provider can't be redefined; expected a name other than "
-            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)",
-        )
-        for name in BUILT_IN_PROVIDERS
-        if isinstance(providers, Mapping) and name in providers
-    ]
+    found = [ConfigProblem(path, text) for path, text in misfits(tree.get("mcp_servers"))]
+    found += [ConfigProblem(path, text) for path, text in agent_misfits(tree)]
+    if isinstance(providers, Mapping) and DEMO in providers:
+        text = "the built-in demo model has no server, so it can't be redefined; choose another name"
+        found.append(ConfigProblem(("model_providers", DEMO), text))
     try:
         Config.model_validate(tree)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False)
-        found += [_mismatch(tree, tuple(detail["loc"])) for detail in details]
+        found += [_problem(tree, tuple(detail["loc"]), detail["type"]) for detail in details]
     return found
 
 
@@ -88,7 +90,7 @@ def shown(path: KeyPath, value: object) -> str:
         value = int(value)  # as the user will have written it
     text = json.dumps(value, default=str, skipkeys=True) if value is not None else "unset"
     clean = scrub(text)
-    return clean if len(clean) <= _SHOWN_CHARACTERS else f"{clean[: _SHOWN_CHARACTERS - 1]}…"
+    return brief(clean, _SHOWN_CHARACTERS)
 
 
 def is_secret(path: KeyPath) -> bool:
@@ -98,10 +100,13 @@ def is_secret(path: KeyPath) -> bool:
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 
-def _mismatch(tree: Mapping[str, object], path: KeyPath) -> ConfigProblem:
+def _problem(tree: Mapping[str, object], path: KeyPath, kind: str) -> ConfigProblem:
+    if path[-1] == THE_NAME:
+        return ConfigProblem(path[:-1], "a name can't be empty")
     key_type = key_type_at(Config, path)
     expected = key_type.expected if key_type is not None else "a name"
-    return ConfigProblem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
+    found = "nothing" if kind == "missing" else _found(path, _value_at(tree, path))
+    return ConfigProblem(path, f"expected {expected}, found {found}")
 
 
 def _found(path: KeyPath, value: object) -> str:
@@ -138,4 +143,16 @@ def _value_at(tree: object, path: KeyPath) -> object:
                 tree = tree[key]
             case _:
                 return tree
+    return tree
+
+
+def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
+    """The tree without secrets, to be shown or stored."""
+    if isinstance(tree, dict):
+        return {
+            key: HIDDEN
+            if is_secret((*path, key)) and isinstance(value, str)
+            else without_secrets(value, (*path, key))
+            for key, value in tree.items()
+        }
     return tree

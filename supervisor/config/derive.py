@@ -4,7 +4,7 @@ Uses the file system, and blocks meanwhile: the working directory is checked, an
 """
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import (
     ApprovalPolicy,
     DangerFullAccess,
@@ -21,6 +22,7 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
+from supervisor.config.agent_definitions import agent_named
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
 
@@ -32,6 +34,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class Arguments(Struct, frozen=True):
     """The typed arguments of a request or a command line. They go before everything else; None: not given."""
 
+    agent: str | None = None
     model: str | None = None
     model_provider: str | None = None
     cwd: str | None = None
@@ -43,17 +46,32 @@ class Arguments(Struct, frozen=True):
     include_apply_patch_tool: bool | None = None
 
 
-def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapping[str, str]) -> Settings:
-    """The settings. Relative paths and keys are the client's: `base` is its directory, `environ` its environment."""
+def read_only(_: Path) -> SandboxMode:
+    return SandboxMode.READ_ONLY
+
+
+def settings_for(
+    config: Config,
+    arguments: Arguments,
+    base: Path,
+    environ: Mapping[str, str],
+    unnamed: Callable[[Path], SandboxMode] = read_only,
+) -> Settings:
+    """The settings. Relative paths and keys are the client's: `base` is its directory, `environ` its environment.
+
+    `unnamed` chooses the sandbox of a working directory for which nobody named one.
+    """
     cwd = working_directory(arguments.cwd, base)
     if arguments.model_provider is not None:
         provider = provider_named(arguments.model_provider, config, environ).id
     else:
         provider = choose_provider(config, environ).provider.id
     mode = _one_of(SandboxMode, "sandbox", arguments.sandbox)
-    sandbox = sandbox_policy(mode or config.sandbox_mode, config)
+    sandbox = sandbox_policy(mode or config.sandbox_mode or unnamed(cwd), config)
+    agent = agent_named(arguments.agent or config.agent or OWN_AGENT, config)
+    named = (arguments.model or "") if agent else ""  # the config's model is for our own agent
     return Settings(
-        model=arguments.model or config.model or default_model(provider),
+        model=("" if agent else arguments.model) or config.model or default_model(provider),
         provider=provider,
         cwd=cwd,
         approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
@@ -65,6 +83,8 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         developer_instructions=arguments.developer_instructions or None,
         include_plan_tool=_said(arguments.include_plan_tool, config.include_plan_tool),
         include_apply_patch_tool=_said(arguments.include_apply_patch_tool, config.include_apply_patch_tool),
+        agent=agent,
+        agent_model=named,
     )
 
 
@@ -115,7 +135,11 @@ def working_directory(cwd: str | None, base: Path) -> Path:
 def _instructions(config: Config, arguments: Arguments, cwd: Path) -> str | None:
     if arguments.base_instructions is not None:
         return arguments.base_instructions
-    name = config.experimental_instructions_file
+    return instructions_of(config.experimental_instructions_file, cwd)
+
+
+def instructions_of(name: str | None, cwd: Path) -> str | None:
+    """Read the file of instructions that the config or a profile names."""
     if name is None:
         return None
     try:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
+from supervisor.config.agent_definitions import agent_names
 from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
@@ -21,6 +22,7 @@ from supervisor.config.overrides import Tree, merge
 from supervisor.config.shape import KeyPath
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
+RELAYERED = 64  # configurations of conversations, for those at work: each request of theirs looks several times
 # A thousand times what anybody writes by hand; guards against `--config /dev/zero`.
 FILE_BYTES = 4 << 20
 _POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
@@ -41,7 +43,8 @@ class ConfigFile(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
     def where(self, path: KeyPath) -> str:
-        line = key_lines(self.text).get(path)
+        lines = key_lines(self.text)
+        line = lines.get(path, lines.get(path[:-1]))  # a key that is missing: where its table is
         return f"{self.path}:{line}" if line is not None else str(self.path)
 
 
@@ -53,6 +56,7 @@ class LoadedConfig(Struct, frozen=True):
     overrides: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     warnings: tuple[str, ...] = ()
+    _relayered: dict[tuple[str, str | None], "LoadedConfig"] = field(default_factory=dict)  # the last ones asked for
 
     def editable(self, environ: Mapping[str, str]) -> str:
         """The file to edit in order to change a setting."""
@@ -62,7 +66,14 @@ class LoadedConfig(Struct, frozen=True):
         """The configuration of one conversation: its own overrides over those of the program's start."""
         if not overrides and profile is None:
             return self
-        return layer(self.file, merge(self.overrides, overrides), profile or self.profile)
+        asked = (repr(overrides), profile)
+        known = self._relayered.get(asked)
+        if known is None:
+            known = layer(self.file, merge(self.overrides, overrides), profile or self.profile)
+            if len(self._relayered) >= RELAYERED:
+                self._relayered.clear()  # in one step, as several threads come here
+            self._relayered[asked] = known
+        return known
 
 
 def load(
@@ -121,6 +132,9 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
     config = Config.model_validate(final)
+    if config.agent is not None and config.agent not in (names := agent_names(config)):
+        text = f"there is no agent `{printable(config.agent)}`"
+        warnings += _missing(file, "agent" in overrides, ("agent",), text, names)
     warnings += _provider_warnings(file, overrides, config, chosen)
     return LoadedConfig(config, file, dict(overrides), profile, tuple(warnings))
 
@@ -151,6 +165,8 @@ def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: lis
 def _tolerated(file: ConfigFile) -> ConfigFile:
     """The file, without what is invalid here. A Codex user is never locked out by what Codex may understand."""
     tree, dropped = merge(file.tree, {}), []
+    for theirs in ("agent", "agents"):  # in Codex, roles of its subagents
+        tree.pop(theirs, None)
     if tree.pop("greenroom", None) is not None:
         dropped.append(
             ConfigProblem(("greenroom",), "ignored, because it is only read from a config file of Greenroom")

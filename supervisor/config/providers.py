@@ -8,15 +8,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
+from supervisor.config.built_in_providers import BUILT_IN, DEFAULT_MODEL, DEMO, OPENAI_URL
 from supervisor.config.complain import printable
 from supervisor.config.models import Config
-from supervisor.config.shared import ModelProvider, WireApi
-
-DEMO = "demo"
-OPENAI_URL = "https://api.openai.com/v1"
-OSS_PORT = 11_434  # Ollama's
-DEFAULT_MODELS = {DEMO: "demo", "oss": "gpt-oss:20b"}
-DEFAULT_MODEL = "gpt-5"
+from supervisor.config.shared import ModelProvider
 
 
 class Provider(Struct, frozen=True):
@@ -98,40 +93,32 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
 
 
 def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Provider:
-    if name == "openai":
-        return Provider(name, _OPENAI, environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL)
-    if name == "oss":
-        return Provider(name, _OSS, environ.get("CODEX_OSS_BASE_URL", "").strip() or _oss_url(environ))
-    if name == DEMO:
-        return Provider(name, _DEMO, "")
-    definition = config.model_providers.get(name)
-    if definition is None:
+    built, own = BUILT_IN.get(name), config.model_providers.get(name)
+    if built is None and own is None:
         raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
-    return Provider(name, definition, definition.base_url or OPENAI_URL)
+    definition = definition_of(name, config)
+    address = definition.base_url or (built.address(environ) if built else OPENAI_URL)
+    return Provider(name, definition, address)
+
+
+def definition_of(name: str, config: Config) -> ModelProvider:
+    """A provider's definition. The file's own wins over a built-in one of its name.
+
+    One without an address changes only the keys that it sets. One with an address of its own stands alone: a
+    built-in provider's key is never sent to an address that the file names without naming the key.
+    """
+    built, own = BUILT_IN.get(name), config.model_providers.get(name)
+    if built is None or (own is not None and own.base_url is not None):
+        return own or ModelProvider()
+    if own is None:
+        return built.definition
+    return built.definition.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
 def defined_providers(config: Config) -> Iterator[ModelProvider]:
     """All that a conversation may use, the built-in ones too."""
-    yield from (_OPENAI, _OSS, *config.model_providers.values())
+    return (definition_of(name, config) for name in dict.fromkeys([*BUILT_IN, *config.model_providers]))
 
 
 def default_model(provider: str) -> str:
-    return DEFAULT_MODELS.get(provider, DEFAULT_MODEL)
-
-
-def _oss_url(environ: Mapping[str, str]) -> str:
-    port = environ.get("CODEX_OSS_PORT", "").strip() or str(OSS_PORT)
-    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65_536):
-        raise ConfigError("environment variable `CODEX_OSS_PORT`: expected a port number, 1 to 65535")
-    return f"http://localhost:{port}/v1"
-
-
-_OPENAI = ModelProvider(
-    name="OpenAI",
-    env_key="OPENAI_API_KEY",
-    env_key_instructions="Create a key at https://platform.openai.com/api-keys and export it.",
-    wire_api=WireApi.RESPONSES,
-    env_http_headers={"OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT"},
-)
-_OSS = ModelProvider(name="Open models on this machine")
-_DEMO = ModelProvider(name="Built-in demo model")
+    return BUILT_IN[provider].model if provider in BUILT_IN else DEFAULT_MODEL

@@ -5,11 +5,22 @@ Names, types and defaults are Codex's, so that its users have nothing to write.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
-from supervisor.config.table import AbsolutePath, ConfigTable, Flag, HttpUrl, Integer, Milliseconds, VariableName
+from supervisor.config.mcp_servers import McpServer
+from supervisor.config.table import (
+    AbsolutePath,
+    ConfigTable,
+    Flag,
+    HttpUrl,
+    Integer,
+    Milliseconds,
+    TokenNumber,
+    VariableName,
+)
 
 # Keys that matter to Codex only. They are accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
@@ -19,13 +30,9 @@ WITHOUT_EFFECT = {
     "file_opener": "it belongs to Codex's terminal",
     "history": "use `[greenroom.retention]` for the journal",
     "internal_originator": "no such header is sent",
-    "mcp_servers": "conversations have no tools from MCP servers",
-    "model_context_window": "a history is sent whole, and the provider says when it is too long",
-    "model_max_output_tokens": "the provider limits its answers",
     "model_supports_reasoning_summaries": "the model's name decides",
     "projects": "directories are not trusted one by one",
     "shell_environment_policy.experimental_use_profile": "commands never read a shell's profile",
-    "tools": "it switches features of Codex",
     "tui": "it belongs to Codex's terminal",
 }
 
@@ -33,6 +40,10 @@ WITHOUT_EFFECT = {
 class WireApi(StrEnum):
     CHAT = "chat"
     RESPONSES = "responses"
+    MESSAGES = "messages"
+
+
+KeyHeader = Literal["authorization", "x-api-key", "api-key"]
 
 
 class Inherit(StrEnum):
@@ -46,7 +57,7 @@ class ModelProvider(ConfigTable):
 
     name: str = Field("", description="Name for people. Empty: its key.")
     base_url: HttpUrl | None = Field(
-        None, description="URL of its API, without `/chat/completions` or `/responses`. Unset: OpenAI's."
+        None, description="URL of its API, without `/chat/completions`, `/responses` or `/messages`. Unset: OpenAI's."
     )
     env_key: VariableName | None = Field(
         None, description="Environment variable that holds the API key. An empty one counts as missing."
@@ -54,7 +65,14 @@ class ModelProvider(ConfigTable):
     env_key_instructions: str | None = Field(
         None, description="How to get a key; shown when that variable is missing."
     )
-    wire_api: WireApi = Field(WireApi.CHAT, description="The one of OpenAI's two APIs that it speaks.")
+    wire_api: WireApi = Field(
+        WireApi.CHAT, description="The API that it speaks: one of OpenAI's two, or Anthropic's."
+    )
+    key_header: KeyHeader | None = Field(
+        None,
+        description="Header that carries the key, in `authorization` as a bearer. Unset: `x-api-key` for `messages`, "
+        "else `authorization`.",
+    )
     query_params: Mapping[str, str] = Field(
         {}, repr=False, description="Parameters to add to the URL of every request."
     )
@@ -73,8 +91,8 @@ class ModelProvider(ConfigTable):
         description="A stream without data for this time counts as broken. Reasoning models may think for minutes.",
     )
     include_usage: Flag = Field(
-        False,
-        description="Ask a chat server for token counts. Off by default, because strict servers refuse the request.",
+        True,
+        description="Ask a chat server for token counts. One that refuses that is asked again without.",
     )
     requires_openai_auth: Flag = Field(
         False, description="Without `env_key`: send the key in `OPENAI_API_KEY` to this provider too."
@@ -128,24 +146,53 @@ class ShellEnvironmentPolicy(ConfigTable):
     include_only: tuple[str, ...] = Field((), description="Names to keep, if not empty; all others are dropped.")
 
 
+class ToolsTable(ConfigTable):
+    """Tools of models that are switched on or off. `greenroom.disabled_tools` has the others."""
+
+    web_search: Flag = Field(
+        False,
+        description="Let models search the web where their provider does that itself: on the wires `responses` and "
+        "`messages`, and at OpenRouter. Off, because it is paid for, and because it is a way out for what they know.",
+    )
+    view_image: Flag = Field(True, description="Offer the tool `view_image` to the model.")
+
+
 class SharedKeys(ConfigTable):
     """The top level of the file, as far as Codex knows it."""
 
     model: str | None = Field(
-        None, description="The model's name. Unset: `gpt-5`; `gpt-oss:20b` at provider `oss`, `demo` at `demo`."
+        None,
+        description="The model's name. Unset: `gpt-5` at `openai` and at providers of one's own, at the other "
+        "built-in ones a model that they have.",
     )
     model_provider: str | None = Field(
         None,
-        description="Key into `model_providers`, or one of the built-in `openai`, `oss` (a model server on this "
-        "machine), `demo` (no network, no key). Unset: `openai` if `OPENAI_API_KEY` is set, else `demo`.",
+        description="Key into `model_providers`, or one of the built-in `openai`, `anthropic`, `azure`, "
+        "`openrouter`, `gemini`, those on this machine: `ollama`, `lmstudio`, `vllm`, `llamacpp`, `oss`, and `demo` "
+        "(no network, no key). Unset: `openai` if `OPENAI_API_KEY` is set, else `demo`.",
     )
     model_providers: Mapping[str, ModelProvider] = Field(
-        {}, description="Further providers by key. The built-in ones can't be redefined."
+        {},
+        description="Further providers by key. One with the name of a built-in provider wins: with a `base_url` it "
+        "stands alone, without one it changes only the keys that it sets.",
+    )
+    model_context_window: TokenNumber | None = Field(
+        None,
+        description="Tokens that the model can read at once. Wins over what is known of it. Unset: from a table of "
+        "hosted models, or asked of a server on this machine or in this network.",
+    )
+    model_auto_compact_token_limit: TokenNumber | None = Field(
+        None,
+        description="Tokens of history at which it is summed up, where `greenroom.compact_at_percent` allows more.",
     )
     approval_policy: ApprovalPolicy = Field(
         ApprovalPolicy.ON_REQUEST, description="When to ask a person for an approval."
     )
-    sandbox_mode: SandboxMode = Field(SandboxMode.READ_ONLY, description="What commands may read and write.")
+    sandbox_mode: SandboxMode | None = Field(
+        None,
+        description="What commands may read and write. Unset: `workspace-write` in a repository or directory of your "
+        "own, else `read-only`; see [the sandbox](how-to/sandbox.md).",
+    )
     sandbox_workspace_write: SandboxWorkspaceWrite = Field(
         SandboxWorkspaceWrite(), description="What workspace-write allows."
     )
@@ -160,16 +207,26 @@ class SharedKeys(ConfigTable):
     model_reasoning_summary: ReasoningSummary = Field(
         ReasoningSummary.AUTO, description="How reasoning is summarised."
     )
+    model_max_output_tokens: Integer | None = Field(
+        None,
+        ge=1,
+        le=2**30,
+        description="Tokens that an answer may have at most, its reasoning included; ignored by `wire_api` `chat`. "
+        "Unset: what the provider allows; for `messages`, which wants a number, 64000 for newer Claude models and "
+        "32000 for others.",
+    )
     disable_response_storage: Flag = Field(False, description="Ask the provider not to keep the answers.")
     show_raw_agent_reasoning: Flag = Field(False, description="Show the model's reasoning as it is, not summarised.")
     hide_agent_reasoning: Flag = Field(False, description="Show no reasoning at all.")
+    mcp_servers: Mapping[str, McpServer] = Field({}, description="Servers whose tools conversations have, by name.")
     notify: tuple[str, ...] = Field(
         (), description="A program to run after each turn, and its arguments; one JSON argument is added."
     )
     project_doc_max_bytes: Integer = Field(32_768, ge=0, le=2**30, description="Bytes of AGENTS.md to read. 0: none.")
-    include_plan_tool: Flag = Field(False, description="Offer the tool `update_plan` to the model.")
+    tools: ToolsTable = Field(ToolsTable.model_construct(), description="Tools of models.")
+    include_plan_tool: Flag = Field(True, description="Offer the tool `update_plan` to the model.")
     include_apply_patch_tool: Flag = Field(
-        False, description="Offer `apply_patch` to the model as a tool of its own, besides the shell command."
+        True, description="Offer `apply_patch` to the model as a tool of its own, besides the shell command."
     )
     experimental_instructions_file: str | None = Field(
         None, description="File that replaces the built-in instructions; relative to the working directory."

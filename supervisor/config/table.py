@@ -5,7 +5,7 @@ It has no keys itself. Values must have TOML's own type: "4" is not 4, and 1 is 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.types import Strict
@@ -18,7 +18,11 @@ DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what t
 class ConfigTable(BaseModel):
     """Unknown keys are left out here and warned about by `shape.unknown_keys`."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True, defer_build=True)
+
+    def __deepcopy__(self, _memo: dict[int, Any] | None = None) -> Self:
+        """Nobody changes a table. pydantic copies each default to its depth, for every configuration that is made."""
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -53,6 +57,7 @@ Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole numbe
 Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
 PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]
 Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000), Expect("a whole number, at least 1")]
+TokenNumber = Annotated[int, Strict(), Field(ge=1_000, le=1 << 30), Expect("a whole number, at least 1000")]
 MemoryBytes = Annotated[int, Strict(), Field(ge=65_536, le=256 << 20)]
 DiskBytes = Annotated[int, Strict(), Field(ge=1 << 20, le=1 << 40)]
 AbsolutePath = Annotated[Path, AfterValidator(_home_expanded), Expect("an absolute path (~ is allowed)")]

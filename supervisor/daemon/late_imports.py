@@ -20,6 +20,10 @@ LATE = {
     "tempfile": (),
     "shutil": (),  # with three ways of compression
     "difflib": (),
+    "zoneinfo": (
+        "ZoneInfo",
+        "ZoneInfoNotFoundError",
+    ),  # with all that Python was built with; no model of ours has one
 }
 
 
@@ -60,7 +64,8 @@ def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]
 
 
 def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object:
-    delattr(module, function)
+    if type(module) is _Late:  # else it was loaded, and has its own
+        delattr(module, function)
     return getattr(module, function)(*args, **named)
 
 

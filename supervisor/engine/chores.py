@@ -1,10 +1,13 @@
 """Work that only the writer of the journal may do, asked for on the loop and answered there."""
 
 import asyncio
+from collections.abc import Callable
 
 from actors.conversation.messages import Address
-from actors.journal.messages import Chore
+from actors.journal.messages import Chore, ChoreDone
 from actors.runtime.shared import LoopAddress
+from actors.vocabulary.errors import GreenroomError
+from supervisor.engine.awaiting import Awaited
 
 
 class Chores:
@@ -16,3 +19,11 @@ class Chores:
 
     def tell(self, chore: Chore) -> None:
         self._journalist.tell(Chore(chore.work, LoopAddress(self._loop, chore.reply_to.tell)))
+
+    async def carry_out(self, work: Callable[[], object]) -> None:
+        """Do the work between two commits. Raises what it raised, if that is an error of ours."""
+        done = Awaited[ChoreDone](self._loop)
+        self.tell(Chore(work, done))
+        result = (await done.answer()).result
+        if isinstance(result, GreenroomError):
+            raise result

@@ -28,7 +28,7 @@ SECRET_LENGTH = 6  # a key that is shorter is looked for by its name alone: many
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of the configured providers: the variables' names, and the secret values themselves."""
+    """The keys of configured providers and MCP servers: the variables' names, and the secret values themselves."""
 
     names: frozenset[str] = frozenset()
     values: frozenset[str] = field(default=frozenset(), repr=False)
@@ -37,6 +37,10 @@ class Keys:
     def of(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
         """`environ` is where the providers' keys are looked up."""
         names, values = set(), set()
+        for server in config.mcp_servers.values():
+            token = server.bearer_token_env_var
+            names |= {*((token,) if token else ()), *server.env_http_headers.values()}
+            values |= set(server.http_headers.values())
         for provider in defined_providers(config):
             names |= {*((provider.env_key,) if provider.env_key else ()), *provider.env_http_headers.values()}
             values |= {*provider.http_headers.values(), *provider.query_params.values()}

@@ -6,14 +6,16 @@ The daemon puts a socket in front of it; `--embedded` and the demo use it direct
 import asyncio
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from actors.conversation.messages import Quiesce
+from actors.conversation.messages import Command, Quiesce, RecordJobEnd, ToConversation
 from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
@@ -26,16 +28,17 @@ from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref, Start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread, soon
-from actors.vocabulary.errors import ConfigError
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
+from actors.vocabulary.events import JobEnded
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.ports import Outbox
+from actors.vocabulary.raises import Raise, in_force
 from actors.vocabulary.records import Append
 from supervisor.agent.backends import Backend
 from supervisor.agent.environments import Environments
 from supervisor.agent.processes.last_life import sweep_last_life
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.runner import Runner
-from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
@@ -46,8 +49,9 @@ from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
 from supervisor.engine.late_agent import LateAgent
+from supervisor.engine.late_others import LateOthers
+from supervisor.engine.late_sandbox import LateSandbox
 from supervisor.engine.loop import LoopThread
-from supervisor.engine.protection import protection
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.engine.slow_start import SlowStart
 from supervisor.journal import Retention, SqliteJournal
@@ -59,10 +63,15 @@ AROUND = 2 << 20  # bytes of an event beside what was said: its words once more,
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
+FULL_S = 1.0  # before news are told again to a registry that has too much to do
 LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
 
+AGENTS = ConnectionId("agents")  # of what agents have us tell, whose answers nobody reads
+
 if TYPE_CHECKING:
+    from supervisor.agent.spending.ledger import Ledger
+    from supervisor.engine.other_agents import OtherAgents
     from supervisor.engine.own_agent import OwnAgent
 
 log = structlog.get_logger()
@@ -91,16 +100,20 @@ class Engine:
         self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
-        self.sandbox = Sandbox(protection(loaded, paths, environ))
+        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ)
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
+        self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes them, on the loop
         self.indexing = Indexing(self.search, lambda: self.config.greenroom.search)
         self._environ = environ
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
         self._busy = busy
+        self._told = count(1)
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+        self._spending = threading.Lock()
+        self._spent: Ledger | None = None
         self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
     @property
@@ -125,6 +138,8 @@ class Engine:
         keep_little()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
+        self.sandbox.begin()
+        self._undo.append(("sandbox", self.sandbox.end))
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
@@ -133,6 +148,7 @@ class Engine:
             busy=SlowStart(self._busy).tell,
         )
         self._undo.append(("journal", self.journal.close))
+        self.raises = self.journal.raises()
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
             self.search.remove()  # it may have events that are lost, whose numbers will be given again
@@ -188,7 +204,7 @@ class Engine:
         pressing = asyncio.Event()
         over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
         over.add_done_callback(lambda _: wakeup.wake())
-        deadline = time.monotonic() + drain_s + INTERRUPT_S + SETTLE_S + STOP_S
+        deadline = time.monotonic() + drain_s + 2 * INTERRUPT_S + SETTLE_S + STOP_S
         while not over.done():
             wakeup.wait(LOOK_S)
             if hurry.is_set():
@@ -206,7 +222,9 @@ class Engine:
         pressing.clear()
         if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
-        answered = Awaited[AllAnswered](self.loop.loop)  # a turn's last event is stored before it is told
+        if not await done_in_time(self.agent.end_all_jobs(), INTERRUPT_S, pressing):
+            log.error("engine.jobs_left")
+        answered = Awaited[AllAnswered](self.loop.loop)  # the end of a turn or a job is stored before it is told
         self.registry.tell(AwaitAnswers(answered))
         await done_in_time(answered.answer(), SETTLE_S, pressing)
 
@@ -221,7 +239,7 @@ class Engine:
                 f"{before} is gone, what it said stays in force; an empty file is what means no settings"
             )
         self.loaded = loaded
-        self.sandbox.protection = protection(loaded, self.paths, self._environ)
+        self.sandbox.reload()
         self.agent.reload()
 
     def statistics(self) -> dict[str, Mapping[str, object]]:
@@ -229,6 +247,7 @@ class Engine:
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
             "histories": self.agent.statistics(),
+            "other_agents": self.others.statistics(),
             "processes": self.processes.statistics(),
         }
 
@@ -266,7 +285,8 @@ class Engine:
         self.search.forget(key)
         self.indexing.note_news()
         self.environments.forget(conversation)
-        soon(self.loop.loop, self.agent.forget, conversation)
+        soon(self.loop.loop, self.agent.erase, conversation)
+        soon(self.loop.loop, self.others.erase, conversation)
 
     def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
@@ -306,21 +326,80 @@ class Engine:
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self.agent = LateAgent(self._own_agent)
+        self.others = LateOthers(self._other_agents)
         self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.agent.forget
+            self.loop.loop,
+            self.processes,
+            self._backend_for,
+            self._turn_hook.completed,
+            self._rest,
+            self.agent.end_jobs,
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._turn_hook.close()
+        await self.others.aclose()
+        await self.agent.aclose()  # MCP servers leave by themselves before they are ended
         await self.processes.__aexit__()
-        await self.agent.aclose()
 
-    def _backend_for(self, _: RunAgent) -> Backend:
+    def _job_ended(self, conversation: ConversationId, ended: JobEnded) -> None:
+        self._tell(conversation, RecordJobEnd(ended))
+
+    def _tell(self, conversation: ConversationId, command: Command) -> None:
+        """Tell the conversation, which may be asleep. On the loop thread."""
+        try:
+            me = Caller(AGENTS, next(self._told))  # known until it is stored, which a stop waits for
+            self.registry.tell(ToConversation(conversation, command, me))
+        except MailboxFull:
+            self.loop.loop.call_later(FULL_S, self._tell, conversation, command)
+        except GreenroomError as gone:
+            log.debug("engine.nobody_to_tell", conversation=conversation, reason=gone.code)
+
+    def _backend_for(self, order: RunAgent) -> Backend:
+        if order.settings.agent:
+            self.agent.forget(order.conversation)  # its transcript will lack this turn
+            return self.others
         return self.agent
+
+    def _rest(self, conversation: ConversationId) -> None:
+        """The conversation is parked: what only makes the next turn faster is given back."""
+        self.agent.forget(conversation)
+        self.others.rest(conversation)
+
+    def _other_agents(self) -> "Callable[[], OtherAgents]":
+        """In a worker thread."""
+        from supervisor.engine.other_agents import Needs, OtherAgents
+
+        needs = Needs(
+            loaded=lambda: self.loaded,
+            journal=self.journal,
+            processes=self.processes,
+            environments=self.environments,
+            sandbox=self.sandbox.get(),
+            ledger=self._ledger(),
+            raises=self._raises_in_force,
+            tell=self._tell,
+        )
+        self.sandbox.works()  # found out by trying, now rather than in the first turn
+        return lambda: OtherAgents(needs)
+
+    def _ledger(self) -> "Ledger":
+        """Return what all agents enter what they spend into. In worker threads, of which two may ask at once."""
+        from supervisor.agent.spending.ledger import Ledger
+
+        with self._spending:
+            if self._spent is None:
+                self._spent = Ledger(self.journal.spent)
+            return self._spent
+
+    def _raises_in_force(self) -> tuple[Raise, ...]:
+        from supervisor.agent.spending.ledger import today  # there when an agent asks
+
+        return in_force(self.raises, today()) if self.raises else ()
 
     def _own_agent(self) -> "Callable[[], OwnAgent]":
         """In a worker thread: the import takes a tenth of a second."""
@@ -332,8 +411,11 @@ class Engine:
             environ=self._environ,
             journal=self.journal,
             processes=self.processes,
-            sandbox=self.sandbox,
+            sandbox=self.sandbox.get(),
             environments=self.environments,
+            ledger=self._ledger(),
+            raises=self._raises_in_force,
+            job_ended=self._job_ended,
         )
-        _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
+        self.sandbox.works()  # found out by trying, now rather than in the first turn
         return lambda: OwnAgent(needs)

@@ -7,10 +7,11 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.turn import Turn
 
 if TYPE_CHECKING:
+    from supervisor.agent.jobs.jobs import Jobs
     from supervisor.engine.own_agent import OwnAgent
 
 
@@ -43,6 +44,28 @@ class LateAgent:
     def forget(self, conversation: ConversationId) -> None:
         if self._own is not None:
             self._own.backend.forget(conversation)
+
+    def hurry(self, turn: TurnId) -> None:
+        """Nothing has a grace here but commands, which are the runner's."""
+
+    @property
+    def jobs(self) -> "Jobs | None":
+        """The background commands; None: none was ever started."""
+        return self._own.jobs if self._own is not None else None
+
+    async def end_jobs(self, conversation: ConversationId) -> None:
+        if self._own is not None:
+            await self._own.jobs.end_of(conversation)
+
+    async def end_all_jobs(self) -> None:
+        if self._own is not None:
+            await self._own.jobs.aclose()
+
+    def erase(self, conversation: ConversationId) -> None:
+        """Forget a conversation that is deleted, with what its background commands wrote."""
+        self.forget(conversation)
+        if self._own is not None:
+            self._own.jobs.forget(conversation)
 
     def reload(self) -> None:
         if self._own is not None:

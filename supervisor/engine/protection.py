@@ -19,7 +19,11 @@ def protection(loaded: LoadedConfig, paths: Paths, environ: Mapping[str, str]) -
         config.experimental_instructions_file,
         *(profile.experimental_instructions_file for profile in config.profiles.values()),
     }
-    programs = (part for part in config.notify or () if Path(part).is_absolute())
+    agents = (part for one in config.agents.values() for part in (one.command or "", *one.args))
+    servers = (part for one in config.mcp_servers.values() for part in (one.command or "", *one.args))
+    programs = (
+        part for part in (*(config.notify or ()), *servers, *agents) if Path(part).is_absolute() and _is_file(part)
+    )
     read = (loaded.file.path, *config_files(environ), codex_config_file(environ), *usual_files)
     files = (Path(name) for name in (*read, *programs, *map(_expanded, filter(None, instructions))) if name)
     return Protection(
@@ -27,6 +31,14 @@ def protection(loaded: LoadedConfig, paths: Paths, environ: Mapping[str, str]) -
         files=tuple(dict.fromkeys(files)),
         hidden=tuple(dict.fromkeys(map(Path, paths.hidden))),
     )
+
+
+def _is_file(name: str) -> bool:
+    """Tell a program, or a script that it runs, from a directory that a server is to work in, which stays open."""
+    try:
+        return not Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _expanded(name: str) -> str:

@@ -27,8 +27,11 @@ Count = Annotated[int, Field(ge=0, lt=1 << 62)]
 Moment = Annotated[FiniteFloat, Field(ge=0, lt=253_402_300_800)]  # until the year 9999, where calendars end
 
 
+Amount = Annotated[FiniteFloat, Field(ge=0)]
+
+
 class ExportLine(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
 
 class ExportedHead(ExportLine):
@@ -49,6 +52,13 @@ class ExportedHead(ExportLine):
     generation: Count
     archived: bool
     tokens: Count
+    context_tokens: Count | None = None
+    context_window: Count | None = None
+    usd: Amount = 0.0
+    unpriced: Count = 1
+    queued: Count | None = None
+    agent: str = ""
+    uncounted: Count = 0
 
 
 class Header(ExportLine):

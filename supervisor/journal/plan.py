@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from actors.vocabulary.errors import SequenceConflict
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Record
+from actors.vocabulary.records import Append, KeptText, OldText, Record
+from supervisor.journal.ledger import LedgerRow, rows_of
 from supervisor.journal.rows import Row, event_row, head_row
 
 
@@ -28,6 +29,10 @@ class Plan:
         self.snapshots: list[Row] = []
         self.events: list[Row] = []
         self.ends: list[Row] = []
+        self._kept: list[tuple[int, KeptText]] = []
+        self.old: list[Row] = []
+        self.cleared: list[Row] = []
+        self.spent: list[LedgerRow] = []
         self.durable = False
 
     def add(self, append: Append) -> SequenceConflict | None:
@@ -45,6 +50,8 @@ class Plan:
         key, head, records = position.key, append.head, append.records
         self.durable = self.durable or append.durable
         self.events += [event_row(key, record) for record in records]
+        if append.spent:
+            self.spent += rows_of(key, append.spent)
         last = position.last_seq + len(records)
         if head is not None:
             self.heads.append(head_row(key, head))
@@ -53,6 +60,26 @@ class Plan:
         elif records:
             self.ends.append((key, last, records[-1].ts))
         self.tails[append.conversation] = LogPosition(key, last)
+        if append.kept or append.old or append.clears:
+            self._keep(append, key)
+
+    def _keep(self, append: Append, key: int) -> None:
+        """Note unfinished text. What is removed goes first, so it takes along what came earlier in this group."""
+        for old in append.old:
+            self.old.append((key, old.tail, old.since, old.end))
+            self._kept = [(its, one) for its, one in self._kept if its != key or not _covers(old, one)]
+        if append.clears:
+            self.cleared.append((key,))
+            self._kept = [(its, one) for its, one in self._kept if its != key]
+        self._kept += [(key, one) for one in append.kept]
+
+    @property
+    def kept(self) -> list[Row]:
+        return [(key, one.tail, one.since, one.start, one.end, one.body) for key, one in self._kept]
+
+
+def _covers(old: OldText, one: KeptText) -> bool:
+    return (old.tail, old.since) == (one.tail, one.since) and one.end <= old.end
 
 
 def misfit(append: Append, last_seq: int | None) -> str | None:

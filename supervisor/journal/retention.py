@@ -11,6 +11,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from supervisor.journal.ledger import ERASE_SPENT
+
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
 STEP_ROWS = 5_000  # compared in one step with a new limit
@@ -64,8 +66,9 @@ def step(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
 
 def doom(db: sqlite3.Connection, key: int) -> None:
     """Remove the conversation for all readers; its events wait for `erase`."""
-    for table in ("conversations", "tails", "snapshots"):
+    for table in ("conversations", "tails", "snapshots", "unfinished"):
         db.execute(f"DELETE FROM {table} WHERE key = ?", (key,))  # noqa: S608 - names from the line above
+    db.execute(ERASE_SPENT, (key,))
     db.execute("INSERT INTO doomed (key) VALUES (?)", (key,))
 
 

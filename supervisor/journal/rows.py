@@ -3,26 +3,37 @@
 import sqlite3
 
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Head, Record
+from actors.vocabulary.records import Head, KeptText, Record
 
 Row = tuple[str | int | float | bytes | None, ...]
 
 PUT_HEAD = """
     INSERT INTO conversations (key, id, name, cwd, model, state, preview, checkpoint_seq, created, generation,
-        archived, tokens, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        archived, tokens, context_tokens, context_window, updated, usd, unpriced, queued, agent, uncounted)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET name = excluded.name, cwd = excluded.cwd, model = excluded.model,
         state = excluded.state, preview = excluded.preview, checkpoint_seq = excluded.checkpoint_seq,
         created = excluded.created, generation = excluded.generation, archived = excluded.archived,
-        tokens = excluded.tokens, updated = excluded.updated"""
+        tokens = excluded.tokens, context_tokens = excluded.context_tokens,
+        context_window = excluded.context_window, updated = excluded.updated, usd = excluded.usd,
+        unpriced = excluded.unpriced, queued = excluded.queued, agent = excluded.agent,
+        uncounted = excluded.uncounted"""
 PUT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (key, settings, checkpoint) VALUES (?, ?, ?)"
 PUT_EVENT = "INSERT INTO events (conversation, seq, ts, turn, type, body) VALUES (?, ?, ?, ?, ?, ?)"
 PUT_END = """
     INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, 1, ?, ?)
     ON CONFLICT (key) DO UPDATE SET last_seq = excluded.last_seq, updated = excluded.updated"""
+PUT_KEPT = "INSERT OR REPLACE INTO unfinished (key, tail, since, start, until, body) VALUES (?, ?, ?, ?, ?, ?)"
+REMOVE_OLD = "DELETE FROM unfinished WHERE key = ? AND tail = ? AND since = ? AND until <= ?"
+REMOVE_KEPT = "DELETE FROM unfinished WHERE key = ?"
+GET_KEPT = """
+    SELECT tail, since, start, until, body FROM unfinished WHERE key = (SELECT key FROM conversations WHERE id = ?)
+    ORDER BY tail, since, start"""
 PUT_TAIL = "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, ?, ?, ?)"
 
 HEAD_COLUMNS = """c.id, c.name, c.cwd, c.model, c.state, c.preview, {settings}, {checkpoint}, c.checkpoint_seq,
-    c.created, {updated}, t.last_seq, c.generation, c.archived, c.tokens"""
+    c.created, {updated}, t.last_seq, c.generation, c.archived, c.tokens,
+    c.context_tokens, c.context_window, c.usd, c.unpriced, c.queued, c.agent, c.uncounted"""
 GET_HEAD = f"""
     SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint", updated="t.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
@@ -61,13 +72,24 @@ def head_row(key: int, head: Head) -> Row:
         head.generation,
         int(head.archived),
         head.tokens,
+        head.context_tokens,
+        head.context_window,
         head.updated,
+        head.usd,
+        head.unpriced,
+        head.queued,
+        head.agent,
+        head.uncounted,
     )
 
 
 def get_head(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:
     row = db.execute(GET_HEAD, (conversation,)).fetchone()
     return None if row is None else _head(row)
+
+
+def get_kept(db: sqlite3.Connection, conversation: ConversationId) -> tuple[KeptText, ...]:
+    return tuple(KeptText(*row) for row in db.execute(GET_KEPT, (conversation,)))
 
 
 def get_row(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:
@@ -80,4 +102,4 @@ def get_row_at(db: sqlite3.Connection, key: int) -> Head:
 
 
 def _head(row: tuple[object, ...]) -> Head:
-    return Head(*row[:13], bool(row[13]), row[14])  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types
+    return Head(*row[:13], bool(row[13]), *row[14:])  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types

@@ -15,7 +15,7 @@ from msgspec import Struct
 from supervisor.journal.failures import is_damage
 from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, version
 
-TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
+TABLES = ("conversations", "tails", "snapshots", "events", "unfinished", "doomed", "ledger", "raises")
 CAREFUL = 256  # rows to skip one at a time where nothing can be read: a page holds fewer
 STRIDE = 64  # rows to skip at a time after that, when a whole subtree is unreadable
 PATIENCE = 4_096  # skips; after that nothing more is expected, and each skip is twice the last
@@ -102,10 +102,12 @@ def _version(source: sqlite3.Connection, newest: int) -> int:
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
     columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
+    if not columns:
+        return  # of a later version
     put = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our names
     for row in _readable(source, table, columns):
         try:
-            if table == "events":
+            if "body" in columns:
                 json.loads(row[columns.index("body")])
             target.execute(put, row)
         except (sqlite3.IntegrityError, TypeError, ValueError, OverflowError):
@@ -153,7 +155,8 @@ def _settle(db: sqlite3.Connection) -> Salvage:
     db.execute("DELETE FROM events WHERE conversation IN (SELECT key FROM doomed)")
     db.execute("DELETE FROM doomed")
     db.execute(BEHIND_A_HOLE)
-    for table in ("tails", "snapshots"):
+    present = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    for table in {"tails", "snapshots", "unfinished"} & present:  # the file may be older than the last of them
         db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
     db.execute(NO_TAIL)
     db.execute(LAST_KEPT)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalTooNew
+from supervisor.journal import raises
+from supervisor.journal.ledger import TABLE, TOKENS_SO_FAR, UNCOUNTED
 
 # A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
 # piece finds in the tables where to go on, so that a migration may be killed anywhere.
@@ -70,6 +72,27 @@ BY_OLDEST = "CREATE INDEX by_oldest ON tails (oldest)"
 HEAD_STORED = """
     CREATE TRIGGER head_stored AFTER UPDATE OF checkpoint_seq ON conversations
         BEGIN UPDATE tails SET oldest = 0 WHERE key = new.key AND oldest > 0; END"""
+# How full the context of a model is, for lists; null where nobody knows.
+CONTEXT = (
+    "ALTER TABLE conversations ADD COLUMN context_tokens INTEGER",
+    "ALTER TABLE conversations ADD COLUMN context_window INTEGER",
+)
+# Of a head that was stored before, the cost is not known.
+COST = (
+    "ALTER TABLE conversations ADD COLUMN usd REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 1",
+)
+# Text that is not finished, in pieces; and how many inputs wait: not known of heads that were stored before it was.
+UNFINISHED = (
+    """CREATE TABLE unfinished (
+        key INTEGER NOT NULL, tail TEXT NOT NULL, since INTEGER NOT NULL, start INTEGER NOT NULL,
+        until INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (key, tail, since, start)
+    ) STRICT""",
+    "ALTER TABLE conversations ADD COLUMN queued INTEGER",
+)
+UNCOUNTED_HEADS = "ALTER TABLE conversations ADD COLUMN uncounted INTEGER NOT NULL DEFAULT 0"
+# The agent that is not our own, for lists.
+AGENT = "ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT ''"
 PIECE_ROWS = 5_000
 TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
 DATED = "dated"  # the note of the last row that has its time
@@ -119,6 +142,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(*TOTALS),
     at_once(OLDEST),
     at_once(BY_OLDEST, HEAD_STORED),
+    at_once(*CONTEXT),
+    at_once(*COST),
+    at_once(TABLE, TOKENS_SO_FAR),
+    at_once(*UNFINISHED),
+    at_once(UNCOUNTED, UNCOUNTED_HEADS),
+    at_once(raises.TABLE),
+    at_once(AGENT),
 )
 
 

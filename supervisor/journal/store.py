@@ -8,10 +8,13 @@ from pathlib import Path
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, HeadPage, ListQuery, Page, Record
-from supervisor.journal import lists, retention
+from actors.vocabulary.raises import Raise
+from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Page, Record
+from actors.vocabulary.spent import Spent
+from supervisor.journal import ledger, lists, raises, retention
 from supervisor.journal.connections import Connections, Hole, read_page, read_page_back, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
+from supervisor.journal.ledger import PUT_SPENT, By, SpentRow
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
 from supervisor.journal.plan import LogPosition, Plan, dense
@@ -22,10 +25,14 @@ from supervisor.journal.rows import (
     PUT_END,
     PUT_EVENT,
     PUT_HEAD,
+    PUT_KEPT,
     PUT_SNAPSHOT,
     PUT_TAIL,
+    REMOVE_KEPT,
+    REMOVE_OLD,
     event_row,
     get_head,
+    get_kept,
     get_row,
     head_row,
 )
@@ -110,7 +117,8 @@ class SqliteJournal:
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
-        self._unpublished += (append for append, refused in zip(appends, answers, strict=True) if refused is None)
+        told = zip(appends, answers, strict=True)
+        self._unpublished += (one for one, refused in told if refused is None and (one.records or one.head))
         return answers
 
     def delete(self, conversation: ConversationId) -> None:
@@ -148,6 +156,11 @@ class SqliteJournal:
             db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
         self._unpublished.append(Append(head.conversation, tuple(end), head, durable=True))
+
+    def put_raises(self, those: Iterable[Raise]) -> None:
+        """Keep these raises of budgets, and no others."""
+        with self._writing(durable=True) as db:
+            raises.write(db, those)
 
     def publish(self) -> None:
         """Tell of what was stored since the last time."""
@@ -201,6 +214,10 @@ class SqliteJournal:
                 (PUT_SNAPSHOT, plan.snapshots),
                 (PUT_EVENT, plan.events),
                 (PUT_END, plan.ends),
+                (REMOVE_OLD, plan.old),
+                (REMOVE_KEPT, plan.cleared),
+                (PUT_KEPT, plan.kept),
+                (PUT_SPENT, plan.spent),
             ):
                 if rows:  # without rows it would cost its preparation all the same
                     db.executemany(statement, rows)
@@ -243,6 +260,10 @@ class SqliteJournal:
         with self._watched(), self._connections.snapshot() as db:
             return read_part(db, conversation, seq, offset, count)
 
+    def kept_text(self, conversation: ConversationId) -> tuple[KeptText, ...]:
+        with self._watched(), self._connections.snapshot() as db:
+            return get_kept(db, conversation)
+
     def head(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._connections.snapshot() as db:
             return get_head(db, conversation)
@@ -270,6 +291,20 @@ class SqliteJournal:
     def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
         with self._watched(), self._connections.snapshot() as db:
             return lists.surplus(db, most, untouched_since, limit)
+
+    def spent(self, since: str = "") -> Spent:
+        """Everything that was spent by all conversations since a day, that day included."""
+        with self._watched(), self._connections.snapshot() as db:
+            return ledger.total(db, since)
+
+    def spent_by(self, by: By, since: str = "", limit: int = ledger.MOST_ROWS) -> list[SpentRow]:
+        with self._watched(), self._connections.snapshot() as db:
+            return ledger.grouped(db, by, since, limit)
+
+    def raises(self) -> tuple[Raise, ...]:
+        """The raises of budgets that all conversations share, those of past days, too."""
+        with self._watched(), self._connections.snapshot() as db:
+            return raises.read(db)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -43,6 +43,14 @@ SEARCHED = {
         "output",
         "coalesce(json_extract(body, '$.stdout'), '') || char(10) || coalesce(json_extract(body, '$.stderr'), '')",
     ),
+    "tool_use_begin": (
+        "command",
+        (
+            "coalesce((SELECT group_concat(value, ' ') FROM json_each(body, '$.command')), "
+            "json_extract(body, '$.title'))"
+        ),
+    ),
+    "tool_use_end": ("output", "json_extract(body, '$.output')"),
     "session_configured": ("name", "json_extract(body, '$.name')"),
     "conversation_renamed": ("name", "json_extract(body, '$.name')"),
 }

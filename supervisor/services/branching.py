@@ -5,7 +5,7 @@ Blocking: reads the journal. Both are replayed before they are stored, which giv
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,12 +13,14 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from actors.conversation import State, head_of, restore
-from actors.conversation.facts import apply
+from actors.conversation.applying import apply
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
+from actors.vocabulary.setting_changes import changes
+from actors.vocabulary.settings import Settings
 from actors.vocabulary.visible import hidden_in
 from supervisor.agent.pins import pins_of
 from supervisor.journal.export import Arriving, arriving
@@ -30,6 +32,13 @@ PAGE = 1024
 # --- a fork ---------------------------------------------------------------------------------------------------------
 
 
+class OtherSettings(Struct, frozen=True):
+    """The way from the settings of the source to those of the copy, and the client that wants them."""
+
+    of: Callable[[Settings], Settings]
+    by: str
+
+
 class ForkedConversation(Struct, frozen=True):
     """A copy that can be stored: events from 1 on, and the row that follows from them."""
 
@@ -38,7 +47,12 @@ class ForkedConversation(Struct, frozen=True):
 
 
 def forked(
-    journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None
+    journal: Journal,
+    source: ConversationId,
+    fork: ConversationId,
+    at: int | None,
+    name: str | None,
+    other: OtherSettings | None = None,
 ) -> ForkedConversation:
     """Make the copy. Inputs that wait in the source do not wait in the copy."""
     records = _history(journal, source, at)
@@ -51,7 +65,7 @@ def forked(
     state = restore(fork, None, copied)
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
-    added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
+    added = _continued(copied, (*_as_new(state, name), *_settled(state, other)))
     return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
@@ -68,13 +82,15 @@ def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
         yield ev.ConversationArchived(archived=False)
 
 
-def _looked_at_again(state: State) -> Iterable[ev.DurableEvent]:
+def _settled(state: State, other: OtherSettings | None) -> Iterable[ev.DurableEvent]:
     """Pin the roots anew: the person who forks means the directories that exist now."""
-    settings = state.facts.settings
-    if settings.roots:
-        roots = pins_of(settings.sandbox, settings.cwd, None)
-        if roots != settings.roots:
-            yield ev.SettingsChanged(settings=settings.model_copy(update={"roots": roots}))
+    before = state.facts.settings
+    settings = other.of(before.model_copy(update={"roots": None})) if other else before
+    if before.roots or settings.roots:
+        settings = settings.model_copy(update={"roots": pins_of(settings.sandbox, settings.cwd, None)})
+    if settings != before:
+        changed = tuple(changes(before, settings))
+        yield ev.SettingsChanged(settings=settings, by=other.by if other else "", changed=changed)
 
 
 def _continued(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
@@ -114,7 +130,7 @@ def guest(
         raise InvalidInput(f"nobody can see the {hidden} in the conversation's id; import it under a new id")
     state, last = _beginning(read), None
     for number, record in enumerate(read.records, 2):
-        last = _moved(record, conversation)
+        last = _moved(record, conversation, read.head.last_seq)
         event = _known(number, last)
         if number == 2 and read.first_seq == 1 and last.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
@@ -144,7 +160,10 @@ def _beginning(read: Arriving) -> State:
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
     settings = state.facts.settings.model_copy(update={"roots": None})
-    state.facts = dataclasses.replace(state.facts, conversation=conversation, settings=settings)
+    facts = dataclasses.replace(state.facts, conversation=conversation, settings=settings)
+    if state.facts.conversation != conversation:  # sessions of agents stay with the original
+        facts = dataclasses.replace(facts, agents=(), copied=read.head.last_seq)
+    state.facts = facts
     return state
 
 
@@ -153,14 +172,19 @@ def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
         state.facts = apply(state.facts, event, record.ts, record.turn)
 
 
-def _moved(record: Record, conversation: ConversationId) -> Record:
-    """The event in this conversation, and without pinned roots: those of another machine say nothing of this one."""
+def _moved(record: Record, conversation: ConversationId, last: int) -> Record:
+    """The event in this conversation, and without pinned roots: those of another machine say nothing of this one.
+
+    Under a new id it is a copy.
+    """
     if record.type != "session_configured" and b'"roots"' not in record.body:
         return record
     body = json.loads(record.body)
     if isinstance(settings := body.get("settings"), dict) and settings.get("roots"):
         settings["roots"] = None
     if record.type == "session_configured":
+        if (before := body.get("session_id")) != conversation:
+            body["forked_from"] = f"{before}@{last}"
         body["session_id"] = conversation
     return replace(record, body=to_json(body))
 

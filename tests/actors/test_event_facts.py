@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from actors.conversation import restore
+from actors.conversation.applying import apply
 from actors.conversation.draft import Draft
-from actors.conversation.facts import Facts, TurnFacts, apply, unborn
+from actors.conversation.facts import Facts, TurnFacts, unborn
 from actors.conversation.state import Stamp, State
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
@@ -98,8 +99,8 @@ def test_what_agents_say_is_no_end_of_a_turn_and_no_answer_to_a_question() -> No
     assert silent == {
         *("session_configured", "settings_changed", "get_history_entry_response", "shutdown_complete"),
         *("conversation_renamed", "conversation_archived", "conversation_failed", "conversation_restarted"),
-        *("input_queued", "input_withdrawn", "queue_paused", "queue_resumed"),
-        *("task_started", "task_complete", "turn_aborted", "approval_resolved"),
+        *("input_queued", "input_edited", "input_moved", "input_withdrawn", "queue_paused", "queue_resumed"),
+        *("task_started", "task_complete", "turn_aborted", "approval_resolved", "job_ended"),
     }
 
 
@@ -120,7 +121,17 @@ def test_an_event_that_is_no_headline_leaves_true_what_lists_show(
     before = in_a_turn()
     after = apply(before, data.draw(event_of(kind)), 0.0, TURN)
     assert after.asked == before.asked
-    counted = replace(before, seq=1, turn=after.turn, tokens=after.tokens, stumbled=after.stumbled)
+    counted = replace(
+        before,
+        seq=1,
+        earlier=after.earlier,
+        turn=after.turn,
+        tokens=after.tokens,
+        spent=after.spent,
+        stumbled=after.stumbled,
+    )
+    counted = replace(counted, context_tokens=after.context_tokens, context_window=after.context_window)
+    counted = replace(counted, unsummed=after.unsummed)
     assert after == counted
 
 
@@ -158,7 +169,7 @@ def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart()
     transcript = ModelTranscript(PLAIN)
     transcript.take(MountApprovalRequest())
     transcript.take(resolved(Decision.APPROVED))
-    decided = transcript.decided(ItemId("mount"))
+    decided = transcript.calls.decided(ItemId("mount"))
     assert decided is not None
     assert decided.decision is Decision.APPROVED
 

@@ -1,8 +1,19 @@
 """The registry with sessions on the stage: creating, finding, listing, and how many may live."""
 
+from pathlib import Path
+
 import pytest
 
-from actors.conversation.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename, ToConversation
+from actors.conversation.messages import (
+    Attach,
+    Begin,
+    ConnectionClosed,
+    Inspect,
+    Interrupt,
+    RecordJobEnd,
+    Rename,
+    ToConversation,
+)
 from actors.conversation.orders import Completed, RunAgent
 from actors.routing.messages import (
     AllAnswered,
@@ -33,7 +44,8 @@ from actors.vocabulary.errors import (
     UnknownConversation,
     WrongState,
 )
-from actors.vocabulary.ids import ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.events import JobEnded, JobStarted
+from actors.vocabulary.ids import CallId, ConnectionId, ConversationId, JobId, SubscriptionId
 from actors.vocabulary.records import HeadPage, ListQuery
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
@@ -179,6 +191,22 @@ def test_the_list_shows_who_runs_who_is_idle_and_who_is_parked(daemon: StagedDae
     daemon.agents.end(daemon.agents.last().turn, Completed())
     daemon.run()
     assert listed(daemon) == {A: "idle", B: "idle", C: "parked"}
+
+
+def test_the_list_is_not_ahead_of_what_a_reader_who_comes_next_is_given(daemon: StagedDaemon) -> None:
+    """The end of the turn is on disk already; its owner, who gives readers what is stored, does not know that yet."""
+    daemon.create(A)
+    daemon.send(A)
+    daemon.run()
+    owner = daemon.session(A).address
+    with daemon.stage.holding(owner):
+        daemon.agents.end(daemon.agents.last().turn, Completed())
+        daemon.stage.deliver(owner)
+        daemon.run()
+        assert [head.state for head in daemon.journal.listed(ListQuery()).heads] == ["idle"]
+        assert listed(daemon) == {A: "running"}
+    daemon.run()
+    assert listed(daemon) == {A: "idle"}
 
 
 # --- how many may live ----------------------------------------------------------------------------------------
@@ -369,6 +397,23 @@ def test_where_no_turn_was_left_that_is_said_at_once() -> None:
     told = Told()
     StagedDaemon(ended=told).run()
     assert told.messages == [AllEnded()]
+
+
+def test_that_all_are_answered_is_said_when_the_end_of_a_job_is_stored() -> None:
+    job = JobId("3f2a")
+    began = JobStarted(job=job, call_id=CallId("c"), command=("make",), cwd=Path("/"), keeps=True)
+    daemon = StagedDaemon(agents=FakeAgents(lambda _: ((began,), Completed("done"))))
+    daemon.create(A)
+    daemon.send(A)
+    daemon.run()
+    told, caller = Told(), daemon.caller()
+    daemon.tell(A, RecordJobEnd(JobEnded(job=job, how="ended", by="the daemon")), caller)
+    daemon.registry.tell(AwaitAnswers(told))
+    with daemon.stage.holding(daemon.journalist):
+        daemon.run()
+        assert told.messages == []
+    daemon.run()
+    assert told.messages == [AllAnswered()]
 
 
 def test_that_all_are_answered_is_said_when_the_last_answer_is_out(daemon: StagedDaemon) -> None:

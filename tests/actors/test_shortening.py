@@ -25,6 +25,7 @@ LARGE: tuple[ev.DurableEvent, ...] = (
     ),
     ev.ConversationFailed(message=LONG, traceback=LONG),
     ev.InputQueued(input_id=InputId("i"), policy=BusyPolicy.STEER, items=ITEMS),
+    ev.InputEdited(input_id=InputId("i"), items=ITEMS),
     ev.InputWithdrawn(input_id=InputId("i"), reason=LONG),
     ev.UserMessage(message=LONG, items=ITEMS, input_id=InputId("i")),
     ev.TaskComplete(last_agent_message=LONG),

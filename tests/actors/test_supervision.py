@@ -208,6 +208,38 @@ def test_a_reader_that_says_ready_to_the_dead_is_heard_by_the_successor(running:
     assert reader.records == list(running.journal.history(A))
 
 
+def test_a_ready_for_a_dead_owner_that_fails_the_next_one_still_frees_its_reader(
+    running: StagedDaemon, poison: Poison
+) -> None:
+    running.outbox.prompt = False
+    subscription, reader = running.attach(A)
+    running.run()
+    running.send(A, "poison")
+    running.run()
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Ready)
+    running.outbox.prompt = True
+    running.outbox.ready(subscription)
+    running.run()
+    assert poison.times == 2
+    assert reader.records == list(running.journal.history(A))
+
+
+def test_a_list_shows_what_a_failed_owner_has_stored_and_not_heard_of(running: StagedDaemon) -> None:
+    owner = running.session(A).address
+    with running.stage.holding(owner):
+        running.agents.end(running.agents.last().turn, Completed("done"))
+        running.stage.deliver(owner)
+        running.run()
+        running.send(A, "poison")
+        running.stage.deliver(running.registry)
+        running.stage.deliver(owner)
+    running.run()
+    assert types(running)[-1] == "task_complete"
+    page = running.ask(ListConversations(ListQuery()))
+    assert isinstance(page, HeadPage)
+    assert {head.conversation: head.state for head in page.heads} == {A: "idle", B: "idle"}
+
+
 def test_a_poisoned_piece_of_agent_news_fails_its_own_turn_only(running: StagedDaemon, poison: Poison) -> None:
     running.send(B, "hello")
     running.run()

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.docs.pages import Block, blocks
+from tests.support import acp_agent
 from tests.support.warden import MARK
 
 COLUMNS, ROWS = 100, 50
@@ -78,10 +79,18 @@ class TerminalUser:
         self._home = Path(tempfile.mkdtemp(prefix="gr", dir="/tmp")).resolve()
         (self._home / "run").mkdir(mode=0o700)
         (self._home / "shop").mkdir()
+        self._install_an_agent()
         self._place = self._home / "run" / "cwd"
         self._place.write_text(f"{self._home}/shop\n")
         self._status = 0
         return self
+
+    def _install_an_agent(self) -> None:
+        """A program that speaks ACP and does what it is told, in place of those that have to be logged in."""
+        program = self._home / "bin" / "my-agent"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {acp_agent.__file__} --options "$@"\n')
+        program.chmod(0o755)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -171,7 +180,7 @@ _VOLATILE = (
     (re.compile(r"\b\d+(\.\d+)? (B|KiB|MiB|GiB|TiB)(?!\w)"), "SIZE"),
     (re.compile(r"\b\d+(\.\d+)? ?(ms|s|min|m|h|d)\b"), "SPAN"),
     (re.compile(r"\b\d+ tokens\b"), "N tokens"),
-    (re.compile(r"(?<=\s)\d{2,}(?=\s+\S)"), "N"),  # counts in tables
+    (re.compile(r"(?<=[\s>])\d{2,}(?=\s+\S)"), "N"),  # counts in tables
     (re.compile(r" +"), " "),
 )
 

@@ -29,7 +29,8 @@ def with_commands() -> list[Path]:
 def needs_sandbox(page: Path) -> bool:
     """Whether the page needs a sandbox: without one its commands would ask for approval first."""
     return named(page) in {
-        f"docs/{name}.md" for name in ("tutorial", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
+        f"docs/{name}.md"
+        for name in ("tutorial", "how-to/agents", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
     }
 
 

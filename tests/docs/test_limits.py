@@ -2,7 +2,7 @@
 
 import re
 
-from supervisor.config.own import LimitsTable
+from supervisor.config.limits import LimitsTable
 from tests.docs.pages import DOCS
 
 ROW = re.compile(r"^\|[^|]+\| ([\d.]+)( [KM]iB)? \| `(\w+)` \|[^|]+\|$", re.MULTILINE)

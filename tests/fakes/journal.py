@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import AT_REST, Append, Head, HeadPage, ListPlace, ListQuery, Page, Record
+from actors.vocabulary.records import AT_REST, Append, Head, HeadPage, KeptText, ListPlace, ListQuery, Page, Record
 
 
 class FakeJournal:
@@ -26,6 +26,7 @@ class FakeJournal:
         self._heads: dict[ConversationId, Head] = {}
         self._records: dict[ConversationId, list[Record]] = {}
         self._rows: dict[ConversationId, tuple[int, Head]] = {}  # with their keys, as lists have them
+        self._kept: dict[ConversationId, tuple[KeptText, ...]] = {}
         self._last_key = 0
 
     def open(self) -> int:
@@ -80,6 +81,11 @@ class FakeJournal:
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
         return self._records[conversation][seq - 1].body[offset : offset + count]
 
+    def kept_text(self, conversation: ConversationId) -> tuple[KeptText, ...]:
+        with self._lock:
+            self._insist_on_being_readable()
+            return self._kept.get(conversation, ())
+
     def head(self, conversation: ConversationId) -> Head | None:
         with self._lock:
             self._insist_on_being_readable()
@@ -126,6 +132,7 @@ class FakeJournal:
             self._heads.pop(conversation, None)
             self._rows.pop(conversation, None)
             self._records.pop(conversation, None)
+            self._kept.pop(conversation, None)
 
     def publish(self) -> None:
         """Nobody else reads."""
@@ -167,6 +174,7 @@ class FakeJournal:
         row = replace(append.head or row, settings=b"", checkpoint=b"", last_seq=end)
         self._rows[append.conversation] = key, row
         self._records.setdefault(append.conversation, []).extend(append.records)
+        self._kept[append.conversation] = after(append, self._kept.get(append.conversation, ()))
 
     def _all_rows(self) -> list[tuple[int, Head]]:
         """The rows with their keys, most recently updated first."""
@@ -182,6 +190,14 @@ class FakeJournal:
         self._insist_on_being_open()
         if self.unreadable is not None:
             raise self.unreadable
+
+
+def after(append: Append, kept: tuple[KeptText, ...]) -> tuple[KeptText, ...]:
+    """The unfinished text that is kept after this append."""
+    limits = {(old.tail, old.since): old.end for old in append.old}
+    left = (one for one in kept if one.end > limits.get((one.tail, one.since), -1))
+    both = (*append.kept,) if append.clears else (*left, *append.kept)
+    return tuple(sorted(both, key=lambda one: (one.tail, one.since, one.start)))
 
 
 def _is_wanted(row: Head, query: ListQuery) -> bool:

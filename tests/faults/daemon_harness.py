@@ -180,6 +180,9 @@ class DaemonHarness:
     def rss(self) -> int:
         return int(self._status("VmRSS").split()[0]) * 1024
 
+    def peak_rss(self) -> int:
+        return int(self._status("VmHWM").split()[0]) * 1024
+
     def threads(self) -> int:
         return int(self._status("Threads"))
 

@@ -12,6 +12,7 @@ PAIRS = {
     "exec_command_begin": "exec_command_end",
     "patch_apply_begin": "patch_apply_end",
     "tool_call": "tool_output",
+    "tool_use_begin": "tool_use_end",
 }
 
 

@@ -11,6 +11,8 @@ from tests.faults.conftest import Measure
 from tests.faults.neighbour import Neighbour, joined, p99, pings, worst
 from tests.support.daemon_process import DaemonProcess
 
+pytestmark = pytest.mark.long(takes_s=20)
+
 CONFIG = 'model_provider = "demo"\napproval_policy = "never"\n'
 TIMES = 5  # as long as with an idle daemon at the same time, at most
 FLOOR_S = 0.005  # below it, it is the machine that is measured: two processes share it with the daemon

@@ -13,7 +13,7 @@ from tests.support.warden import MARK
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MODULES = HERE / "node_modules"
+MODULES = Path(os.environ.get("JUDGES_MODULES") or HERE / "node_modules")  # where they are installed
 NODE = MODULES / ".bin" / "node"  # 22 or newer, whatever the machine's own is
 PYTHON = HERE / ".venv" / "bin" / "python"
 LIMIT_S = 50.0  # for any judge; each takes seconds

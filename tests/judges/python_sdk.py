@@ -9,8 +9,9 @@ from collections.abc import Awaitable
 from typing import Any
 
 import anyio
-import mcp  # type: ignore[import-not-found]  # it lives in an environment of its own
+import mcp
 from mcp import types
+from mcp.client import ClientRequestContext
 
 ASKS = {"prompt": 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done', "approval-policy": "untrusted"}
 SLEEPS = {"prompt": 'call shell ["sleep","60"]', "approval-policy": "never", "sandbox": "danger-full-access"}
@@ -19,7 +20,7 @@ PATIENCE_S = 1.5  # then it gives the sleeping call up
 report: dict[str, Any] = {"asked": [], "progress": [], "updated": 0}
 
 
-async def asked(_: object, params: Any) -> Any:
+async def asked(context: ClientRequestContext, params: Any) -> Any:  # noqa: ARG001  # by the SDK's names
     report["asked"].append(params.message)
     return types.ElicitResult(action="accept", content={})
 

@@ -10,6 +10,8 @@ from tests.judges.promises.cases import ALL
 from tests.judges.promises.report import Verdict, judge, judged, told
 from tests.judges.promises.trial import Trial, asleep
 
+pytestmark = pytest.mark.long(takes_s=25)
+
 PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
 COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting

@@ -15,6 +15,7 @@ GONE_S = 10.0  # until a daemon that was told to stop, or was killed, is no more
 POLICY_A = ("--approval", "never", "--sandbox", "danger-full-access")
 POLICY_B = ("--approval", "untrusted")
 
+WIRE = os.environ.get("TEST_WIRE", "chat")  # of the scripted model; `make wires` tries them all
 CONFIG = """
 model = "mock-model"
 model_provider = "mock_provider"
@@ -22,7 +23,7 @@ model_provider = "mock_provider"
 [model_providers.mock_provider]
 name = "Mock provider for test"
 base_url = "{base_url}"
-wire_api = "chat"
+wire_api = "{wire}"
 request_max_retries = 0
 stream_max_retries = 0
 
@@ -33,7 +34,7 @@ stream_max_retries = 0
 class Stage:
     def __init__(self, base: Path, model: ModelServer, *mcp: str) -> None:
         """`mcp`: lines of the table [greenroom.mcp]."""
-        config = CONFIG.format(base_url=model.base_url) + "\n".join(mcp)
+        config = CONFIG.format(base_url=model.base_url, wire=WIRE) + "\n".join(mcp)
         self.home = Home(base / "home", config, env={"HOME": str(base)})
         self.model = model
         self.bridges = 0

@@ -64,7 +64,7 @@ def test_what_is_no_setting_of_one_connection_is_refused_before_anything_starts(
 def test_a_reload_changes_the_tools_of_connections_that_are_there_and_says_so(own_stage: Stage) -> None:
     newest = own_stage.bridge(*POLICY_A, protocol="2025-11-25")
     with newest as client, own_stage.bridge(*POLICY_A, *ONLY_CODEX) as fixed:
-        assert len(listed(client)) == 6
+        assert len(listed(client)) == 7
         file = own_stage.home.directory / "config.toml"
         file.write_text(file.read_text() + 'tools = ["codex", "codex-reply"]\ntwin_notifications = true\n')
         with own_stage.control() as control:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judges.promises.history import texts
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
 from tests.support.confinement import confinable
 from tests.support.mcp_client import McpClient
@@ -119,13 +120,14 @@ def test_conversations_are_listed_in_pages_and_one_is_resumed_with_another_model
             "task_started",
             "agent_message",
             "task_complete",
+            "background_event",
         ]
         client.ask("addConversationListener", {"conversationId": resumed["conversationId"]})
         client.ask("sendUserMessage", said(resumed["conversationId"], "say of the resumed"))
         client.event("task_complete", last_agent_message="of the resumed")
     (request,) = own_stage.asked("say of the resumed")
     assert request.body["model"] == "o9"
-    assert items[0]["preview"] in str(request.body["messages"])
+    assert items[0]["preview"] in texts(request.body, "user")
 
 
 @pytest.mark.parametrize("method", ["loginApiKey", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])

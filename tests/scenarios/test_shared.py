@@ -149,3 +149,35 @@ def test_a_conversation_that_another_bridge_makes_changes_the_list_of_who_has_se
         one.notified("notifications/resources/list_changed")
         after = {row["uri"] for row in one.ask("resources/list")["result"]["resources"]}
         assert f"greenroom://conversation/{conversation}" in after - before
+
+
+def test_another_client_changes_settings_in_mid_turn_and_none_goes_above_its_ceiling(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as one, stage.bridge(*POLICY_B) as other, stage.control() as terminal:
+        conversation = create(one)
+        streaming(one, conversation)
+        send(one, conversation, ASK)
+        question = one.asked()
+        done = other.result("set_conversation", {"threadId": conversation, "model": "another", "name": "shared"})
+        assert [(row["name"], row["after"]) for row in done["structuredContent"]["changed"]] == [("model", "another")]
+        wide = {"threadId": "shared", "model": "third", "sandbox": "danger-full-access"}
+        refused = other.result("set_conversation", wide)
+        assert refused["isError"]
+        assert "danger-full-access is wider than clients may ask for" in refused["content"][0]["text"]
+        one.respond(question["id"], {"decision": "approved"})
+        assert one.notified("task_complete")["msg"]["last_agent_message"] == "thanks"
+        found = terminal.ask("conversation/get", conversation=conversation)
+        assert (found["name"], found["settings"]["model"]) == ("shared", "another")
+        assert found["settings"]["sandbox"]["mode"] != "danger-full-access"
+
+
+def test_a_client_of_tools_names_the_agent_of_the_turns_to_come(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as one, stage.control() as terminal:
+        conversation = create(one)
+        refused = one.result("set_conversation", {"threadId": conversation, "agent": "claud"})
+        assert refused["isError"]
+        assert "there is no agent 'claud'; did you mean claude?" in refused["content"][0]["text"]
+        done = one.result("set_conversation", {"threadId": conversation, "agent": "greenroom"})
+        assert done["structuredContent"]["changed"] == []
+        assert terminal.ask("conversation/get", conversation=conversation)["settings"]["agent"] == ""
+        (row,) = one.result("list_conversations", {"limit": 1})["structuredContent"]["conversations"]
+        assert row["agent"] == ""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from supervisor.version import VERSION
+from tests.judges.promises.history import instructions
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
 from tests.support.model_server import ModelServer
 
@@ -128,7 +129,7 @@ def test_base_instructions_are_the_first_that_the_model_reads(stage: Stage) -> N
         result = client.result("codex", {"prompt": "say Enjoy!", "base-instructions": said})
     assert result["content"] == [{"text": "Enjoy!", "type": "text"}]
     (request,) = stage.asked(said)
-    assert request.body["messages"][0]["content"].startswith(said)
+    assert instructions(request.body).startswith(said)
 
 
 def test_a_call_and_a_reply_that_are_cancelled_abort_and_are_answered_with_an_error(stage: Stage) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+from tests.judges.promises.history import history, texts
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
 from tests.support.mcp_client import PATIENCE_S, McpClient
 
@@ -52,9 +53,8 @@ def test_what_is_sent_to_a_created_conversation_reaches_its_model(stage: Stage) 
         stage.model.wait_for(lambda: bool(stage.asked("Hello, model of T8")), "the model was not asked")
     (request,) = stage.asked("Hello, model of T8")
     assert (request.body["model"], request.body["stream"]) == ("o3", True)
-    last = request.body["messages"][-1]
-    assert last["role"] == "user"
-    assert "Hello, model of T8" in str(last["content"])
+    last = history(request.body)[-1]
+    assert (last.kind, last.text) == ("user", "Hello, model of T8")
 
 
 def test_a_conversation_in_a_directory_that_does_not_exist_is_made_with_a_notice(stage: Stage, work: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_conversation_in_a_directory_that_does_not_exist_is_made_with_a_notice
         assert send(client, conversation, "say fine") == OK
         done = client.result("codex-reply", {"threadId": conversation, "prompt": 'call shell ["ls"]; then; say done'})
         assert done["structuredContent"]["content"] == "done"
-    (output,) = [line for line in stage.model.requests[-1].body["messages"] if line["role"] == "tool"]
-    assert output["content"].startswith(f"execution error: the directory '{work / 'repo'}' does not exist")
+    (output,) = texts(stage.model.requests[-1].body, "output")
+    assert output.startswith(f"execution error: the directory '{work / 'repo'}' does not exist")
 
 
 def test_a_message_to_the_conversation_of_a_finished_call_is_acknowledged_exactly(stage: Stage) -> None:

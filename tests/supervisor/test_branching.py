@@ -1,7 +1,7 @@
 """Forks and imports against a real journal: the stored head is that of the stored events."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -205,3 +205,46 @@ def test_an_import_brings_no_directories_of_another_machine(journal: SqliteJourn
     assert page is not None
     assert restore(TWO, None, page.records).facts.settings == SETTINGS
     agree(journal, TWO)
+
+
+# --- agents' own sessions: one has no two owners
+
+
+def sessions(records: Iterable[Record]) -> list[str]:
+    return [one.session for one in restore(TWO, None, tuple(records)).facts.agents]
+
+
+def with_a_session(journal: SqliteJournal) -> tuple[Said, ...]:
+    session = ev.AgentSession(agent="claude", session="s1", how="new")
+    said = (
+        BORN,
+        *SPOKEN,
+        (ev.TaskStarted(), TurnId("t9")),
+        (session, TurnId("t9")),
+        (ev.TaskComplete(), TurnId("t9")),
+    )
+    keep(journal, *said)
+    return said
+
+
+def test_the_session_of_an_agent_stays_with_the_original_and_a_fork_begins_its_own(journal: SqliteJournal) -> None:
+    said = with_a_session(journal)
+    fork = forked(journal, ONE, TWO, None, None)
+    assert sessions(fork.records) == []
+    own = ev.AgentSession(agent="claude", session="s2", how="seeded")
+    begun = Record(len(said) + 1, 9.0, TurnId("t10"), own.type, own.model_dump_json().encode())
+    assert sessions((*fork.records, begun)) == ["s2"]
+
+
+@pytest.mark.parametrize(("new_id", "kept"), [(TWO, []), (None, ["s1"])])
+def test_an_import_has_the_sessions_of_agents_only_if_it_is_the_conversation_itself(
+    journal: SqliteJournal, tmp_path: Path, new_id: ConversationId | None, kept: list[str]
+) -> None:
+    with_a_session(journal)
+    lines = tuple(export(journal, ONE))
+    with closing(SqliteJournal(tmp_path / "other.sqlite3")) as other:
+        conversation = taken_in(other, lines, new_id)
+        agree(other, conversation)
+        page = other.read(conversation, 0, 1000)
+        assert page is not None
+        assert sessions(page.records) == kept

@@ -19,6 +19,8 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.config.load import load
+from supervisor.services import altering, client_settings
+from supervisor.services.altering import pins_for
 from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
 from transports import requests as ask
@@ -242,3 +244,162 @@ def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made
     assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
     assert "env_vars" in answer.message
     assert made(place.serve(ask.MakeSettings(person=ask.Person()), MINE="k")).provider == "mine"
+
+
+@pytest.mark.parametrize(
+    "server",
+    [{"command": "evil"}, {"enabled": True}, {"enabled": False, "command": "evil"}, {"env": {"A": "b"}}, "x"],
+)
+def test_a_client_can_neither_define_nor_change_an_mcp_server(place: Place, server: Any) -> None:
+    place.configure('[mcp_servers.files]\ncommand = "files"\n')
+    for name in ("files", "another"):
+        answer = place.make(config={"mcp_servers": {name: server}})
+        assert isinstance(answer, NotAllowed | ConfigError)  # some of them are no server at all
+        assert f"`mcp_servers.{name}`" in answer.message
+
+
+def test_a_server_of_a_client_is_refused_with_the_reason(place: Place) -> None:
+    refused(place.make(config={"mcp_servers.x.command": "evil"}), "outside of every sandbox", "config file")
+
+
+def test_a_client_may_switch_an_mcp_server_off(place: Place) -> None:
+    place.configure('[mcp_servers.files]\ncommand = "files"\n')
+    off = {"mcp_servers": {"files": {"enabled": False}}}
+    assert made(place.make(config=off)).overrides == off
+
+
+def test_a_client_that_names_no_sandbox_gets_what_its_directory_allows_up_to_the_ceiling(place: Place) -> None:
+    (place.home / ".config").mkdir()
+    assert made(place.make()).sandbox == WorkspaceWrite()
+    assert made(place.make(cwd=str(place.home / ".config"))).sandbox == ReadOnly()
+    place.configure('[greenroom.mcp]\nmax_sandbox = "read-only"\n')
+    assert made(place.make()).sandbox == ReadOnly()
+    place.configure('sandbox_mode = "read-only"\n')
+    assert made(place.make()).sandbox == ReadOnly()
+
+
+def test_a_directory_whose_name_is_turned_round_while_it_is_judged_is_refused(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = place.home / "link"
+    (place.home / "work").mkdir(exist_ok=True)
+    link.symlink_to(place.home / "work")
+
+    def turned(*asked: Any) -> Any:
+        link.unlink()
+        link.symlink_to(place.home)
+        return pins_for(*asked)
+
+    assert made(place.make(cwd=str(link))).sandbox == WorkspaceWrite()
+    monkeypatch.setattr(client_settings, "pins_for", turned)
+    answer = place.serve(ask.MakeSettings(cwd=str(link)))
+    refused(answer, "became another directory while it was looked at")
+
+
+def test_that_a_workspace_is_open_is_told_once_and_that_a_directory_is_shut_each_time(place: Place) -> None:
+    (place.home / ".config").mkdir()
+    opened = [place.make() for _ in range(2)]
+    shut = [place.make(cwd=str(place.home / ".config")) for _ in range(2)]
+    told = [isinstance(one, ask.SettingsMade) and one.notice for one in opened]
+    words = "the agent may write in this directory: it is a directory of yours; `--sandbox read-only` forbids it"
+    assert told == [words, None]
+    for one in shut:
+        assert isinstance(one, ask.SettingsMade)
+        assert "the agent may write nothing without asking, because " in one.warnings[-1]
+
+
+@pytest.mark.parametrize("way", ["made", "permitted", "altered"])
+@pytest.mark.parametrize("lost", ["inside", "."])
+def test_a_directory_is_judged_as_it_will_be_opened_whatever_its_name_means_meanwhile(
+    place: Place, monkeypatch: pytest.MonkeyPatch, way: str, lost: str
+) -> None:
+    """A command of an earlier turn may turn a link round between two looks at it."""
+    work = place.home / "work"
+    (work / "inside").mkdir(parents=True)
+    link = work / "link"
+
+    def point(target: Path) -> None:
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+    def turned(settings: Settings, *rest: Any) -> Any:
+        point(place.home)
+        found = pins_for(settings, *rest)
+        point(work / lost)
+        return found
+
+    point(work / lost)
+    current = made(place.make(cwd=str(work), sandbox="workspace-write"))
+    monkeypatch.setattr(client_settings, "pins_for", turned)
+    monkeypatch.setattr(altering, "pins_for", turned)
+    wanted = WorkspaceWrite(writable_roots=(link,))
+    if way == "made":
+        roots = {"sandbox_workspace_write": {"writable_roots": [str(link)]}}
+        answer = place.make(cwd=str(work), sandbox="workspace-write", config=roots)
+    elif way == "permitted":
+        changed = current.model_copy(update={"sandbox": wanted})
+        answer = place.serve(ask.Permit(changed, current, ask.Person()))
+    else:
+        answer = place.serve(ask.AlterSettings(current, {"writable_roots": (str(link),)}, ask.Person()))
+    refused(answer, "writable_roots", "outside of the working directory")
+
+
+@pytest.mark.parametrize("scope", ["turn", "conversation"])
+def test_a_client_may_make_a_budget_smaller_and_never_larger(place: Place, scope: str) -> None:
+    place.configure(f"[greenroom.budget.{scope}]\nrequests = 10\n")
+    for unit, smaller in (("requests", 5), ("usd", 5.0)):
+        settings = made(place.make(config={f"greenroom.budget.{scope}.{unit}": smaller}))
+        assert settings.overrides["greenroom"]["budget"][scope] == {unit: smaller}
+    refused(place.make(config={f"greenroom.budget.{scope}.requests": 11}), f"greenroom.budget.{scope}.requests", "10")
+
+
+@pytest.mark.parametrize("key", ["budget.repetitions", "budget.day.requests", "prices.x.input"])
+def test_what_else_is_about_money_is_not_a_client_s_to_set(place: Place, key: str) -> None:
+    assert isinstance(place.make(config={f"greenroom.{key}": 1}), NotAllowed | ConfigError)
+
+
+def test_a_person_may_raise_a_budget_at_the_start(place: Place) -> None:
+    place.configure("[greenroom.budget.turn]\ntokens = 10\n")
+    settings = made(place.serve(ask.MakeSettings(config={"greenroom.budget.turn.tokens": 500})))
+    assert settings.overrides == {"greenroom": {"budget": {"turn": {"tokens": 500}}}}
+
+
+def test_a_client_may_choose_an_agent_but_define_none(place: Place) -> None:
+    program = place.base / "agent"
+    program.touch(mode=0o755)
+    place.configure(f'[agents.mine]\ncommand = "{program}"\n[agents.bare]\ncommand = "{program}"\nconfine = "none"\n')
+    assert made(place.make(config={"agent": "mine"})).agent == "mine"
+    assert made(place.make(agent="mine", model="big")).agent_model == "big"
+    refused(place.make(config={"agents.mine.command": "/bin/sh"}), "`agents`", "an agent is a program")
+    refused(place.make(config={"agents": {"mine": {"confine": "none"}}}), "`agents`", "how it is confined")
+
+
+@pytest.mark.parametrize("way", ["made", "permitted", "altered"])
+def test_an_agent_outside_of_every_sandbox_is_a_person_s_to_choose(place: Place, way: str) -> None:
+    program = place.base / "agent"
+    program.touch(mode=0o755)
+    place.configure(f'[agents.bare]\ncommand = "{program}"\nconfine = "none"\n')
+    current = made(place.make())
+    person = ask.Person()
+    match way:
+        case "made":
+            answer = place.make(config={"agent": "bare"})
+        case "permitted":
+            answer = place.serve(ask.Permit(current.model_copy(update={"agent": "bare"}), current, person))
+        case _:
+            answer = place.serve(ask.AlterSettings(current, {"agent": "bare"}, person))
+    refused(answer, "agent bare runs outside of every sandbox (agents.bare.confine)", "max_sandbox")
+    assert made(place.make(person=ask.Person(agent="bare"))).agent == "bare"
+    assert made(place.serve(ask.MakeSettings(agent="bare"))).agent == "bare"
+
+
+def test_another_agent_needs_neither_a_model_nor_a_key_of_ours(place: Place) -> None:
+    program = place.base / "agent"
+    program.touch(mode=0o755)
+    place.configure(f'agent = "mine"\n[agents.mine]\ncommand = "{program}"\n', demo=False)
+    answer = place.make()
+    assert made(answer).agent == "mine"
+    assert "model" not in (answer.notice or "")
+    missing = place.make(agent="claude")
+    assert isinstance(missing, ConfigError)
+    assert missing.message.startswith("agent claude: it is not installed: claude-agent-acp or claude-code-acp is not")

@@ -103,7 +103,7 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(
         assert gate.wait(PATIENCE_S)
         return [{"path": query}]
 
-    monkeypatch.setattr("supervisor.services.services.search", slow)
+    monkeypatch.setattr("supervisor.services.file_searches.search", slow)
     services.put(ask.FindFiles("a", (), "typed"))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):

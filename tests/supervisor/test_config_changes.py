@@ -55,7 +55,21 @@ def keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[
 
 # For each of these keys it was checked that the program reads it again after a reload.
 LIVE = {
-    *("model", "model_provider", "model_providers", "approval_policy", "sandbox_mode", "profile", "profiles"),
+    *(
+        "model",
+        "model_provider",
+        "model_providers",
+        "model_max_output_tokens",
+        "model_context_window",
+        "model_auto_compact_token_limit",
+        "approval_policy",
+        "sandbox_mode",
+        "profile",
+        "profiles",
+        "mcp_servers",
+        "agent",
+        "agents",
+    ),
     *(f"sandbox_workspace_write.{one}" for one in ("writable_roots", "network_access")),
     *(f"sandbox_workspace_write.exclude_{one}" for one in ("tmpdir_env_var", "slash_tmp")),
     *(f"shell_environment_policy.{one}" for one in ("inherit", "ignore_default_excludes", "exclude", "set")),
@@ -65,13 +79,32 @@ LIVE = {
     *("hide_agent_reasoning", "notify", "project_doc_max_bytes", "experimental_instructions_file"),
     *(
         "greenroom.search",
+        "greenroom.prices",
+        "greenroom.budget.repetitions",
+        "greenroom.skills",
+        "greenroom.disabled_tools",
+        "tools.web_search",
+        "tools.view_image",
+        "greenroom.compact_at_percent",
+        "greenroom.windows",
         "greenroom.drain_seconds",
         "greenroom.approval_deadline_seconds",
         "greenroom.approval_default",
     ),
+    *(
+        f"greenroom.budget.{scope}.{unit}"
+        for scope in ("turn", "conversation", "day", "home")
+        for unit in ("requests", "tool_calls", "minutes", "tokens", "usd")
+    ),
     *(f"greenroom.limits.{one}" for one in ("requests_in_flight", "subscriptions", "command_timeout_ms")),
+    *(f"greenroom.limits.{one}" for one in ("command_timeout_most_ms", "jobs", "job_output_bytes")),
     *(f"greenroom.limits.{one}" for one in ("command_output_bytes", "model_output_bytes", "model_output_lines")),
     *(f"greenroom.limits.{one}" for one in ("command_bytes", "request_bytes", "picture_bytes", "settings_bytes")),
+    *(
+        f"greenroom.limits.{one}"
+        for one in ("read_lines", "read_bytes", "list_entries", "search_seconds", "skills_bytes", "agent_seed_bytes")
+    ),
+    *(f"greenroom.limits.{one}" for one in ("agents", "agent_idle_seconds", "agent_turn_bytes")),
     *(f"greenroom.limits.patch_{one}" for one in ("bytes", "files", "lines", "compared_lines", "event_bytes")),
     *("include_plan_tool", "include_apply_patch_tool", "greenroom.sandbox.unix_sockets"),
     *(f"greenroom.retention.max_{one}" for one in ("age_days", "events", "conversations")),

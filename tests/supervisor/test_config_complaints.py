@@ -52,11 +52,18 @@ COMPLAINTS = {
         "1: `greenroom.interrupt_grace_ms`: expected a whole number, at least 0 and at most 60000, "
         'found the string "1s"'
     ),
+    "[greenroom.prices.'gpt-5*']\ninput = 1.0": (
+        '1: `greenroom.prices."gpt-5*".output`: expected a number from 0 to 1,000,000, found nothing'
+    ),
+    "[greenroom.prices.x]\ninput = -1\noutput = 1": (
+        "2: `greenroom.prices.x.input`: expected a number from 0 to 1,000,000, found -1"
+    ),
+    "[greenroom.prices.'']\ninput = 1\noutput = 1": '1: `greenroom.prices.""`: a name can\'t be empty',
     "greenroom.drain_seconds = inf": "1: `greenroom.drain_seconds`: expected a number, at least 0, found inf",
     "hide_agent_reasoning = 'yes'": ('1: `hide_agent_reasoning`: expected true or false, found the string "yes"'),
-    "[model_providers.openai]\nname = 'x'": (
-        "1: `model_providers.openai`: the built-in provider can't be redefined; expected a name other than "
-        "openai, oss, demo (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)"
+    "[model_providers.demo]\nname = 'x'": (
+        "1: `model_providers.demo`: the built-in demo model has no server, so it can't be redefined; "
+        "choose another name"
     ),
 }
 
@@ -153,8 +160,17 @@ def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPat
             yield (*path, name), place
 
 
+# What a table of its kind has to say beside the key in question.
+BESIDE: dict[KeyPath, dict[str, Any]] = {
+    ("mcp_servers", "NAME"): {"command": "server"},
+    ("agents", "NAME"): {"command": "agent"},
+    ("greenroom", "prices", "NAME"): {"input": 1.0, "output": 1.0},
+}
+
+
 def tree(path: KeyPath, value: Any) -> dict[str, Any]:
-    for key in reversed(path):
+    value = {**BESIDE.get(path[:-1], {}), str(path[-1]): value}
+    for key in reversed(path[:-1]):
         value = {str(key): value}
     assert isinstance(value, dict)
     return value

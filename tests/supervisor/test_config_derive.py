@@ -47,6 +47,8 @@ def test_without_arguments_the_settings_are_the_configuration(tmp_path: Path) ->
         sandbox=roots,
         effort=ReasoningEffort.HIGH,
         summary=ReasoningSummary.NONE,
+        include_plan_tool=True,
+        include_apply_patch_tool=True,
     )
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from supervisor.config.load import ConfigFile, LoadedConfig, layer, load, read_file
+from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.load import RELAYERED, ConfigFile, LoadedConfig, layer, load, read_file
 from supervisor.config.models import Config
 from supervisor.config.overrides import overrides_from_json, parse_overrides
 from supervisor.config.shared import Inherit
@@ -56,6 +57,27 @@ def test_places_are_tried_in_their_order_and_only_one_is_read(homes: dict[str, s
         assert Path(loaded.file.path).is_relative_to(homes[name])
     assert seen == [("g", False), ("x", False), ("c", True)]
     assert load(environ=homes) == LoadedConfig(Config())
+
+
+def test_the_configuration_of_a_conversation_is_made_once_for_the_same_overrides() -> None:
+    loaded = LoadedConfig(Config())
+    first = loaded.relayered({"model": "a"})
+    assert loaded.relayered({"model": "a"}) is first
+    assert loaded.relayered({"model": "b"}).config.model == "b"
+    assert [
+        loaded.relayered({"hide_agent_reasoning": value}).config.hide_agent_reasoning for value in (True, False)
+    ] == [
+        True,
+        False,
+    ]
+    for number in range(3 * RELAYERED):
+        loaded.relayered({"model": f"{number}"})
+    assert len(loaded._relayered) <= RELAYERED
+    assert loaded.relayered({"model": "a"}).config.model == "a"
+
+
+def test_a_table_of_defaults_is_shared_by_all_configurations() -> None:
+    assert Config().greenroom.limits is Config().greenroom.limits
 
 
 def test_codex_is_looked_for_in_the_home_when_it_names_no_place(tmp_path: Path) -> None:
@@ -155,7 +177,8 @@ def test_a_profile_and_a_provider_that_our_file_lacks_are_shown_where_they_are_n
     path = write('\nprofile = "x"\n[profiles.y]')
     assert refusal(path).message == f"{path}:2: `profile`: config profile `x` not found; expected one of y"
     path = write('\n\nmodel_provider = "x"')
-    expected = f"{path}:3: `model_provider`: Model provider `x` not found; expected one of openai, oss, demo"
+    names = ", ".join(BUILT_IN_PROVIDERS)
+    expected = f"{path}:3: `model_provider`: Model provider `x` not found; expected one of {names}"
     assert refusal(path).message == expected
     path = write('profile = "p"\n[profiles.p]\nmodel_provider = "x"\n[model_providers.y]')
     assert refusal(path).message.startswith(f"{path}:3: `profiles.p.model_provider`: Model provider `x` not found")

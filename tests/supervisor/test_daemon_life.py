@@ -22,6 +22,8 @@ from tests.support.bridge import wait_until
 from tests.support.control_client import PATIENCE_S, ControlClient, Gone, Refused
 from tests.support.home import Home
 
+pytestmark = pytest.mark.long(takes_s=20)
+
 TOGETHER = 20
 
 

@@ -18,6 +18,8 @@ from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
 from tests.support.home import AttachedDaemon, Home
 
+pytestmark = pytest.mark.long(takes_s=40)
+
 STREAMS = 20
 SOAK = (pytest.mark.soak, pytest.mark.timeout(3600))
 
@@ -57,6 +59,40 @@ def test_a_turn_that_was_running_is_lost_with_a_killed_daemon_and_the_next_messa
         assert client.ask("conversation/get", conversation=conversation)["state"] == "idle"
         result = client.ask("conversation/send", conversation=conversation, prompt="say again", wait=True)
         assert (result["ending"], result["message"]) == ("completed", "again")
+
+
+def test_a_history_is_as_it_was_when_the_daemon_is_killed_while_it_is_summed_up(home: Home) -> None:
+    with home.daemon() as daemon, home.client() as client:
+        conversation = create(client)
+        client.ask("conversation/send", conversation=conversation, prompt="say first", wait=True)
+        client.ask("conversation/send", conversation=conversation, prompt="say second", wait=True)
+        client.ask("conversation/attach", conversation=conversation)
+        client.ask("conversation/compact", conversation=conversation)
+        client.until("background_event")
+        daemon.kill()
+    with home.daemon(), home.client() as client:
+        there = kinds(history(client, conversation))
+        assert there[-1] in {"turn_aborted", "task_complete"}
+        assert there.count("task_started") == there.count("task_complete") + there.count("turn_aborted")
+        result = client.ask("conversation/send", conversation=conversation, prompt="say third", wait=True)
+        assert (result["ending"], result["message"]) == ("completed", "third")
+
+
+def test_a_conversation_that_was_summed_up_goes_on_in_the_next_life(home: Home) -> None:
+    with home.daemon() as daemon, home.client() as client:
+        conversation = create(client)
+        for words in ("first", "second", "third"):
+            client.ask("conversation/send", conversation=conversation, prompt=f"say {words}", wait=True)
+        done = client.ask("conversation/compact", conversation=conversation, wait=True)
+        assert done["ending"] == "completed"
+        assert done["message"].startswith("Summed up events 1 to ")
+        assert client.ask("conversation/get", conversation=conversation)["context_tokens"] > 0
+        daemon.kill()
+    with home.daemon(), home.client() as client:
+        row = client.ask("conversation/list")["conversations"][0]
+        assert row["context_tokens"] > 0
+        result = client.ask("conversation/send", conversation=conversation, prompt="say fourth", wait=True)
+        assert (result["ending"], result["message"]) == ("completed", "fourth")
 
 
 def killed(daemon: AttachedDaemon) -> None:

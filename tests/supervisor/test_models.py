@@ -1,4 +1,4 @@
-"""Preparation for the first turn's model."""
+"""The choice of a turn's model, and preparation for the first."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,9 +7,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import ReadOnly, Settings
 from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.config.load import load
-from supervisor.engine.model_choice import Models
+from supervisor.agent.model.endpoint import Endpoint
+from supervisor.config.load import LoadedConfig, load
+from supervisor.config.models import Config
+from supervisor.config.providers import Provider
+from supervisor.engine import model_choice
+from supervisor.engine.model_choice import KNOWN, Models
 
 KEY = {"OPENAI_API_KEY": "a key"}
 
@@ -41,3 +47,50 @@ def test_the_http_client_is_built_ahead_where_a_model_of_the_network_is_the_defa
     tmp_path: Path, config: str, environ: Mapping[str, str], builds: int
 ) -> None:
     assert built(tmp_path, config, environ) == builds
+
+
+class Chosen:
+    """Models whose config, environment and settings can be changed, and the endpoints that were worked out."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.loaded, self.env = LoadedConfig(Config()), KEY
+        self.settings = Settings(model="large", cwd=Path("/"), sandbox=ReadOnly(), provider="openai")
+        self.worked_out: list[Mapping[str, str]] = []
+        made = model_choice.endpoint_of
+
+        def endpoint_of(
+            provider: Provider, env: Mapping[str, str], longest: int | None, *, web_search: bool
+        ) -> Endpoint:
+            self.worked_out.append(env)
+            return made(provider, env, longest, web_search=web_search)
+
+        monkeypatch.setattr(model_choice, "endpoint_of", endpoint_of)
+        self.models = Models(ModelClient(), lambda: self.loaded, lambda _: self.env, {})
+
+    def turn(self, conversation: str = "one") -> int:
+        """The number of endpoints that were worked out by the end of this turn."""
+        self.models.of(ConversationId(conversation), self.settings)
+        return len(self.worked_out)
+
+
+def test_an_endpoint_is_worked_out_again_when_something_changes_that_it_follows_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chosen = Chosen(monkeypatch)
+    assert [chosen.turn(), chosen.turn()] == [1, 1]
+    chosen.settings = chosen.settings.model_copy(update={"model": "small"})
+    assert [chosen.turn(), chosen.turn()] == [2, 2]
+    chosen.env = {"OPENAI_API_KEY": "another"}
+    assert [chosen.turn(), chosen.turn()] == [3, 3]
+    chosen.loaded = LoadedConfig(Config())
+    assert [chosen.turn(), chosen.turn()] == [4, 4]
+    chosen.models.forget(ConversationId("one"))
+    assert chosen.turn() == 5
+
+
+def test_endpoints_of_many_conversations_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = Chosen(monkeypatch)
+    for number in range(KNOWN + 1):
+        chosen.turn(str(number))
+    assert len(chosen.models._known) == 1
+    assert "a key" not in repr(chosen.models._known)

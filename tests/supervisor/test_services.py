@@ -13,12 +13,13 @@ from actors.journal.messages import Chore, ChoreDone
 from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.runtime.shared import soon
 from actors.vocabulary.errors import GreenroomError, NameTaken
-from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, TurnId
+from supervisor.config.complain import without_secrets
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate
-from supervisor.services.services import Services, without_secrets
+from supervisor.services.services import Services
 from tests.supervisor.test_branching import BORN, ONE, keep
 from tests.transports.house import LoopThread, Probe, running_loop
 from transports import requests as ask
@@ -65,6 +66,9 @@ class Registry(Probe):
 class Remembering:
     def __init__(self) -> None:
         self.forgotten: list[ConversationId] = []
+
+    def hurry(self, turn: TurnId) -> None:
+        """Nothing has a grace here but commands, which are the runner's."""
 
     def forget(self, conversation: ConversationId) -> None:
         self.forgotten.append(conversation)

@@ -15,9 +15,12 @@ SETTINGS = Settings(model="m", cwd=Path("/work"), sandbox=ReadOnly())
 MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make from their types
     "settings": st.just(SETTINGS),
     "items": st.sampled_from([(), (TextItem(text="hi"),)]),
+    "path": st.sampled_from([Path("/work/p.png"), Path("p.png")]),
     "cwd": st.sampled_from([Path("/work"), Path("/")]),
     "grant_root": st.sampled_from([None, Path("/work")]),
+    "history_of": st.sampled_from([None, Path("/work")]),
     "changes": st.sampled_from([{}, {"/work/a": "delete"}, {"/work/b": {"add": {"content": "b"}}}]),
+    "places": st.sampled_from([(), (ev.Place(path=Path("/work/a"), line=3),)]),
     "deadline_s": st.sampled_from([None, 5.0]),
     "invocation": st.just(ev.McpInvocation(server="files", tool="read")),
     "result": st.sampled_from([{"Ok": {}}, {"Err": "no"}]),

@@ -35,11 +35,17 @@ _END = (
 )
 
 
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
+
+
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            size = int(head.partition("content-length:")[2].partition("\r\n")[0])
+            size = int(head.partition("content-length:")[2].partition("\r\n")[0] or 0)
+            if not size:  # a question about the model's window
+                writer.write(NOT_FOUND)
+                continue
             body = json.loads(await reader.readexactly(size))
             await _speak(writer, str(_said(body)))
     writer.close()

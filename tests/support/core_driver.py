@@ -4,6 +4,7 @@ The disk answers at once or when the test says so, and may refuse; readers are r
 """
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -44,8 +45,9 @@ from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import JournalError, SequenceConflict
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem, TextItem
-from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.records import Append, Head, KeptText, Page, Record
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
+from tests.fakes.journal import after
 
 EventT = TypeVar("EventT", bound=ev.Event)
 OrderT = TypeVar("OrderT", bound=AgentOrder)
@@ -70,9 +72,11 @@ class Disk:
     head: Head | None = None
     under_way: deque[tuple[Append, int]] = field(default_factory=deque)
     refuses: JournalError | None = None
+    kept: tuple[KeptText, ...] = ()
     first_seq: int = 1  # retention has taken what is older
 
     def answer_oldest(self) -> Committed | AppendRefused:
+        self.take_text()
         append, epoch = self.under_way.popleft()
         error = self.refuses
         if error is None and append.records[0].seq != len(self.records) + 1:
@@ -81,15 +85,23 @@ class Disk:
             return AppendRefused(error, epoch)
         self.records.extend(append.records)
         self.head = append.head or self.head
+        self.kept = after(append, self.kept)
         return Committed(append.records[-1].seq, epoch)
+
+    def take_text(self) -> None:
+        """Take what comes next if it is text alone, for which nobody waits."""
+        while self.under_way and not self.under_way[0][0].records:
+            append, _ = self.under_way.popleft()
+            if self.refuses is None:
+                self.kept = after(append, self.kept)
 
     def page(self, wanted: ReadPage) -> Page:
         kept = [record for record in self.records if record.seq >= max(self.first_seq, wanted.after + 1)]
         return Page(tuple(kept[: wanted.limit]), self.first_seq, len(self.records))
 
     def restored(self, limits: Limits) -> State:
-        after = self.head.checkpoint_seq if self.head else 0
-        return restore(CONVERSATION, self.head, tuple(self.records[after:]), limits)
+        last = self.head.checkpoint_seq if self.head else 0
+        return restore(CONVERSATION, self.head, tuple(self.records[last:]), limits, self.kept)
 
 
 @dataclass
@@ -179,8 +191,10 @@ class Core:
     def store(self, count: int | None = None) -> list[Effect]:
         """Let the disk answer for the oldest appends, or for all."""
         before = len(self.effects)
+        self.disk.take_text()
         while self.disk.under_way and count != 0:
             self._take(self.disk.answer_oldest())
+            self.disk.take_text()
             count = None if count is None else count - 1
         return self.effects[before:]
 
@@ -192,8 +206,10 @@ class Core:
     def crash(self, reason: AbortReason = AbortReason.LOST, *, gave_up: str | None = None) -> list[Effect]:
         """Replace the actor; the successor knows what is stored, and with `failed` the attached readers."""
         survivors = survivors_of(self.state) if reason is AbortReason.FAILED else None
+        self.disk.take_text()
         while self.disk.under_way:
             self.disk.answer_oldest()
+            self.disk.take_text()
         self.pages.clear()
         self.state = self.disk.restored(self.limits)
         return self.say(Revived(reason, "it went away", gave_up, survivors))
@@ -216,8 +232,17 @@ class Core:
     def interrupt(self, who: Caller | None = None, *, kill: bool = False, clear: bool = False) -> list[Effect]:
         return self.say(Interrupt(who.connection if who else "", kill, clear=clear), who)
 
-    def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
-        return self.say(AnswerApproval(ApprovalId(approval), decision, who.connection if who else ""), who)
+    def answer_with(
+        self,
+        decision: Decision,
+        who: Caller | None = None,
+        approval: str = "question",
+        *,
+        option: str = "",
+        content: Mapping[str, object] | None = None,
+    ) -> list[Effect]:
+        by = who.connection if who else ""
+        return self.say(AnswerApproval(ApprovalId(approval), decision, by, "", option, content or {}), who)
 
     def attach(self, name: str, after: int | None = 0, *, connection: str = "reader") -> Reader:
         self.say(Attach(ConnectionId(connection), SubscriptionId(name), after), caller(connection, name))

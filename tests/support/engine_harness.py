@@ -37,6 +37,7 @@ from actors.vocabulary.answers import (
     Answered,
     Attached,
     Begun,
+    Changed,
     Done,
     Ending,
     Interrupted,
@@ -45,9 +46,9 @@ from actors.vocabulary.answers import (
 )
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem, TextItem
-from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings, Task
 from supervisor.config.load import load
-from supervisor.engine.engine import Engine
+from supervisor.engine.engine import AGENTS, Engine
 from supervisor.paths import locate
 
 ME = ConnectionId("harness")
@@ -88,11 +89,18 @@ class Recorder:
     def post(self, _: ConnectionId, message: ReplyTo | EndSubscription) -> None:
         with self.changed:
             match message:
-                case ReplyTo():
+                case ReplyTo() if message.caller.connection != AGENTS:  # numbered by themselves
                     self.answers.setdefault(message.caller.request, message.answer)
+                case ReplyTo():
+                    pass
                 case EndSubscription():
                     self.ended.append(message.news.reason)
             self.changed.notify_all()
+
+    def forget(self) -> None:
+        """Drop the events seen so far, in a test with many turns."""
+        with self.changed:
+            self.seen.clear()
 
     def wait_for(self, found: Callable[[], Answering | None], what: str) -> Answering:
         with self.changed:
@@ -235,6 +243,12 @@ class Talk:
         self.tell(Send(items, policy, settings, await_end=await_end, by="harness"), caller)
         return caller
 
+    def compact(self) -> Caller:
+        """Ask for the history to be summed up."""
+        caller = self._harness.caller()
+        self.tell(Send((), task=Task.COMPACT, await_end=True, by="harness"), caller)
+        return caller
+
     def result(self, caller: Caller) -> TurnResult:
         """Wait for the last event of the turn; its result."""
         result = self._harness.answer(caller, TurnResult)
@@ -257,15 +271,23 @@ class Talk:
     def interrupted(self, caller: Caller) -> Interrupted:
         return self._harness.answer(caller, Interrupted)
 
-    def decide(self, approval: ApprovalId, decision: Decision, reason: str = "") -> Answered:
+    def decide(
+        self,
+        approval: ApprovalId,
+        decision: Decision,
+        reason: str = "",
+        *,
+        option: str = "",
+        content: Mapping[str, object] | None = None,
+    ) -> Answered:
         caller = self._harness.caller()
-        self.tell(AnswerApproval(approval, decision, "harness", reason), caller)
+        self.tell(AnswerApproval(approval, decision, "harness", reason, option, content or {}), caller)
         return self._harness.answer(caller, Answered)
 
     def change(self, settings: Settings) -> None:
         caller = self._harness.caller()
         self.tell(ChangeSettings(settings), caller)
-        self._harness.answer(caller, Done)
+        self._harness.answer(caller, Changed)
         self.settings = settings
 
     def restart(self) -> None:
@@ -285,7 +307,7 @@ class Talk:
 
     @property
     def events(self) -> list[ev.DurableEvent]:
-        return [one.event for one in self.seen() if one.seq is not None and not isinstance(one.event, DELTAS)]
+        return [one.event for one in self.seen() if one.seq is not None and isinstance(one.event, ev.DurableEvent)]
 
     def all(self, kind: type[Kind]) -> list[Kind]:
         return [one.event for one in self.seen() if isinstance(one.event, kind)]
@@ -311,14 +333,6 @@ class Talk:
             return text in deltas or any(text in one.message for one in self.all(ev.AgentMessage)) or None
 
         self._harness.recorder.wait_for(heard, f"the words {text!r}")
-
-
-DELTAS = (
-    ev.AgentMessageDelta,
-    ev.AgentReasoningDelta,
-    ev.AgentReasoningRawContentDelta,
-    ev.ExecCommandOutputDelta,
-)
 
 
 def provider(base_url: str, wire: str = "chat", **more: object) -> str:

@@ -1,13 +1,19 @@
 """Requests to the test model: the words asked for, and the number of the reply to them. No I/O."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.support.model_script import WireName
 
-OURS = ("<user_instructions>", "<environment_context>")  # user messages that nobody typed
+PATHS: dict[str, WireName] = {"/chat/completions": "chat", "/responses": "responses", "/messages": "messages"}
+OURS = (
+    "<user_instructions>",
+    "<environment_context>",
+    "<skills>",
+    "[pictures from the call",
+)  # user messages that nobody typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +27,17 @@ class Asked:
 
 def wire_of(path: str) -> WireName | None:
     end = urlsplit(path).path
-    return "chat" if end.endswith("/chat/completions") else "responses" if end.endswith("/responses") else None
+    return next((wire for last, wire in PATHS.items() if end.endswith(last)), None)
 
 
 def asked(wire: WireName, body: dict[str, Any]) -> Asked:
     """The reply's number is in the ids of the calls whose outputs are here: `call_PROMPT_REPLY_NUMBER`."""
     users: list[str] = []
     reply = 0
-    for kind, text in _chat(body) if wire == "chat" else _responses(body):
+    for kind, text in READERS[wire](body):
         if kind == "user":
             users.append(text)
-            reply = 0
+            reply = reply if text.startswith(OURS) else 0
         else:
             reply = max(reply, _reply_of(text) + 1)
     typed = [text for text in users if not text.startswith(OURS)]
@@ -52,6 +58,23 @@ def _responses(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "user", _text(item["content"])
         elif item["type"] == "function_call_output":
             yield "output", item["call_id"]
+
+
+def _messages(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """A text of its own for each text block, because adjacent messages of a person are one here."""
+    for message in body.get("messages", []):
+        for block in message["content"] if message["role"] == "user" else ():
+            if block["type"] == "text":
+                yield "user", block["text"]
+            elif block["type"] == "tool_result":
+                yield "output", block["tool_use_id"]
+
+
+READERS: dict[WireName, Callable[[dict[str, Any]], Iterator[tuple[str, str]]]] = {
+    "chat": _chat,
+    "responses": _responses,
+    "messages": _messages,
+}
 
 
 def _text(content: str | list[dict[str, Any]]) -> str:

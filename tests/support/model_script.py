@@ -10,8 +10,9 @@ reply: the next one answers the request that brings the outputs of its tool call
     reason PART | PART …     reasoning summary, in parts (chat: as reasoning text)
     think TEXT               raw reasoning
     call NAME JSON           a tool call; an array for `shell` is its argv; what isn't JSON goes out as it is
+    search QUERY             a search of the web that the provider carried out (responses, messages)
     patch TEXT               an apply_patch call; `\n` in it is a new line
-    usage IN OUT [CACHED] [REASONING]
+    usage IN OUT [CACHED] [REASONING] [WRITTEN]
     finish [REASON]          the finishing event, here; without it comes at the end (REASON: length, content_filter …)
     raw TEXT                 a data line as it is
     malformed                an event cut in the middle of its JSON
@@ -38,10 +39,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
+from tests.support.messages_wire import MessagesWire
 from tests.support.model_reply import Close, End, Hold, Pause, Reply, Shape, Step, canned, shaped
 from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, compact
 
-WireName = Literal["chat", "responses"]
+WireName = Literal["chat", "responses", "messages"]
+SPEAKERS: dict[WireName, Callable[[str], Wire]] = {
+    "chat": ChatWire,
+    "responses": ResponsesWire,
+    "messages": MessagesWire,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +115,7 @@ def compiled(script: str, wire: WireName, place: Place) -> Reply:
         replies = [[Directive("say", f"echo: {script}", float("inf"))]]
     directives = replies[place.reply] if place.reply < len(replies) else [Directive("say", "ok", float("inf"))]
     response_id = f"r{place.prompt}_{place.reply}"
-    speaker: Wire = ChatWire(response_id) if wire == "chat" else ResponsesWire(response_id)
-    return _Compiler(speaker, place).reply(directives)
+    return _Compiler(SPEAKERS[wire](response_id), place).reply(directives)
 
 
 class _Compiler:
@@ -204,6 +210,7 @@ DOINGS: dict[str, Callable[[_Compiler, str], None]] = {
     "reason": lambda to, rest: to._emit(to._wire.summary([part.strip() for part in rest.split("|")])),
     "think": lambda to, rest: to._emit(to._wire.thoughts(rest)),
     "call": _Compiler._call_tool,
+    "search": lambda to, rest: to._emit(to._wire.search(rest)),
     "patch": lambda to, rest: to._call("apply_patch", compact({"input": rest.replace("\\n", "\n")})),
     "usage": _Compiler._count,
     "finish": _Compiler._finish,

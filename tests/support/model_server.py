@@ -1,4 +1,4 @@
-"""A model endpoint on 127.0.0.1 for tests and benchmarks: real HTTP/1.1, both OpenAI wires, standard library only.
+"""A model endpoint on 127.0.0.1 for tests and benchmarks: real HTTP/1.1, all three wires, standard library only.
 
 What it answers is either the next of the `replies` it was given (their number must come out even: see `unused`), or
 what the script in the last user message says; tests/support/model_script.py has the language. It runs on a thread of
@@ -25,6 +25,7 @@ from tests.support.model_reply import Close, End, Hold, Pause, Reply, Write, can
 from tests.support.model_script import Place, compiled
 
 WAIT_S = 10.0  # a test that waits longer for the server has failed
+QUESTIONS = frozenset({"/api/ps", "/api/show", "/props", "/api/v0/models", "/v1/models"})
 END_OF_BODY = b"0\r\n\r\n"
 
 
@@ -76,7 +77,8 @@ class ModelServer:
         self.port: int = self._listener.getsockname()[1]
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
         self.requests: list[Received] = []
-        self.connections = 0
+        self.connections = 0  # on which a model was asked
+        self.tells: dict[str, object] = {}  # path -> JSON: what it says of its models, which is no request to one
         self._changed = threading.Condition()  # guards requests, held and failures; notified whenever they change
         self._held: set[str] = set()
         self._failures: list[str] = []
@@ -133,8 +135,7 @@ class ModelServer:
         tasks: set[asyncio.Task[None]] = set()
 
         def protocol() -> _Protocol:
-            self.connections += 1
-            return _Protocol(serve, self.connections)
+            return _Protocol(serve, 0)
 
         def serve(connection: _Connection) -> None:
             task = asyncio.create_task(self._serve(connection))
@@ -152,6 +153,12 @@ class ModelServer:
         connection.writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             while received := await _received(connection):
+                if wire_of(received.path) is None and received.path in QUESTIONS:
+                    await self._answer(connection, self._told(received.path))
+                    continue
+                if not connection.number:
+                    self.connections += 1
+                    connection.number = received.connection = self.connections
                 with self._changed:
                     self.requests.append(received)
                     self._changed.notify_all()
@@ -168,6 +175,10 @@ class ModelServer:
             self._failures.append(f"{type(error).__name__}: {error}")
         finally:
             connection.writer.close()
+
+    def _told(self, path: str) -> Reply:
+        told = self.tells.get(path)
+        return canned(json.dumps(told or {}).encode(), status=200 if told is not None else 404)
 
     def _reply_to(self, received: Received) -> Reply:
         wire = wire_of(received.path)

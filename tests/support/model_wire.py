@@ -19,6 +19,7 @@ class Tokens:
     output: int
     cached: int | None = None
     reasoning: int | None = None
+    written: int | None = None
 
 
 class Wire(Protocol):
@@ -27,6 +28,7 @@ class Wire(Protocol):
     def summary(self, parts: Sequence[str]) -> Iterator[bytes]: ...
     def thoughts(self, text: str) -> Iterator[bytes]: ...
     def calls(self, calls: Sequence[Call]) -> Iterator[bytes]: ...
+    def search(self, query: str, /) -> Iterator[bytes]: ...
     def failure(self, code: str, message: str) -> Iterator[bytes]: ...
     def finish(self, reason: str, tokens: Tokens | None) -> Iterator[bytes]: ...
 
@@ -89,6 +91,10 @@ class ChatWire:
                     function = {"arguments": of_call[turn]}
                     yield self._chunk({"tool_calls": [{"index": index, "function": function}]})
 
+    def search(self, _: str) -> Iterator[bytes]:
+        """Say nothing: on this wire a search shows in the words alone."""
+        return iter(())
+
     def failure(self, code: str, message: str) -> Iterator[bytes]:
         yield event({"error": {"code": code, "message": message}})
 
@@ -99,7 +105,7 @@ class ChatWire:
                 "prompt_tokens": tokens.input,
                 "completion_tokens": tokens.output,
                 "total_tokens": tokens.input + tokens.output,
-                "prompt_tokens_details": {"cached_tokens": tokens.cached},
+                "prompt_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": tokens.written},
                 "completion_tokens_details": {"reasoning_tokens": tokens.reasoning},
             }
             yield event({"id": self._id, "choices": [], "usage": usage})
@@ -152,6 +158,12 @@ class ResponsesWire:
             deltas = (self._event("response.function_call_arguments.delta", delta=piece) for piece in pieces)
             item = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
             yield from self._item(item, deltas)
+
+    def search(self, query: str) -> Iterator[bytes]:
+        action = {"type": "search", "query": query, "sources": None}
+        yield self._event("response.web_search_call.in_progress", output_index=self._items)
+        yield self._event("response.web_search_call.searching", output_index=self._items)
+        yield from self._item({"type": "web_search_call", "action": action})
 
     def failure(self, code: str, message: str) -> Iterator[bytes]:
         error = {"code": code, "message": message}

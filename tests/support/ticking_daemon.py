@@ -11,7 +11,7 @@ import time
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary.events import AgentMessage, AgentMessageDelta
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.items import text_of
 from supervisor.agent.backends import Backend
 from supervisor.agent.turn import Turn
@@ -55,6 +55,9 @@ class Ticking:
             await turn.room()
             turn.emit(AgentMessageDelta(delta=text, item_id=item), AgentMessage(message=text, item_id=item))
             await asyncio.sleep(0)
+
+    def hurry(self, turn: TurnId) -> None:
+        """Nothing has a grace here but commands, which are the runner's."""
 
     def forget(self, conversation: ConversationId) -> None:
         """Nothing: no transcript is kept."""

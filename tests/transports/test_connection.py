@@ -49,7 +49,7 @@ def tenant(tenants: Tenants) -> Tenant:
     tenant.peer.send(b"attach\nsend\n")
     assert tenant.reads.lines(2) == [b"told", b"told"]
     settings = Settings(model="m", cwd=Path("/"))
-    summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, 0, False, (), (), 0, 0, 0, "")
+    summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, (), False, (), (), 0, 0, 0, "")
     tenants.post(tenant, ReplyTo(tenant.caller(1), Attached(SUBSCRIPTION, summary, 0)))
     assert tenant.reads.line() == b"answer 1: Attached"
     for _ in range(2):

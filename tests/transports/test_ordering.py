@@ -30,7 +30,7 @@ def attach(after: int | None = 0, subscription: SubscriptionId = SUB) -> ToConve
 
 def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
     settings = Settings(model="m", cwd=Path("/"))
-    summary = Summary(HERE, Condition.IDLE, None, settings, seq, None, 0, False, (), (), 0, 0, 0, "")
+    summary = Summary(HERE, Condition.IDLE, None, settings, seq, None, (), False, (), (), 0, 0, 0, "")
     return ReplyTo(caller(1), Attached(subscription, summary, seq))
 
 

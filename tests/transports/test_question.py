@@ -1,14 +1,28 @@
 """The text of a question: what is shown is what runs, nothing of it is hidden, and nothing in it looks like ours."""
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.vocabulary.events import ElicitationApprovalRequest, McpToolCallApprovalRequest
+from actors.vocabulary.ids import CallId
 from actors.vocabulary.visible import unseen
 from tests.support.read_back import HOSTILE, argvs, command_in, words_of
-from transports.question import GOES_ON, command_line, command_text, drawn, place, summary, title
+from transports.question import (
+    GOES_ON,
+    command_line,
+    command_text,
+    drawn,
+    kind,
+    outside,
+    place,
+    summary,
+    title,
+    where,
+)
 
 COLUMNS = st.sampled_from((30, 40, 80, 1000))
 
@@ -19,6 +33,16 @@ def asked(*command: str, **more: Any) -> dict[str, Any]:
 
 def patch(**changes: Any) -> dict[str, Any]:
     return {"type": "apply_patch_approval_request", "changes": changes}
+
+
+def tool(arguments: str, **more: Any) -> dict[str, Any]:
+    asked = McpToolCallApprovalRequest(call_id=CallId("1"), server="files", tool="write", arguments=arguments)
+    return {**asked.model_dump(mode="json"), **more}
+
+
+def server_asks(message: str, *fields: str) -> dict[str, Any]:
+    asked = ElicitationApprovalRequest(call_id=CallId("1"), server="files", message=message, fields=fields)
+    return asked.model_dump(mode="json")
 
 
 @settings(max_examples=25, deadline=None)
@@ -120,6 +144,23 @@ def test_it_is_said_whether_it_leaves_the_sandbox(said: dict[str, bool], where: 
     assert drawn(asked("ls", **said)).text.split("\n")[-1].strip() == where
 
 
+def test_a_change_of_history_is_a_question_of_its_own_that_says_what_it_opens_and_what_not() -> None:
+    one = asked("git", "commit", "-m", "x", history_of="/home/me/w", outside_sandbox=False)
+    shown = drawn(one, home="/home/me").text
+    assert title(one) == "may it change the repository's history?"
+    assert "  in the sandbox\n" in shown
+    assert "commits, branches and the index of ~/w, no hooks and no configuration" in shown
+    assert "approved for the conversation, all such commands may" in shown
+
+
+@pytest.mark.parametrize(("until", "words"), [("turn", "with its turn"), ("conversation", "somebody ends it")])
+def test_a_command_in_the_background_is_asked_as_one_that_can_be_written_to(until: str, words: str) -> None:
+    one = asked("sh", background=until)
+    assert title(one) == "may it run this command in the background?"
+    assert words in drawn(one).text
+    assert "the agent may write to it unasked" in drawn(one).text
+
+
 def test_a_patch_names_every_file_and_shows_what_becomes_of_it() -> None:
     told = patch(
         **{
@@ -152,3 +193,41 @@ def test_a_place_below_home_is_not_taken_for_one_that_only_looks_so() -> None:
         "'~/x'",
         r"$'/w/\u200b'",
     ]
+
+
+def test_a_call_of_a_servers_tool_shows_its_arguments_a_member_a_line_and_that_no_sandbox_holds_it() -> None:
+    asked = tool('{"path": "/w/a", "text": "x\u202ey"}')
+    assert (title(asked), kind(asked)) == ("may it use this tool of an MCP server?", "tool")
+    assert drawn(asked).text.split("\n") == [
+        "  tool files write",
+        "    {",
+        '      "path": "/w/a",',
+        '      "text": "x\\u202ey"',
+        "    }",
+        "  outside the sandbox",
+    ]
+    assert summary(asked).startswith('files write {"path": "/w/a"')
+
+
+def test_arguments_that_were_cut_are_shown_as_they_are() -> None:
+    assert "    {broken" in drawn(tool("{broken")).text
+
+
+def test_a_servers_question_shows_its_words_and_what_it_would_be_told_and_runs_nothing() -> None:
+    asked = server_asks("Which colour?\n  outside the sandbox", "colour: red")
+    assert (kind(asked), where(asked), outside(asked)) == ("server", "runs nothing", False)
+    assert drawn(asked).text.split("\n") == [
+        "  it says: Which colour?",
+        "  it says:   outside the sandbox",
+        "  wants to be told: colour: red",
+    ]
+
+
+@given(st.text(), st.text(), COLUMNS)
+def test_nothing_that_a_server_or_a_model_writes_looks_like_a_line_of_ours(
+    said: str, value: str, columns: int
+) -> None:
+    for one in (tool(json.dumps({"a": value})), tool(said), server_asks(said, value)):
+        for line in drawn(one, columns).text.split("\n"):
+            assert not line or line.startswith("  ")
+            assert not any(map(unseen, line))

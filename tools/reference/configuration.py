@@ -55,6 +55,7 @@ needs neither key nor network. If no provider is named, a notice says once which
 | `OPENAI_API_KEY` | key of the built-in `openai` |
 | `OPENAI_BASE_URL` | address of the built-in `openai` |
 | `OPENAI_ORGANIZATION`, `OPENAI_PROJECT` | sent to `openai` as headers, when set |
+| `ANTHROPIC_BASE_URL`, `AZURE_OPENAI_ENDPOINT`, `OLLAMA_HOST` | addresses of the built-in providers of these names |
 | `CODEX_OSS_BASE_URL`, `CODEX_OSS_PORT` | address of the built-in `oss`; else port 11434 of this machine |
 | `GREENROOM_HOME` | absolute path; configuration, state and socket below one directory |
 | `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | where they are otherwise; programs started without these find them, too |
@@ -95,7 +96,7 @@ def _rows(model: type[BaseModel]) -> list[str]:
 
 def _row(name: str, info: FieldInfo) -> str:
     key_type = KeyType.of(info.annotation, info.metadata)
-    default = "" if key_type.table is not None else _shown(info.default)
+    default = "" if key_type.table is not None else "needed" if info.is_required() else _shown(info.default)
     cells = [f"`{name}`", key_type.expected, default, info.description or ""]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 

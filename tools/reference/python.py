@@ -12,8 +12,29 @@ from transports.dialects.control.schema import api_schema
 
 Schema = dict[str, Any]
 NAMED_IN_REQUESTS = ("SandboxMode",)
-ANSWERS = ("Created", "Row", "Hit", "Conversation", "Taken", "TurnOver", "Stopped", "Status")
-QUESTIONS = {"ExecQuestion": "ExecApprovalRequest", "PatchQuestion": "ApplyPatchApprovalRequest"}
+ANSWERS = (
+    "Agent",
+    "AgentTrial",
+    "Created",
+    "Row",
+    "Hit",
+    "Job",
+    "JobOutput",
+    "Conversation",
+    "Taken",
+    "TurnOver",
+    "Stopped",
+    "Changed",
+    "WaitingInputs",
+    "Status",
+)
+QUESTIONS = {
+    "ExecQuestion": "ExecApprovalRequest",
+    "PatchQuestion": "ApplyPatchApprovalRequest",
+    "ToolQuestion": "McpToolCallApprovalRequest",
+    "ServerQuestion": "ElicitationApprovalRequest",
+    "AgentQuestion": "ToolUseApprovalRequest",
+}
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
 WIDTH = 118
@@ -33,12 +54,20 @@ def answers_module() -> str:
     there = {*_events(), *_parts(_events())}
     parts = (name for name in _parts(ANSWERS) if name not in there)
     text = "".join((*map(_described, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
-    used = ", ".join(sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text))))
+    used = sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text)))
     imports = (
         *(_typing(text), ""),
-        *(f"from greenroom.events import {used}", "from greenroom.record import FromJson"),
+        *(_imported("greenroom.events", used), "from greenroom.record import FromJson"),
     )
     return _module("The daemon's answers, as typed objects.", imports, text)
+
+
+def _imported(module: str, names: list[str]) -> str:
+    """The statement on one line, or a line for each name, as the formatter would have it."""
+    line = f"from {module} import {', '.join(names)}"
+    return (
+        line if len(line) <= WIDTH else f"from {module} import (\n" + "".join(f"    {one},\n" for one in names) + ")"
+    )
 
 
 def _module(what: str, imports: Iterable[str], text: str) -> str:
@@ -122,6 +151,8 @@ def _default(schema: Schema) -> str:
     match schema["default"]:
         case []:
             return " = field(default_factory=list)"
+        case dict() as members if not members:
+            return " = field(default_factory=dict)"
         case dict() as members:
             given = ", ".join(f"{name}={_quoted(value)}" for name, value in members.items())
             return f" = field(default_factory=lambda: {_kind(schema)}({given}))"

@@ -1,8 +1,8 @@
-"""The protocol of the agents that carry out turns: today a model with our tools."""
+"""The protocol of the agents that carry out turns: a model with our tools, or a program of somebody else."""
 
 from typing import Protocol
 
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.turn import Turn
 
 
@@ -17,4 +17,8 @@ class Backend(Protocol):
 
     def forget(self, conversation: ConversationId) -> None:
         """Forget everything about the conversation; nothing of it may be used again."""
+        ...
+
+    def hurry(self, turn: TurnId) -> None:
+        """Kill at once what has a grace in a turn that is stopped, or is about to be."""
         ...

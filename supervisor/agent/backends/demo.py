@@ -12,21 +12,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.backends.model import Notify
+from supervisor.agent.backends.ports import Notify
+from supervisor.agent.context.window import FixedWindow
+from supervisor.agent.context.wording import IS_ASKED
 from supervisor.agent.model import responses
 from supervisor.agent.model import stream_events as stream
-from supervisor.agent.model.client import Deliver
+from supervisor.agent.model.answer import Deliver
 from supervisor.agent.model.decoding import Object
 from supervisor.agent.model.pieces import Form
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Piece
 from supervisor.agent.model.retry import Build
+from supervisor.agent.spending.account import Asked
+from supervisor.agent.spending.prices import FREE
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
+# Ours, which may come in the middle of a turn.
+NOTICES = ("<environment_context>", "<user_instructions>", "<skills>", "<background_commands>")
 LINE = b"\n"  # between two items
 PHRASES = {
     "run COMMAND": "run a command, where policy allows it without asking",
     "ask COMMAND": "run it outside the sandbox, if somebody approves",
+    "keep COMMAND": "run it in the background, until somebody ends it",
     "write FILE: TEXT": "create a file by a patch; \\n begins a new line",
     "change FILE: OLD => NEW": "change one line of a file by a patch",
     "plan STEP, STEP, …": "show a plan",
@@ -60,9 +67,11 @@ FORM = Form(_encoded, lambda end, begin: LINE if end and begin else b"")
 
 class DemoModel:
     form = FORM
+    asked = Asked("demo", "demo", FREE)
 
     def __init__(self, pace_s: float = PACE_S) -> None:
         self._pace_s = pace_s
+        self.window = FixedWindow()
 
     async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:  # noqa: ARG002  # never pauses
         request = await build()
@@ -89,6 +98,8 @@ class DemoModel:
 def next_step(items: Sequence[HistoryItem | Piece]) -> DemoStep:
     """Return the step that follows those done since the user last spoke."""
     said, outputs = _since_the_user(items)
+    if said.startswith(IS_ASKED):
+        return DemoStep(words="The demo model has read it all, and did what it was told.")
     steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
         return steps[len(outputs)]
@@ -102,7 +113,9 @@ def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str
         if item["type"] == "function_call_output":
             outputs.append(item["output"])
         elif item["type"] == "message" and item["role"] == "user":
-            return "".join(part.get("text", "") for part in item["content"]).strip(), outputs[::-1]
+            words = "".join(part.get("text", "") for part in item["content"]).strip()
+            if not words.startswith(NOTICES):
+                return words, outputs[::-1]
     return "", outputs[::-1]
 
 
@@ -128,6 +141,8 @@ def _understood(said: str) -> DemoStep:
                 with_escalated_permissions=True,
                 justification="You asked me to run it outside the sandbox.",
             )
+        case "keep" if rest:
+            return _call("shell", command=["bash", "-lc", rest], background="conversation")
         case "write" if ":" in rest:
             path, _, text = rest.partition(":")
             return _patch(f"*** Add File: {path.strip()}\n" + "".join(f"+{line}\n" for line in _lines(text)))
@@ -166,7 +181,7 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
 
 def _report(step: DemoStep, output: str) -> str:
     """Report the result of the last tool call as a model would."""
-    if step.tool != "shell":
+    if step.tool != "shell" or output.startswith("job "):
         return {"Plan updated": "That is the plan."}.get(output) or output.replace(
             "Success. Updated", "I have updated"
         )

@@ -4,57 +4,37 @@ The loop is the same for every model. It can begin in the middle, because open c
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.settings import Decision, Settings
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import Decision, Settings, Task
+from supervisor.agent.backends.ports import Model, ModelSource, Notify
 from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.context.compactor import Respond
+from supervisor.agent.context.keeper import CompactAt, ContextKeeper, still_too_long
+from supervisor.agent.context.wording import in_tokens
 from supervisor.agent.environments import Around
-from supervisor.agent.model.client import Deliver
-from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.pieces import Form
-from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Piece, Said, Text, said
+from supervisor.agent.model.answer import Deliver
+from supervisor.agent.model.errors import ContextFull
+from supervisor.agent.model.request import ModelRequest
 from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.model_events import ModelEvents
-from supervisor.agent.pictures import readable
-from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
-from supervisor.agent.tools.specs import tools_for
+from supervisor.agent.open_calls import OpenCall
+from supervisor.agent.prompt_context import Notice, gone, notices
+from supervisor.agent.request_builder import RequestBuilder
+from supervisor.agent.side_by_side import side_by_side
+from supervisor.agent.spending.account import Account
+from supervisor.agent.tools.told import Told
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcripts import TranscriptCache, take_inputs
 from supervisor.agent.turn import Turn
-
-TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
-
-Notify = Callable[[Pause], Awaitable[None]]
-
-
-class Model(Protocol):
-    @property
-    def form(self) -> Form:
-        """The form in which it reads a history."""
-        ...
-
-    async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
-        """Get one response. `build` is called before every attempt, `notify` before every pause."""
-        ...
-
-
-class ModelSource(Protocol):
-    def of(self, order: RunAgent) -> Model:
-        """Return the order's model. Raises ModelError if there is none."""
-        ...
-
-    def notice(self, order: RunAgent) -> str | None:
-        """Return, once, the text about how the model was chosen that a person should read."""
-        ...
 
 
 class AgentOptions(Struct, frozen=True):
@@ -62,11 +42,24 @@ class AgentOptions(Struct, frozen=True):
 
     home: Path
     guide_bytes: int = 32 * 1024
+    skills_bytes: int = 0  # 0: skills are not offered
     show_raw_reasoning: bool = False
     hide_reasoning: bool = False
     store_responses: bool = True
+    compact_at: CompactAt = CompactAt()
     approval_deadline_s: float | None = None
     approval_default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
+
+
+class Chosen(Struct, frozen=True):
+    """The model at hand, and the settings by which it was chosen; somebody may change them while the turn runs."""
+
+    model: Model
+    settings: Settings
+
+
+class SettingsWereChanged(Exception):
+    """The next request is for another model, or for the same one with other settings."""
 
 
 class ModelBackend:
@@ -80,6 +73,7 @@ class ModelBackend:
         options: AgentOptions,
         around: Callable[[RunAgent], Around],
         bounds: Bounds = DEFAULTS,
+        account: Callable[[Turn], Account] = Account,
     ) -> None:
         self._models = models
         self._transcripts = transcripts
@@ -87,56 +81,132 @@ class ModelBackend:
         self._options = options
         self._around = around
         self._bounds = bounds
+        self._account = account
+        self._requests = RequestBuilder(toolbox, store=options.store_responses)
+        self._room = ContextKeeper(transcripts, options.compact_at, self._requests.build, self._requests.overhead)
 
     async def run(self, turn: Turn) -> str | None:
-        order = turn.order
-        model = self._models.of(order)
-        looking = self._look_around(order.settings)
-        transcript = await self._transcripts.open(order, model.form)
+        order, account = turn.order, self._account(turn)
+        with account.open():
+            return await self._carry_out_turn(turn, order, account)
+
+    async def _carry_out_turn(self, turn: Turn, order: RunAgent, account: Account) -> str | None:
+        chosen = self._choose(turn)
         around, options = self._around(order), self._options
-        work = Work(
-            turn, transcript, around, options.approval_deadline_s, options.approval_default, bounds=self._bounds
-        )
+        looking = self._look_around(chosen.settings, around)
+        transcript = await self._transcripts.open(order, chosen.model.form)
+        deadline_s, default = options.approval_deadline_s, options.approval_default
+        work = Work(turn, transcript, around, account, deadline_s, default, bounds=self._bounds)
         self._tell_context(work, await looking)
+        if order.task is Task.COMPACT:
+            return await self._compact(chosen, work)
         while True:
-            await self._respond(model, work)
-            done = not transcript.open_calls
+            self._tell_news(work)
+            chosen = await self._respond(chosen, work)
+            done = not work.transcript.calls.open
             await self._carry_out_calls(work)
             if not await _take_more(work) and done:
                 break
-        turn.heard = tuple(transcript.heard)
-        self._transcripts.keep(order.conversation, transcript)
-        return transcript.last_said
+        turn.heard = tuple(work.transcript.heard)
+        self._transcripts.keep(order.conversation, work.transcript)
+        return work.transcript.last_said
+
+    async def _compact(self, chosen: Chosen, work: Work) -> str:
+        """Sum up the history because a person asked for it, and return what came of it."""
+        model = chosen.model
+        summed = await self._room.asked(work, chosen.settings, model.window, charged(model, work))
+        self._transcripts.keep(work.turn.order.conversation, work.transcript)
+        return f"Summed up events {summed.first_seq} to {summed.last_seq}: {in_tokens(summed)}."
+
+    def hurry(self, turn: TurnId) -> None:
+        """Nothing has a grace here but commands, which are the runner's."""
 
     def forget(self, conversation: ConversationId) -> None:
         self._transcripts.forget(conversation)
+        self._models.forget(conversation)
 
-    def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
+    def _choose(self, turn: Turn) -> Chosen:
+        return Chosen(self._models.of(turn.order.conversation, turn.settings), turn.settings)
+
+    async def _followed(self, chosen: Chosen, work: Work) -> Chosen:
+        """Follow settings that were changed meanwhile: choose the model anew, and tell it what else is new."""
+        while work.settings is not chosen.settings:
+            chosen = self._choose(work.turn)
+            if chosen.model.form is not work.transcript.form:
+                until = await work.turn.stored()
+                work.transcript = await self._transcripts.reopen(
+                    work.turn.order, work.transcript, until, chosen.model.form
+                )
+            self._tell_context(work, await self._look_around(chosen.settings, work.around))
+        return chosen
+
+    def _look_around(self, settings: Settings, around: Around) -> asyncio.Future[list[Notice]]:
         """Collect the notices in a worker thread while the transcript is opened: the disk may be slow, or away."""
-        home, guide_bytes = self._options.home, self._options.guide_bytes
-        look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
+        options, user_home = self._options, around.env.get("HOME", "")
+        look = lambda: list(  # noqa: E731  # as the executor wants it
+            notices(
+                settings,
+                options.home,
+                options.guide_bytes,
+                user_home=user_home,
+                skills_bytes=options.skills_bytes,
+            )
+        )
         return asyncio.get_running_loop().run_in_executor(None, look)
 
     def _tell_context(self, work: Work, wanted: Sequence[Notice]) -> None:
         """Add the notices that are new or have changed."""
         transcript = work.transcript
-        if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):
+        if not transcript.last_context and (about_model := self._noticed(work)):
             work.say(ev.BackgroundEvent(message=about_model))
-        for notice in wanted:
+        for notice in (*wanted, *gone(wanted, transcript.last_context)):
             if transcript.last_context.get(notice.kind) != notice.text:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
 
-    async def _respond(self, model: Model, work: Work) -> None:
+    def _tell_news(self, work: Work) -> None:
+        if (news := self._toolbox.news(work)) is not None:
+            work.say(ev.UserMessage(message=news, kind=ev.MessageKind.JOBS, item_id=work.turn.new_item()))
+
+    def _noticed(self, work: Work) -> str | None:
+        return self._models.notice(work.turn.order.conversation, work.settings)
+
+    async def _respond(self, chosen: Chosen, work: Work) -> Chosen:
+        """Get one response by the settings of this moment, and return by which. A pause may outlast the settings.
+
+        A history that is refused as too long is summed up, once.
+        """
+        refused = False
+        while True:
+            chosen = await self._followed(chosen, work)
+            model, settings = chosen.model, chosen.settings
+            await self._room.make_room(work, settings, model.window, charged(model, work))
+            try:
+                await self._ask(chosen, work)
+            except SettingsWereChanged:
+                continue
+            except ContextFull as refusal:
+                if refused:
+                    raise still_too_long(refusal) from refusal
+                refused = True
+                await self._room.after(refusal, work, settings, model.window, charged(model, work))
+                continue
+            return chosen
+
+    async def _ask(self, chosen: Chosen, work: Work) -> None:
         events = ModelEvents(
             work.turn,
             work.transcript,
+            work.account,
+            lambda: chosen.model.window.tokens,
             show_raw=self._options.show_raw_reasoning,
             hide_reasoning=self._options.hide_reasoning,
         )
 
         async def build() -> ModelRequest:
             await self._carry_out_calls(work)
-            return await self._request(work)
+            if work.settings is not chosen.settings:
+                raise SettingsWereChanged
+            return await self._requests.build(work, chosen.settings, work.transcript)
 
         async def notify(pause: Pause) -> None:
             events.broke()
@@ -144,28 +214,58 @@ class ModelBackend:
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
         work.transcript.last_said = None  # the answer of a turn is the text of its last response
-        await model.respond(build, events.hear, notify)
+        await charged(chosen.model, work)(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
-        """Carry out the open calls one after the other, in the model's order: the second may depend on the first."""
-        for call in work.transcript.open_calls:
-            output = await self._toolbox.carry_out(work, call)
-            work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
-            await work.turn.room()
-            await asyncio.sleep(0)  # a call that needs no waiting leaves others no turn
+        """Carry out the open calls in the model's order; those that only read can't depend on each other."""
+        for together in await self._toolbox.rounds(work, work.transcript.calls.open):
+            waiting = together
+            while waiting:
+                places = work.account.begin_calls(len(work.transcript.calls.open), len(waiting))
+                calls, waiting = waiting[:places], waiting[places:]
+                await self._carry_out(work, calls)
+            work.account.look_at_repetitions(work.transcript.repetition.times())
 
-    async def _request(self, work: Work) -> ModelRequest:
-        settings, order = work.settings, work.turn.order
-        return ModelRequest(
-            model=settings.model,
-            instructions=_instructions(settings),
-            items=(*_told_first(settings), *await _with_pictures(work)),
-            tools=tools_for(settings),
-            effort=settings.effort,
-            summary=settings.summary,
-            session_id=order.conversation,
-            store=self._options.store_responses,
+    async def _carry_out(self, work: Work, calls: Sequence[OpenCall]) -> None:
+        async with side_by_side(self._toolbox.carry_out(work, call) for call in calls) as results:
+            for call, result in zip(calls, results, strict=True):
+                _tell_output(work, call, await result)
+                await work.turn.room()
+                await asyncio.sleep(0)  # a call that needs no waiting leaves others no turn
+
+
+def charged(model: Model, work: Work) -> Respond:
+    """Let each request to the model count before it is sent, if there is budget left for it."""
+
+    async def respond(build: Build, deliver: Deliver, notify: Notify) -> None:
+        async def counted() -> ModelRequest:
+            request = await build()
+            await work.account.begin_request(model.asked)
+            return request
+
+        try:
+            await model.respond(counted, deliver, notify)
+        except asyncio.CancelledError:
+            work.account.cut_off()
+            raise
+        work.account.answered()
+
+    return respond
+
+
+def _tell_output(work: Work, call: OpenCall, told: Told) -> None:
+    text = work.transcript.repetition.told(call.item, told.text)
+    if text != told.text:
+        work.say(ev.BackgroundEvent(message="the model repeats itself, with the same results; it is told so"))
+    work.say(
+        ev.ToolOutput(
+            call_id=call.call,
+            item_id=call.item,
+            output=text,
+            failed=told.failed,
+            pictures=told.pictures,
         )
+    )
 
 
 async def _take_more(work: Work) -> bool:
@@ -175,47 +275,3 @@ async def _take_more(work: Work) -> bool:
     inputs = await work.turn.more_input()
     take_inputs(work.transcript, inputs)
     return bool(inputs)
-
-
-def _instructions(settings: Settings) -> str:
-    return settings.base_instructions or BASE_INSTRUCTIONS
-
-
-def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
-    """Return the developer instructions of the current settings, so that a fork or a restart has the right ones."""
-    text = settings.developer_instructions
-    return (said("developer", text),) if text else ()
-
-
-async def _with_pictures(work: Work) -> tuple[Piece, ...]:
-    """Return the items with their pictures read; nothing is read or copied beyond the bound of a request."""
-    room = work.bounds.request_bytes - work.transcript.size
-    pieces: list[Piece] = []
-    for item in work.transcript.items:
-        if isinstance(item, Said) and room >= 0:
-            read = await _read_pictures(work, item)
-            room -= len(read.data)
-            pieces.append(read)
-        elif isinstance(item, Piece):
-            pieces.append(item)
-    if room < 0:
-        raise BeyondBound(work.bounds.beyond("request_bytes", TOO_LONG))
-    return tuple(pieces)
-
-
-async def _read_pictures(work: Work, message: Said) -> Piece:
-    """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
-    piece, left_out = await asyncio.to_thread(_read, message, work.transcript.form, work.settings.cwd, work.bounds)
-    for words in left_out:
-        if words not in work.transcript.left_out:
-            work.transcript.left_out.add(words)
-            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {words.strip('[]')}"))
-    return piece
-
-
-def _read(message: Said, form: Form, cwd: Path, bounds: Bounds) -> tuple[Piece, list[str]]:
-    """Read the pictures and encode the message, and return the words for those that the model does not get."""
-    parts: list[Part] = [part if isinstance(part, Text) else readable(part, cwd, bounds) for part in message.parts]
-    both = zip(message.parts, parts, strict=True)
-    left_out = [read.text for part, read in both if isinstance(read, Text) and read is not part]
-    return form.encode(replace(message, parts=tuple(parts))), left_out

@@ -3,6 +3,7 @@
 No item is finished before the finish_reason. Reasoning items are left out of requests, as the wire has none.
 """
 
+from functools import lru_cache, partial
 from typing import Any
 
 from pydantic_core import to_json
@@ -15,6 +16,7 @@ from supervisor.agent.model.decoding import (
     Decoder,
     Gathered,
     Object,
+    a_cost,
     a_count,
     a_list,
     a_number,
@@ -23,7 +25,7 @@ from supervisor.agent.model.decoding import (
     mended,
 )
 from supervisor.agent.model.errors import AnswerCut
-from supervisor.agent.model.pieces import Form, encoded
+from supervisor.agent.model.pieces import TOOLS_KEPT, Form, encoded, tool_list
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Called,
@@ -36,7 +38,9 @@ from supervisor.agent.model.request import (
     Reasoned,
     Returned,
     Said,
+    Searched,
     Text,
+    ToolSpec,
     unread,
 )
 from supervisor.agent.model.stream_events import (
@@ -47,23 +51,27 @@ from supervisor.agent.model.stream_events import (
     TextDone,
     Usage,
 )
+from supervisor.agent.model.web_search import OPENROUTER_PLUGIN
 
 ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
 
 
-def body(request: ModelRequest, *, include_usage: bool = False) -> list[bytes]:
+def body(request: ModelRequest, *, include_usage: bool = False, search_plugin: bool = False) -> list[bytes]:
     """Build the body, as bytes that belong one behind the other."""
-    options = {"stream_options": {"include_usage": True}} if include_usage else {}
+    options: Object = {"stream_options": {"include_usage": True}} if include_usage else {}
+    if search_plugin:
+        options["plugins"] = [OPENROUTER_PLUGIN]
     before = encoded({"model": request.model, "stream": True, **options, "messages": []}).removesuffix(b"]}")
-    tools = [
-        {"type": "function", "function": {"name": tool.name, "description": tool.description, "strict": False,
-                                          "parameters": tool.parameters}}
-        for tool in request.tools
-    ]  # fmt: skip  # laid out as the wire nests it
-    after = b'],"tools":%b}' % encoded(tools) if tools else b"]}"
+    after = b'],"tools":%b}' % tool_list(_tool, request.tools) if request.tools else b"]}"
     instructions = _message("system", request.instructions)
     return pieces.body(FORM, before, (instructions, *request.items), after)
+
+
+@lru_cache(TOOLS_KEPT)
+def _tool(tool: ToolSpec) -> bytes:
+    described = {"name": tool.name, "description": tool.description, "strict": False, "parameters": tool.parameters}
+    return encoded({"type": "function", "function": described})
 
 
 # The ends of pieces: a whole message, or a message of the model, which goes on if calls follow.
@@ -80,18 +88,18 @@ def between(end: str, begin: str) -> bytes:
     return CLOSING.get(end, b"") + (b"," if end and begin else b"") + OPENING.get(begin, b"")
 
 
-def encode(item: HistoryItem) -> Piece:
+def encode(item: HistoryItem, *, signed: bool = False) -> Piece:
     match item:
         case Said("assistant"):
             return Piece(WORDS, WORDS, _message("assistant", _content(item)).data.removesuffix(b"}"))
         case Said(role):
             return _message(ROLES.get(role, role), _content(item))
         case Called():
-            return Piece(CALLS, CALLS, encoded(_call(item)))
+            return Piece(CALLS, CALLS, encoded(_call(item) | (_signature(item) if signed else {})))
         case Returned():
             answer = {"role": "tool", "tool_call_id": item.call_id, "content": item.output}
             return Piece(MESSAGE, MESSAGE, encoded(answer))
-        case Reasoned():
+        case Reasoned() | Searched():
             return pieces.NOTHING
 
 
@@ -100,6 +108,12 @@ def _message(role: str, content: str | list[Object]) -> Piece:
 
 
 FORM = Form(encode, between)
+SIGNED = Form(partial(encode, signed=True), between)
+
+
+def form_for(model: str) -> Form:
+    """Return the form in which the model reads a history: Gemini models want the signatures of their calls back."""
+    return SIGNED if "gemini" in model else FORM
 
 
 def _content(item: Said) -> str | list[Object]:
@@ -122,15 +136,20 @@ def _call(item: Called) -> Object:
     return {"id": item.call_id, "type": "function", "function": {"name": item.name, "arguments": item.arguments}}
 
 
+def _signature(item: Called) -> Object:
+    return {"extra_content": {"google": {"thought_signature": item.signature}}} if item.signature else {}
+
+
 class CallInPieces:
     """A tool call under construction. `index` orders the calls of a response."""
 
-    __slots__ = ("arguments", "id", "index", "name")
+    __slots__ = ("arguments", "id", "index", "name", "signature")
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.id = ""
         self.name = ""
+        self.signature = ""
         self.arguments = Gathered()
 
     def add(self, call_id: str, name: str, arguments: str) -> None:
@@ -165,12 +184,15 @@ class CallGatherer:
             self._calls.append(call)
             self._by_index[index] = call
         call.add(call_id, name, arguments)
+        google = an_object(an_object(piece.get("extra_content")).get("google"))
+        call.signature = call.signature or a_text(google.get("thought_signature"))
         return len(call_id) + len(name) + json_size(mended(arguments))
 
     def calls(self, response_id: str) -> list[CallDone]:
         return [
-            CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, mended(str(call.arguments)))
+            CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, whole, call.signature)
             for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
+            for whole in (mended(str(call.arguments)),)
         ]
 
 
@@ -264,10 +286,14 @@ def _part_words(part: Any) -> str:
 
 def _usage(counts: Object) -> Usage:
     read, written = a_count(counts.get("prompt_tokens")) or 0, a_count(counts.get("completion_tokens")) or 0
+    of_input = an_object(counts.get("prompt_tokens_details"))
+    cached = a_count(of_input.get("cached_tokens"))
     return Usage(
         input=read,
         output=written,
-        total=a_count(counts.get("total_tokens")) or read + written,
-        cached=a_count(an_object(counts.get("prompt_tokens_details")).get("cached_tokens")),
+        total=max(a_count(counts.get("total_tokens")) or 0, read + written),
+        cached=a_count(counts.get("prompt_cache_hit_tokens")) if cached is None else cached,  # DeepSeek's name
         reasoning=a_count(an_object(counts.get("completion_tokens_details")).get("reasoning_tokens")),
+        cache_written=a_count(of_input.get("cache_write_tokens")),  # OpenRouter's
+        cost=a_cost(counts.get("cost")),  # the same
     )

@@ -1,4 +1,4 @@
-"""Shared parts of both wires' decoders: JSON, coalesced deltas, one place for a failure. No I/O.
+"""Shared parts of the wires' decoders: JSON, coalesced deltas, one place for a failure. No I/O.
 
 A decoder never raises. It returns events, and keeps the failure that ended it until the events before it were
 delivered. Everything from the server is bounded here, before it is used.
@@ -22,6 +22,7 @@ from supervisor.agent.model.stream_events import (
     Delta,
     ReasoningDone,
     ResponseEnd,
+    SearchDone,
     SectionBreak,
     StreamEvent,
     TextDone,
@@ -34,6 +35,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENDS_IN_FIRST_HALF = re.compile("[\ud800-\udbff]$")
 SMALL = 64 * KIB  # JSON of this size is parsed in a millisecond or two, whatever is in it
 LONGEST_NAME = 1024  # of a call, a tool, a response: they are repeated in many events
+MOST_USD = 1e6  # of one response
 MOST_TOKENS = 1 << 40  # of one response; a thousand times what any model reads, and a sum of many fits 64 bits
 
 
@@ -41,6 +43,7 @@ class Decoder(ABC):
     """The decoder of one attempt's stream. `answered`: every item is finished; `done`: nothing at all is to come."""
 
     __slots__ = (
+        "_block",
         "_bounds",
         "_calls_told",
         "_delta",
@@ -71,6 +74,7 @@ class Decoder(ABC):
         self.usage: Usage | None = None
         self._news: list[StreamEvent] = []
         self._delta: type[Delta] | None = None  # the kind of the deltas being gathered
+        self._block = 0  # of these deltas
         self._whole: Gathered | None = None  # the item text that the deltas belong to
         self._pieces: list[str] = []
         self._half = ""
@@ -112,13 +116,13 @@ class Decoder(ABC):
                 return None
         return value if isinstance(value, dict) else None
 
-    def _say(self, kind: type[Delta], text: Any, whole: "Gathered | None" = None) -> None:
+    def _say(self, kind: type[Delta], text: Any, whole: "Gathered | None" = None, block: int = 0) -> None:
         """Take a delta, and the item text it belongs to, if no later event repeats that text."""
         if text and isinstance(text, str):
-            if kind is not self._delta:
+            if kind is not self._delta or block != self._block:
                 self._flush()
                 self._half = ""
-                self._delta, self._whole = kind, whole
+                self._delta, self._whole, self._block = kind, whole, block
             self._pieces.append(text)
 
     def _tell(self, *news: StreamEvent) -> None:
@@ -143,15 +147,17 @@ class Decoder(ABC):
         match item:
             case TextDone(text):
                 self._count_item(text)
-            case CallDone(call_id, name, arguments):
-                self._count_item(call_id, name, arguments)
+            case CallDone(call_id, name, arguments, signature):
+                self._count_item(call_id, name, arguments, signature)
                 if max(len(call_id), len(name)) > LONGEST_NAME:
                     self._fail(
                         BeyondBound(f"the model asks for a tool with a name or id of over {LONGEST_NAME} letters")
                     )
-            case ReasoningDone(id=reasoning, summary=summary, raw=raw, encrypted_content=encrypted):
-                self._count_item(reasoning, *summary, raw, encrypted or "")
+            case ReasoningDone(reasoning, summary, raw, encrypted, signature):
+                self._count_item(reasoning, *summary, raw, encrypted or "", signature)
                 self._items += len(summary)
+            case SearchDone(search, query, _, kept):
+                self._count_item(search, query, kept)
             case SectionBreak():
                 self._items += 1
             case _:
@@ -206,7 +212,7 @@ class Decoder(ABC):
             if size > room:  # the part that fits is shown
                 text = text[: max(0, room) * len(text) // size]
             if text:
-                self._news.append(self._delta(text))
+                self._news.append(self._delta(text, self._block))
             self._heard(size)
 
     def _taken(self) -> list[StreamEvent]:
@@ -244,6 +250,12 @@ def a_count(value: Any) -> int | None:
         value = int(value)
     number = a_number(value)
     return number if number is not None and 0 <= number <= MOST_TOKENS else None
+
+
+def a_cost(value: Any) -> float | None:
+    """Read an amount of money. None for what no response costs."""
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if plain and 0 <= value <= MOST_USD else None
 
 
 def intricate(data: bytes, most_values: int) -> bool:

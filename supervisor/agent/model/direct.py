@@ -11,7 +11,7 @@ import asyncio
 import select
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Self, cast
 
 import httptools
@@ -24,6 +24,8 @@ from supervisor.agent.model.moving_timer import MovingTimer
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond them the server has to wait
 PORTION = 64 * 1024  # bytes of a request written at once: small enough to be copied in the processor's cache
 PORTIONS = 4  # written in one round of the loop: a tenth of a millisecond, with TLS two
+UNWANTED = 64  # connections that come up and that nobody waits for; more are given up at once
+CONNECTED_S = 1.0  # at the end, for connections that nobody waits for any more; one that takes longer is given up
 PIECE = 64 * 1024  # bytes read in one round of the loop: under a millisecond of parsing if the chunks are tiny
 
 Origin = tuple[str, str, int]
@@ -44,6 +46,7 @@ class Direct(httpx.AsyncBaseTransport):
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
         self._idle: deque[HttpConnection] = deque()  # the most recently used is at the end
+        self._connecting: set[asyncio.Task[HttpConnection]] = set()
         self._piece = memoryview(bytearray(PIECE))  # for all connections: it is parsed before the loop goes on
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -83,6 +86,10 @@ class Direct(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         for connection in tuple(self._idle):
             connection.close()
+        if self._connecting:  # for requests that were taken back
+            await asyncio.wait(self._connecting, timeout=CONNECTED_S)
+            for unconnected in self._connecting:
+                unconnected.cancel()
 
     async def _admit(self, timeout_s: float | None) -> None:
         try:
@@ -98,7 +105,24 @@ class Direct(httpx.AsyncBaseTransport):
                     connection.wake()
                     return connection
                 connection.close()
-        return await HttpConnection.to(origin, self._tls, timeout_s, self._piece, self._bounds)
+        connecting = asyncio.create_task(
+            HttpConnection.to(origin, self._tls, timeout_s, self._piece, self._bounds), name="connect"
+        )
+        self._connecting.add(connecting)
+        connecting.add_done_callback(self._connecting.discard)
+        try:
+            return await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            connecting.add_done_callback(_close)
+            if len(self._connecting) > UNWANTED:
+                connecting.cancel()
+            raise
+
+
+def _close(connecting: "asyncio.Task[HttpConnection]") -> None:
+    """Close a connection that nobody waits for any more; that it failed is nobody's concern."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().close()
 
 
 class Outgoing(Struct, frozen=True):
@@ -158,6 +182,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     async def to(
         cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, piece: memoryview, bounds: Bounds
     ) -> Self:
+        """Connect. Not to be cancelled: between two rounds asyncio would lose the socket that has just connected."""
         scheme, host, port = origin
         try:
             async with asyncio.timeout(timeout_s):
@@ -176,7 +201,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    async def ask(self, request: Iterable[bytes], timeout_s: float | None) -> None:
+    async def ask(self, request: Sequence[bytes], timeout_s: float | None) -> None:
         """Send a request, portion by portion: a long one must not keep the loop, nor be copied whole."""
         self.status, self.headers = 0, []
         self._size = self._head = self._frames = 0
@@ -370,8 +395,11 @@ def _origin(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
-def portions(pieces: Iterable[bytes]) -> Iterator[bytes | memoryview]:
-    """The same bytes in portions of one size; what lies in one piece is not copied."""
+def portions(pieces: Sequence[bytes]) -> Iterator[bytes | memoryview]:
+    """The same bytes in portions of one size; of a long request what lies in one piece is not copied."""
+    if 0 < sum(map(len, pieces)) <= PORTION:
+        yield b"".join(pieces)
+        return
     portion: list[memoryview] = []
     room = PORTION
     for piece in pieces:

@@ -5,15 +5,16 @@ what stands between two ends that meet. Pieces that are joined make a piece.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from pydantic_core import PydanticSerializationError, to_json
 
-from supervisor.agent.model.request import HistoryItem, Piece
+from supervisor.agent.model.request import HistoryItem, Piece, ToolSpec
 
 BLOCK = 512 << 10  # bytes; small pieces are joined up to it. Such a block has pages of its own, which go back with it
 NOTHING = Piece("", "", b"", 0)
+TOOLS_KEPT = 512  # descriptions in a wire's bytes: five conversations with as many tools of servers as are offered
 
 Between = Callable[[str, str], bytes]
 
@@ -33,6 +34,13 @@ def encoded(value: object) -> bytes:
         return to_json(value)
     except PydanticSerializationError:  # a lone half of a surrogate pair, as in a file name that isn't UTF-8
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def tool_list(
+    in_bytes: Callable[[ToolSpec], bytes], tools: Iterable[ToolSpec], *of_provider: Mapping[str, object]
+) -> bytes:
+    """Put a list of tools together. `in_bytes` is the wire's, and keeps what it has made: tools rarely change."""
+    return b"[%b]" % b",".join((*map(in_bytes, tools), *map(encoded, of_provider)))
 
 
 def packed(form: Form, pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -17,17 +17,43 @@ from pydantic_core import from_json
 from supervisor.agent.model.decoding import Object, a_count, a_text, an_object
 from supervisor.agent.model.errors import ContextFull, ModelError, Rejected, RequestFailed, StreamBroken, UsageLimit
 
+TOO_LARGE = 413  # in bytes, for the server or a proxy before it: a shorter history helps here, too
 MAX_SHOWN = 2000  # characters of a body that isn't an error object: enough to see whose page it is
 
 NOTHING_LEFT = frozenset(
-    {"usage_limit_reached", "usage_not_included", "insufficient_quota", "billing_hard_limit_reached"}
+    {
+        *("usage_limit_reached", "usage_not_included", "insufficient_quota", "billing_hard_limit_reached"),
+        "billing_error",  # Anthropic's
+    }
 )
-TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
-HOPELESS = frozenset({"invalid_prompt", "invalid_request_error", "invalid_api_key", "model_not_found"})
+TOO_LONG = frozenset(
+    {
+        *("context_length_exceeded", "string_above_max_length"),
+        "request_too_large",  # Anthropic's
+        "exceed_context_size_error",  # llama.cpp's
+    }
+)
+HOPELESS = frozenset(
+    {
+        *("invalid_prompt", "invalid_request_error", "invalid_api_key", "model_not_found"),
+        *("authentication_error", "permission_error", "not_found_error"),  # Anthropic's
+    }
+)
 _PAGE = re.compile(r"\s{0,100}<(?:!doctype|html|head|body|h1|p)\b", re.IGNORECASE)
 _UNREAD = re.compile(r"<(script|style)\b[^<]{0,20000}</\1>|<!--[^<>]{0,2000}-->", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,2000}>")
-_TOO_LONG_IN_WORDS = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
+_TOO_LONG_IN_WORDS = re.compile(
+    r"context (length|window|size|limit)|maximum context|(prompt|input) is too long|input token count.{0,40}exceeds",
+    re.IGNORECASE,
+)
+_NOTHING_LEFT_IN_WORDS = re.compile(
+    r"credit balance is too low|reached your specified API usage limits", re.IGNORECASE
+)
+_UNKNOWN_MEMBER = re.compile(
+    r"status 4(00|22)\b.*(stream_options|include_usage|extra (inputs|fields)|extra_forbidden|additional propert"
+    r"|(unknown|unrecognized|unexpected|unsupported|invalid) (request )?(field|key|parameter|argument|propert))",
+    re.IGNORECASE,
+)
 _TRY_AGAIN_IN = re.compile(r"try again in (?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d+)?)(ms|s))?", re.IGNORECASE)
 
 
@@ -36,15 +62,20 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, now: float) 
     codes = _codes(error)
     called = f"{status} {_phrase(status)}".rstrip()
     text = f"unexpected status {called}" + (f": {shown}" if shown else "")
-    if codes & NOTHING_LEFT:
+    if codes & NOTHING_LEFT or status == HTTPStatus.PAYMENT_REQUIRED or _NOTHING_LEFT_IN_WORDS.search(shown):
         return _usage_limit(codes, shown)
     if status in {408, 429} or status >= 500:
         exhausted = f"exceeded retry limit, last status: {called}" + (f": {shown}" if shown else "")
         wait = _asked_in_headers(headers, now)
         return RequestFailed(text, _asked_in_words(shown) if wait is None else wait, exhausted)
-    if codes & TOO_LONG or (status in {400, 413, 422} and _TOO_LONG_IN_WORDS.search(shown)):
+    if codes & TOO_LONG or status == TOO_LARGE or (status in {400, 422} and _TOO_LONG_IN_WORDS.search(shown)):
         return ContextFull(text)
     return Rejected(text)
+
+
+def refuses_a_member(error: ModelError) -> bool:
+    """Tell whether a server may have refused a request for a member that it doesn't know."""
+    return _UNKNOWN_MEMBER.search(error.message) is not None
 
 
 def in_stream(said: Any) -> ModelError:
@@ -57,7 +88,7 @@ def in_stream(said: Any) -> ModelError:
         words = f"{status}: {words}"
     if codes & NOTHING_LEFT:
         return _usage_limit(codes, words)
-    if codes & TOO_LONG:
+    if codes & TOO_LONG or (codes & HOPELESS and _TOO_LONG_IN_WORDS.search(words)):
         return ContextFull(words)
     if codes & HOPELESS:
         return Rejected(words)

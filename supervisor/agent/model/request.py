@@ -40,27 +40,40 @@ class Said(Struct, frozen=True):
 
 
 class Called(Struct, frozen=True):
-    """A call. `arguments` is the model's own text, which need not be JSON."""
+    """A call. `arguments` is the model's own text, which need not be JSON; `signature` is for Gemini models."""
 
     call_id: CallId
     name: str
     arguments: str
+    signature: str = ""
 
 
 class Returned(Struct, frozen=True):
     call_id: CallId
     output: str
+    failed: bool = False
 
 
 class Reasoned(Struct, frozen=True):
-    """A reasoning item that its model wants back. `id` is the model's."""
+    """A reasoning item that its model wants back, on the wire it came from. `id` is the model's."""
 
     id: str
     summary: tuple[str, ...] = ()
     encrypted_content: str | None = None
+    signature: str = ""
+    wire: Literal["responses", "messages"] = "responses"
+    model: str = ""
 
 
-HistoryItem = Said | Called | Returned | Reasoned
+class Searched(Struct, frozen=True):
+    """A search of the web by the provider of `model`. `kept`: a JSON list of its items, for the same wire only."""
+
+    wire: Literal["responses", "messages"]
+    model: str
+    kept: str
+
+
+HistoryItem = Said | Called | Returned | Reasoned | Searched
 
 
 class Piece(NamedTuple):
@@ -75,8 +88,11 @@ class Piece(NamedTuple):
     weight: int = 1
 
 
-class ToolSpec(Struct, frozen=True):
-    """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
+class ToolSpec(Struct, frozen=True, eq=False):
+    """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards.
+
+    Wires keep the bytes of a description that they have written, so it is made once and not anew for each request.
+    """
 
     name: str
     description: str

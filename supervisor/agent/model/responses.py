@@ -4,6 +4,7 @@ An item is finished with its `response.output_item.done`, the response with `res
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import ClassVar
 
 from actors.vocabulary.ids import CallId
@@ -12,7 +13,7 @@ from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model import pieces
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
-from supervisor.agent.model.pieces import Form, encoded
+from supervisor.agent.model.pieces import TOOLS_KEPT, Form, encoded, tool_list
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Called,
@@ -25,7 +26,9 @@ from supervisor.agent.model.request import (
     Reasoned,
     Returned,
     Said,
+    Searched,
     Text,
+    ToolSpec,
     unread,
 )
 from supervisor.agent.model.stream_events import (
@@ -34,34 +37,40 @@ from supervisor.agent.model.stream_events import (
     RawReasoningDelta,
     ReasoningDelta,
     ReasoningDone,
+    SearchDone,
     SectionBreak,
     TextDelta,
     TextDone,
     Usage,
 )
+from supervisor.agent.model.web_search import RESPONSES_TOOL, items_of, kept, query_of
 
 
-def body(request: ModelRequest) -> list[bytes]:
-    """Build the body, as bytes that belong one behind the other."""
+def body(request: ModelRequest, longest: int | None = None, *, web_search: bool = False) -> list[bytes]:
+    """Build the body, as bytes that belong one behind the other. `longest`: tokens of the answer."""
     reasoning = _reasoning(request)
     before: Object = {"model": request.model, "instructions": request.instructions, "input": []}
     after: Object = {
-        "tools": [
-            {"type": "function", "name": tool.name, "description": tool.description, "strict": False,
-             "parameters": tool.parameters}
-            for tool in request.tools
-        ],
         "tool_choice": "auto",
-        "parallel_tool_calls": False,
+        "parallel_tool_calls": True,
         "reasoning": reasoning,
         "store": request.store,
         "stream": True,
         "include": ["reasoning.encrypted_content"] if reasoning and not request.store else [],
-    }  # fmt: skip  # laid out as the wire nests it
+    }
+    if longest:
+        after["max_output_tokens"] = longest
     if request.session_id:
         after["prompt_cache_key"] = request.session_id
-    rest = b"]," + encoded(after).removeprefix(b"{")
+    tools = tool_list(_tool, request.tools, *([RESPONSES_TOOL] if web_search else ()))
+    rest = b'],"tools":%b,%b' % (tools, encoded(after).removeprefix(b"{"))
     return pieces.body(FORM, encoded(before).removesuffix(b"]}"), request.items, rest)
+
+
+@lru_cache(TOOLS_KEPT)
+def _tool(tool: ToolSpec) -> bytes:
+    described = {"name": tool.name, "description": tool.description, "strict": False, "parameters": tool.parameters}
+    return encoded({"type": "function", **described})
 
 
 def _reasoning(request: ModelRequest) -> Object | None:
@@ -83,10 +92,14 @@ def _item(item: HistoryItem) -> Object:
         case Reasoned(reasoning_id, summary, encrypted):
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
             return {"type": "reasoning", "id": reasoning_id, "summary": parts_of_it, "encrypted_content": encrypted}
+        case Searched():
+            return items_of(item)[0]
 
 
 def encode(item: HistoryItem) -> Piece:
-    return Piece(ITEM, ITEM, encoded(_item(item)))
+    foreign = isinstance(item, Reasoned | Searched) and item.wire != "responses"
+    lost = isinstance(item, Searched) and len(items_of(item)) != 1
+    return pieces.NOTHING if foreign or lost else Piece(ITEM, ITEM, encoded(_item(item)))
 
 
 def between(end: str, begin: str) -> bytes:
@@ -159,6 +172,8 @@ class ResponsesDecoder(Decoder):
             case "reasoning":
                 self._tell(_reasoning_done(item))
                 self._summarised = False
+            case "web_search_call":
+                self._tell(_search_done(item))
             case _:  # an item of a tool that we never offer
                 pass
 
@@ -211,12 +226,17 @@ def _reasoning_done(item: Object) -> ReasoningDone:
     )
 
 
+def _search_done(item: Object) -> SearchDone:
+    known = {name: item[name] for name in ("type", "id", "status", "action") if item.get(name)}
+    return SearchDone(a_text(item.get("id")), query_of(an_object(item.get("action"))), "responses", kept(known))
+
+
 def _usage(counts: Object) -> Usage:
     read, written = a_count(counts.get("input_tokens")) or 0, a_count(counts.get("output_tokens")) or 0
     return Usage(
         input=read,
         output=written,
-        total=a_count(counts.get("total_tokens")) or read + written,
+        total=max(a_count(counts.get("total_tokens")) or 0, read + written),
         cached=a_count(an_object(counts.get("input_tokens_details")).get("cached_tokens")),
         reasoning=a_count(an_object(counts.get("output_tokens_details")).get("reasoning_tokens")),
     )

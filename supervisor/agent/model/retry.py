@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from supervisor.agent.model.client import Deliver, ModelClient
+from supervisor.agent.model.answer import Deliver
+from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import RequestFailed, RetriesExhausted, RetryableModelError
 from supervisor.agent.model.request import ModelRequest

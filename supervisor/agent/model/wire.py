@@ -1,25 +1,44 @@
-"""The choice between the two wires, by the endpoint. No I/O."""
+"""The choice between the wires, by the endpoint. No I/O."""
 
 from typing import assert_never
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model import chat, responses
+from supervisor.agent.model import chat, messages, messages_stream, responses
 from supervisor.agent.model.decoding import Decoder
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.pieces import Form
 from supervisor.agent.model.request import ModelRequest
+from supervisor.agent.model.web_search import plugs_in
 from supervisor.config.shared import WireApi
 
-FORMS: dict[WireApi, Form] = {WireApi.CHAT: chat.FORM, WireApi.RESPONSES: responses.FORM}
+FORMS: dict[WireApi, Form] = {
+    WireApi.CHAT: chat.FORM,
+    WireApi.RESPONSES: responses.FORM,
+    WireApi.MESSAGES: messages.FORM,
+}
+
+
+def form(wire: WireApi, model: str) -> Form:
+    """Return the form in which the model reads a history on this wire."""
+    match wire:
+        case WireApi.CHAT:
+            return chat.form_for(model)
+        case WireApi.RESPONSES:
+            return responses.FORM
+        case WireApi.MESSAGES:
+            return messages.form_for(model)
 
 
 def body(endpoint: Endpoint, request: ModelRequest) -> list[bytes]:
     """Build the body of a request, as bytes that belong one behind the other."""
     match endpoint.wire:
         case WireApi.CHAT:
-            return chat.body(request, include_usage=endpoint.include_usage)
+            plugin = endpoint.web_search and plugs_in(endpoint.base_url)
+            return chat.body(request, include_usage=endpoint.include_usage, search_plugin=plugin)
         case WireApi.RESPONSES:
-            return responses.body(request)
+            return responses.body(request, endpoint.longest_answer, web_search=endpoint.web_search)
+        case WireApi.MESSAGES:
+            return messages.body(request, endpoint.longest_answer, web_search=endpoint.web_search)
         case _:
             assert_never(endpoint.wire)
 
@@ -30,3 +49,5 @@ def decoder(wire: WireApi, bounds: Bounds = DEFAULTS) -> Decoder:
             return chat.ChatDecoder(bounds)
         case WireApi.RESPONSES:
             return responses.ResponsesDecoder(bounds)
+        case WireApi.MESSAGES:
+            return messages_stream.MessagesDecoder(bounds)

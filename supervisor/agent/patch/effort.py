@@ -9,6 +9,7 @@ from supervisor.agent.patch.errors import PatchTooLarge
 
 Item = TypeVar("Item")
 
+NOTES = 10
 STRIDE = 1024  # lines between two checks whether the work is still wanted
 
 
@@ -22,6 +23,11 @@ class Effort:
         self._lines = 0
         self._compared = 0
         self._paths: set[Path] = set()
+        self.notes: list[str] = []  # for the model, if the patch is applied
+
+    def note(self, text: str) -> None:
+        if len(self.notes) < NOTES:
+            self.notes.append(text)
 
     def spend_bytes(self, size: int) -> None:
         """Count the bytes of a file that is read, or that will be written."""

@@ -1,12 +1,12 @@
 """Find the place of each chunk of an update in a file, and apply the chunks. Pure."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch
 from supervisor.agent.patch.grammar import Chunk, Mark, PatchLine
+from supervisor.agent.patch.mending import Misfit
 from supervisor.agent.patch.text import Splice, TextFile, TextLine
 
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -28,8 +28,7 @@ def _typography_folded(text: str) -> str:
 # Strictest first: a loose match counts only where there is no closer one.
 READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _typography_folded)
 
-
-SHOWN = 4000  # characters of the expected lines in a failure text: a model knows what it wrote
+FEW = 3  # lines; more tell a place apart, and models give three of context on either side
 
 
 def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
@@ -41,17 +40,19 @@ def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | N
 
 
 def _splices(file: TextFile, chunks: Sequence[Chunk], path: str, effort: Effort) -> Iterator[Splice]:
-    search = _Search([line.text for line in file.lines], effort)
+    lines = [line.text for line in file.lines]
+    search = _Search(lines, effort)
     cursor = 0
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks, 1):
         effort.go_on()
+        misfit = Misfit(path, lines, chunk, number, len(chunks), lambda wanted: search.find(wanted, 0), effort)
         if chunk.context is not None:
             found = search.find([chunk.context], cursor)
             if found is None:
-                raise PatchMismatch(f"Failed to find context '{chunk.context}' in {path}")
+                raise PatchMismatch(misfit.context_told())
             cursor = found + 1
         if chunk.old:
-            splice = _replacement(file, search, chunk, cursor, path)
+            splice = _replacement(file, search, misfit, cursor)
             cursor = splice.start + splice.count
         else:
             after_context = chunk.context is not None and not chunk.at_end
@@ -59,7 +60,8 @@ def _splices(file: TextFile, chunks: Sequence[Chunk], path: str, effort: Effort)
         yield splice
 
 
-def _replacement(file: TextFile, search: "_Search", chunk: Chunk, cursor: int, path: str) -> Splice:
+def _replacement(file: TextFile, search: "_Search", misfit: Misfit, cursor: int) -> Splice:
+    chunk = misfit.chunk
     lines = chunk.lines
     start = search.find(chunk.old, cursor, at_end=chunk.at_end)
     if start is None and chunk.old[-1] == "":
@@ -67,10 +69,22 @@ def _replacement(file: TextFile, search: "_Search", chunk: Chunk, cursor: int, p
         lines = _without_last_old(chunk.lines)
         start = search.find(chunk.old[:-1], cursor, at_end=chunk.at_end)
     if start is None:
-        expected = json.dumps(chunk.old, ensure_ascii=False)
-        shown = expected if len(expected) <= SHOWN else f"{expected[:SHOWN]}…"
-        raise PatchMismatch(f"Failed to find expected lines {shown} in {path}")
+        raise PatchMismatch(misfit.told())
+    _note_a_second_place(search, misfit, start)
     return _splice(file, lines, start)
+
+
+def _note_a_second_place(search: "_Search", misfit: Misfit, start: int) -> None:
+    """Note that a few lines without @@ are there again, for then the first place may not be the one that is meant."""
+    old, lines = list(misfit.chunk.old), misfit.lines
+    if misfit.chunk.context is not None or len(old) > FEW or lines[start : start + len(old)] != old:
+        return
+    again = search.find(old, start + 1)
+    if again is not None and lines[again : again + len(old)] == old:
+        misfit.effort.note(
+            f"change {misfit.number} of {misfit.path} fits at line {start + 1} and at line {again + 1} as they were; "
+            "the first was changed, so look whether that was meant"
+        )
 
 
 def _without_last_old(lines: tuple[PatchLine, ...]) -> tuple[PatchLine, ...]:

@@ -12,11 +12,14 @@ from msgspec import Struct, field
 from actors.vocabulary.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, summary, told_changes
 from supervisor.agent.patch.effort import Effort
+from supervisor.agent.patch.elsewhere import instead_of
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.agent.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
 from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.paths import PatchPath, patch_path
+
+READ_FAILED = "Failed to read file to update"
 
 
 class PatchPlan(Struct, frozen=True):
@@ -46,7 +49,8 @@ def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
     changes = dict(told_changes(edits, draft.moves, effort))
-    return PatchPlan(edits, changes, summary(edits, draft.moves), empty=not operations)
+    told = summary(edits, draft.moves) + "".join(f"note: {one}\n" for one in effort.notes)
+    return PatchPlan(edits, changes, told, empty=not operations)
 
 
 class _Draft(Struct):
@@ -60,7 +64,7 @@ class _Draft(Struct):
 
     def add(self, operation: AddFile) -> None:
         path = self._path(operation.path)
-        self._require_absent(path)
+        self._require_absent(path, operation.content)
         self._set(path, self._written(operation.content, None))
 
     def delete(self, operation: DeleteFile) -> None:
@@ -70,7 +74,7 @@ class _Draft(Struct):
 
     def update(self, operation: UpdateFile) -> None:
         path = self._path(operation.path)
-        failure = "Failed to read file to update"
+        failure = READ_FAILED
         old = self._existing(path, failure)
         before = _decoded(old.data, f"{failure} {path.shown}")
         new = self._written(updated(before, operation.chunks, str(path.shown), self.effort), old.mode)
@@ -125,14 +129,20 @@ class _Draft(Struct):
     def _existing(self, path: PatchPath, failure: str) -> FileState:
         state = self._state(path, failure)
         if state is None:
-            raise PatchMismatch(f"{failure} {path.shown}: No such file or directory (os error 2)")
+            instead = instead_of(path.real, to_update=failure == READ_FAILED)
+            raise PatchMismatch(f"{failure} {path.shown}: No such file or directory (os error 2){instead}")
         if state.mode is not None and not is_writable(path.real, state.mode):
             raise PatchMismatch(f"{failure} {path.shown}: it is write-protected")
         return state
 
-    def _require_absent(self, path: PatchPath) -> None:
+    def _require_absent(self, path: PatchPath, content: str | None = None) -> None:
         failure = "Failed to write file"
-        if self._state(path, failure) is not None:
+        found = self._state(path, failure)
+        if found is not None and content is not None and found.data == content.encode():
+            raise PatchMismatch(
+                f"{failure} {path.shown}: it exists already, with this very content: leave it out of the patch"
+            )
+        if found is not None:
             raise PatchMismatch(f"{failure} {path.shown}: it exists already; update it, or delete it first")
 
 

@@ -1,10 +1,8 @@
-"""The choice of the process table for this system."""
+"""The choice of the process table for this system. The other system's is not loaded."""
 
 import functools
 import sys
 
-from supervisor.agent.processes.procfs import ProcTable
-from supervisor.agent.processes.ps import PsTable
 from supervisor.agent.processes.table import ProcessTable
 from supervisor.agent.processes.tags import Tags
 
@@ -17,4 +15,10 @@ def tags_of_this_process() -> Tags | None:
 
 
 def table_of_this_system() -> ProcessTable:
-    return ProcTable() if LINUX else PsTable()
+    if LINUX:
+        from supervisor.agent.processes.procfs import ProcTable
+
+        return ProcTable()
+    from supervisor.agent.processes.ps import PsTable
+
+    return PsTable()

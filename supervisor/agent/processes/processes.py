@@ -19,11 +19,13 @@ from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, 
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
+from supervisor.agent.processes.input import Input
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
 from supervisor.agent.processes.platform import table_of_this_system, tags_of_this_process
 from supervisor.agent.processes.procfs import gather_orphans
 from supervisor.agent.processes.spawn import Child, reason, spawn
+from supervisor.agent.processes.table import Process
 from supervisor.agent.processes.tags import ProcessLedger
 from supervisor.agent.processes.tree import Scope, Tree
 
@@ -42,6 +44,7 @@ class _Turn:
         self.hurry: asyncio.Future[None] = loop.create_future()
         self.ending: asyncio.Task[bool] | None = None
         self.background: list[Pipe] = []  # held open by background processes of its commands
+        self.tied: set[TurnId] = set()  # owners of jobs that end with it
 
 
 class Processes:
@@ -89,8 +92,9 @@ class Processes:
             "survivors": self._survivors,
         }
 
-    async def run(self, command: Command, output: Output) -> Finished | NotStarted:
-        """Run a command. At the return its own process is gone; after a timeout, its whole tree.
+    async def run(self, command: Command, output: Output, given: Input | None = None) -> Finished | NotStarted:
+        """Run a command, whose input is nothing or `given`. At the return its own process is gone; after a timeout,
+        its whole tree.
 
         Processes that it left in the background on purpose live on until `end_turn`.
         """
@@ -99,7 +103,7 @@ class Processes:
         if self._guard is not None:
             self._guard.watch()
         try:
-            child = self._spawn(command, run)
+            child = self._spawn(command, run, stdin=given is not None)
         except (OSError, ValueError) as error:
             return NotStarted(reason(error))
         self._tree.children[child.pid] = child
@@ -107,25 +111,43 @@ class Processes:
             turn.ending = None  # it saw nothing of this run
             self._tree.ending.discard(command.turn)
         pump = Pump(child.stdout, child.stderr, output)
+        if given is not None and child.stdin is not None:
+            given.open(child.stdin)
         try:
             return await self._to_the_end(child, pump, command.timeout_s)
         except BaseException:
             await self._interrupt(command.turn, turn)
             raise
         finally:
+            if given is not None:
+                given.close()
             self._put_away(turn, child, pump)
 
     def kill_now(self, turn: TurnId) -> None:
         """Skip the grace of everything that is or will be ended in this turn."""
         if turn in self._turns:
             settle(self._turns[turn].hurry)
+            for tied in self._turns[turn].tied:
+                self.kill_now(tied)
+
+    def is_open(self, turn: TurnId) -> bool:
+        """Tell whether it has begun and nobody ends its processes."""
+        return turn in self._turns and self._turns[turn].ending is None
+
+    def living(self, turn: TurnId) -> list[Process]:
+        """Look which processes of a turn's commands are alive: six files for each of them, and four for ours."""
+        return self._tree.find_all(Scope(turn)) if turn in self._turns else []
+
+    def tie(self, job: TurnId, turn: TurnId) -> None:
+        """Let the end of the turn be the end of a job, whose processes have an owner of their own."""
+        self._open(turn).tied.add(job)
 
     async def end_turn(self, turn: TurnId) -> None:
         """End the remains of the turn's commands. What can't be ended is logged and counted."""
         ending = self._turns.get(turn)
         if ending is not None:
             try:
-                await self._interrupt(turn, ending)
+                await asyncio.gather(self._interrupt(turn, ending), *map(self.end_turn, ending.tied))
             finally:
                 self._close(turn)
 
@@ -150,12 +172,12 @@ class Processes:
         self._tree.reap()
         self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
 
-    def _spawn(self, command: Command, run: str) -> Child:
+    def _spawn(self, command: Command, run: str, *, stdin: bool) -> Child:
         """Lower the inherited number before and after: the first is the command's, the second nobody's."""
         tags = tags_of_this_process()
         self._tree.enter(run, command.turn, tags.lower() if tags else None)
         try:
-            return spawn(command, run, self._marks(command, run))
+            return spawn(command, run, self._marks(command, run), stdin=stdin)
         finally:
             if tags:
                 tags.lower()

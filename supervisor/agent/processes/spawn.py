@@ -1,4 +1,4 @@
-"""The start of one process: session and group of its own, stdin null, nothing inherited but what the command names.
+"""The start of one process: session and group of its own, nothing inherited but what the command names.
 
 Never `preexec_fn`, which would copy the daemon's memory maps. Loop thread only: a sandbox's keeper dies with the
 thread that spawned it.
@@ -25,6 +25,7 @@ class Child:
         self.keeper = command.keeper
         self.stdout = cast("FileIO", popen.stdout)  # unbuffered, so it is the file itself
         self.stderr = cast("FileIO", popen.stderr)
+        self.stdin = cast("FileIO | None", popen.stdin)
         self.exit = Exit(popen.pid)
 
     def status(self) -> int | None:
@@ -39,14 +40,17 @@ class Child:
         self.exit.close()
 
 
-def spawn(command: Command, run: str, marks: Mapping[str, str]) -> Child:
-    """Start a process. OSError or ValueError if it can't be started; nothing of it is left then."""
+def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool = False) -> Child:
+    """Start a process that reads nothing, or from a pipe if `stdin`.
+
+    OSError or ValueError if it can't be started; nothing of it is left then.
+    """
     popen = subprocess.Popen(  # noqa: S603 - running what was asked for is the purpose; safety is judged before
         command.argv,
         bufsize=0,
         cwd=command.cwd,
         env={**command.env, **marks},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         pass_fds=command.pass_fds,

@@ -18,6 +18,7 @@ from supervisor.agent.processes.spawn import Child
 from supervisor.agent.processes.table import Process, ProcessTable, Sight, living_below, unmoved
 
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
+AGREEING_LOOKS = 5  # what moves on without end is seen in one of them
 
 
 class Scope(Struct):
@@ -59,6 +60,21 @@ class Tree:
             looked_at.update(new)
         scope.seen.update(process.name for process in found)
         return found
+
+    def find_all(self, scope: Scope) -> list[Process]:
+        """Return all living processes of a scope, looking until two looks agree.
+
+        One that dies while it is looked at passes on its children, to where nobody may look any more.
+        """
+        found: dict[tuple[int, int], Process] = {}
+        before = None
+        for _ in range(AGREEING_LOOKS):
+            seen = {process.name: process for process in self.find(scope)}
+            if seen.keys() == before:
+                return list(seen.values())
+            before = seen.keys()
+            found |= seen
+        return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
         """Tell whether a process lives and is the scope's. The dead are reaped, so that no later look meets them."""

@@ -16,10 +16,12 @@ def judge_command(
     sandbox_available: bool,
     plainly_named: bool = False,
     escalated: bool = False,
+    history: bool = False,
 ) -> Verdict:
     """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
     `escalated`: the model asked to leave the sandbox; with one, and under `on-request`, a person is asked.
+    `history`: it changes that of a repository, which the sandbox could be opened for.
     """
     column = _column(sandbox_mode, available=sandbox_available)
     verdict = rules.COMMANDS[policy][column]
@@ -28,7 +30,10 @@ def judge_command(
         return MustAsk() if asks else verdict
     if verdict == MayRun():
         return verdict  # everything runs there
-    return _only_reads(argv, available=sandbox_available, plainly=plainly_named) or verdict
+    if safe := _only_reads(argv, available=sandbox_available, plainly=plainly_named):
+        return safe
+    asks = history and column is Sandboxing.AVAILABLE and policy is not ApprovalPolicy.NEVER
+    return MustAsk(history=True) if asks else verdict
 
 
 def _only_reads(argv: Sequence[str], *, available: bool, plainly: bool) -> MayRun | None:

@@ -13,7 +13,10 @@ from actors.vocabulary.settings import ApprovalPolicy
 
 
 class MustAsk(Struct, frozen=True):
+    """A question. `history`: only whether the command may change a repository's history, in the sandbox."""
+
     reason: str | None = None
+    history: bool = False
 
 
 class MayRun(Struct, frozen=True):

@@ -16,6 +16,8 @@ from pathlib import Path
 from supervisor.agent.folders import PASS, open_below, open_folder
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.sandbox.confined import Availability, Confined, Order
+from supervisor.agent.sandbox.git_view import Mount
+from supervisor.agent.sandbox.leftovers import Ledger
 from supervisor.agent.sandbox.mounts import Mounts, mounts_of
 from supervisor.agent.sandbox.placeholders import Placeholders
 from supervisor.agent.sandbox.roots import Roots
@@ -25,6 +27,7 @@ from supervisor.agent.sandbox.sockets import others
 PROBE_TIMEOUT_S = 5.0  # takes 10 ms; only a broken mount makes it slow
 SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 BARE: Mapping[str, str] = {"PATH": "/usr/bin:/bin"}
+SCRATCH_BYTES = 1 << 30  # of memory that a program without a temporary directory may fill in place of one
 MOST_VARIABLES = 2_500  # bubblewrap takes 9,000 arguments, and each variable is three of them
 INSTALL = "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
 ALLOW = (
@@ -39,10 +42,10 @@ ISOLATED = (
 
 
 class Bubblewrap:
-    def __init__(self, search: Sequence[str] = SYSTEM) -> None:
+    def __init__(self, search: Sequence[str] = SYSTEM, ledger: Ledger | None = None) -> None:
         """`search` are the directories that are looked at before the daemon's own search path."""
         self._search = search
-        self._placeholders = Placeholders()
+        self._placeholders = Placeholders(ledger)
 
     @functools.cached_property
     def _program(self) -> str | None:
@@ -86,19 +89,22 @@ class Bubblewrap:
         with contextlib.ExitStack() as stack:
             mounts = mounts_of(order.roots, self._placeholders, stack)
             named = tuple(_socket(path, stack) for path in sockets)
-            filtered = program(os.uname().machine, unix_sockets=bool(sockets))
+            over = order.history.mounts if order.history else ()
+            filtered = program(os.uname().machine, unix_sockets=bool(sockets), links=order.history is None)
             fds = () if filtered is None else (_memory(filtered, stack),)
             told = (
                 *ISOLATED,
                 *(() if order.network else ("--unshare-net",)),
-                *self._seen(mounts),
+                *self._seen(order, mounts, over),
+                *_placed(order),
                 *_sockets(named),
                 *(part for fd in fds for part in ("--seccomp", str(fd))),
                 *_environment(env),
                 *("--chdir", str(order.start)),
             )
             said = _memory(_joined(told), stack)
-            by_descriptor = mounts.descriptors if self._by_descriptor else ()
+            named_by = (*mounts.descriptors, *(mount.descriptor for mount in over))
+            by_descriptor = named_by if self._by_descriptor else ()
             yield Confined(
                 argv=(self._program or "bwrap", "--args", str(said), "--", *order.argv),
                 cwd=Path("/"),
@@ -108,19 +114,32 @@ class Bubblewrap:
                 notices=order.roots.notices,
             )
 
-    def _seen(self, mounts: Mounts) -> Iterator[str]:
+    def _seen(self, order: Order, mounts: Mounts, over: Sequence[Mount]) -> Iterator[str]:
         """Yield the mounts. Later ones win: a closed path in a writable root is closed, however roots are nested."""
         yield from ("--ro-bind", "/", "/")
+        if order.scratch is not None:
+            yield from ("--size", str(SCRATCH_BYTES), "--tmpfs", str(order.scratch))
+            for path in order.kept:
+                yield from ("--ro-bind", str(path), str(path))
         for option, group in (("--bind", mounts.writable), ("--ro-bind", mounts.closed)):
             for path, fd in group.items():
                 how = (f"{option}-fd", str(fd)) if self._by_descriptor else (option, str(path))
                 yield from (*how, str(path))
+        for mount in over:
+            option = "--bind" if mount.writable else "--ro-bind"
+            how = (f"{option}-fd", str(mount.descriptor)) if self._by_descriptor else (option, str(mount.source))
+            yield from (*how, str(mount.path))
         # A /proc of its own, without the host's processes; read-only, because root could write the host's /proc/sys.
         # It comes after the mounts that a repository names: a `.git` may link anywhere, and would bring the host's
         # /proc back.
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
         for path in mounts.hidden:
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+
+
+def _placed(order: Order) -> Iterator[str]:
+    for one in order.placed:
+        yield from ("--bind" if one.writable else "--ro-bind", str(one.source), str(one.path))
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[str]:

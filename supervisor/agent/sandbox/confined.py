@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes.command import Command
+from supervisor.agent.sandbox.git_view import GitView
 from supervisor.agent.sandbox.roots import Roots
 
 
@@ -18,6 +19,14 @@ class Availability(Struct, frozen=True):
     how_to_get: str = ""
 
 
+class Placed(Struct, frozen=True):
+    """Something of ours that a sandbox shows in a place."""
+
+    source: Path
+    path: Path
+    writable: bool = False
+
+
 class Order(Struct, frozen=True):
     """A command to be confined: what it may reach, and where and with what it starts."""
 
@@ -27,6 +36,10 @@ class Order(Struct, frozen=True):
     env: Mapping[str, str]
     network: bool
     sockets: Sequence[Path] = ()
+    history: GitView | None = None  # a repository's folder as the command is to see it
+    scratch: Path | None = None  # gets an empty directory of its own in this place, in memory
+    kept: Sequence[Path] = ()  # what of that place is shown all the same
+    placed: Sequence[Placed] = ()
 
 
 class Confined(Struct, frozen=True):
@@ -40,7 +53,7 @@ class Confined(Struct, frozen=True):
     notices: tuple[str, ...] = ()
     aftermath: list[str] = field(default_factory=list)  # findings after the command; filled at the end
 
-    def command(self, conversation: ConversationId, turn: TurnId, timeout_s: float, umask: int) -> Command:
+    def command(self, conversation: ConversationId, turn: TurnId, timeout_s: float | None, umask: int) -> Command:
         return Command(
             self.argv, self.cwd, self.env, conversation, turn, timeout_s, self.keeper, self.pass_fds, umask
         )

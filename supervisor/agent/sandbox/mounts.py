@@ -13,8 +13,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from supervisor.agent.folders import FOLDER, PASS, open_folder
-from supervisor.agent.repositories import GIT
-from supervisor.agent.sandbox.placeholders import Placeholders
+from supervisor.agent.sandbox.placeholders import Placeholders, is_placeholder
 from supervisor.agent.sandbox.roots import Root, Roots
 
 
@@ -71,8 +70,8 @@ class _Plan(Struct, frozen=True):
             return
         if not stat.S_ISLNK(os.fstat(self._own(found)).st_mode):  # a link can't be mounted on; its target is closed
             self.mounts.closed[path] = found
-            if path.name == GIT and stat.S_ISDIR(os.fstat(found).st_mode) and _is_empty(folder, path.name):
-                self._hold(folder, path, file=False)
+            if is_placeholder(folder, path.name):  # then it must stay as long as this command, too
+                self._hold(folder, path, file=not stat.S_ISDIR(os.fstat(found).st_mode))
 
     def _hide(self, path: Path) -> None:
         if path.exists():
@@ -110,17 +109,3 @@ class _Plan(Struct, frozen=True):
     def _own(self, descriptor: int) -> int:
         self.stack.callback(os.close, descriptor)
         return descriptor
-
-
-def _is_empty(folder: int, name: str) -> bool:
-    """Tell whether a folder is empty, or gone, as another program's placeholder may be."""
-    try:
-        below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    except PermissionError:  # another user's
-        return False
-    except FileNotFoundError:
-        return True
-    try:
-        return not os.listdir(below)  # noqa: PTH208 - of a descriptor
-    finally:
-        os.close(below)

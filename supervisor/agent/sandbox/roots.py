@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.folders import lies_in, open_folder
+from supervisor.agent.folders import PASS, lies_in, open_below, open_folder
 from supervisor.agent.pins import Moved, open_pinned
 from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
 from supervisor.agent.workspace import projects
@@ -28,6 +28,20 @@ class Protection(Struct, frozen=True):
     closed: tuple[Path, ...] = ()
     files: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
+
+
+class Own(Struct, frozen=True):
+    """Places that a program keeps its own things in, writable beside the roots, and what stays shut in them.
+
+    `shut` need not exist; `shut_files` are those that would be files.
+    """
+
+    places: tuple[Path, ...] = ()
+    shut: tuple[Path, ...] = ()
+    shut_files: frozenset[Path] = frozenset()
+
+
+NOTHING = Own()
 
 
 class Root(Struct, frozen=True):
@@ -63,14 +77,21 @@ class Roots(Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def opened(policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection) -> Iterator[Roots]:
+def opened(
+    policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection, own: Own = NOTHING
+) -> Iterator[Roots]:
     """Open the roots. Their descriptors live as long as the context."""
     with contextlib.ExitStack() as stack:
-        yield _roots(policy, cwd, pins, protection, stack)
+        yield _roots(policy, cwd, pins, protection, own, stack)
 
 
 def _roots(
-    policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection, stack: contextlib.ExitStack
+    policy: SandboxPolicy,
+    cwd: Path,
+    pins: Sequence[Pin],
+    protection: Protection,
+    own: Own,
+    stack: contextlib.ExitStack,
 ) -> Roots:
     named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     found: dict[Path, Root] = {}
@@ -89,24 +110,45 @@ def _roots(
         found.setdefault(pin.path, Root(pin.path, folder))
         if pin.name in named:
             chosen.add(pin.path)
+    mine = tuple(found[path] for path in sorted(found) if path in chosen)
+    for place in own.places:
+        if (root := _place(place, pins, notices, stack)) is not None:
+            found.setdefault(root.path, root)
     writable = tuple(found[path] for path in sorted(found))
-    own = tuple(root for root in writable if root.path in chosen)
+    shut = {_real(path.parent) / path.name for path in own.shut}
     files = {_real(cwd / file) for file in protection.files}
     hidden = _outermost(map(_real, protection.hidden))
-    plain = [root for root in own if not (root.path / GIT).exists() and not is_repository(root.path)]
+    plain = [root for root in mine if not (root.path / GIT).exists() and not is_repository(root.path)]
     outer = {root.path: around(root.path) for root in plain}
     above = _writable_above(outer, writable, stack)
     of_ours = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
-    wanted = dict.fromkeys((*_of_git(own, writable, outer), *(root.path / GIT for root in above), *of_ours, *files))
+    of_git = (*_of_git(mine, writable, outer), *(root.path / GIT for root in above))
+    wanted = dict.fromkeys((*of_git, *of_ours, *files, *shut))
     return Roots(
         writable=writable,
         closed=tuple(path for path in sorted(wanted) if _meets(path, writable) and not _in_any(path, hidden)),
-        files=frozenset(files),
+        files=frozenset({*files, *(_real(path.parent) / path.name for path in own.shut_files)}),
         hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
         plain=(*plain, *(root for root in above if not is_repository(root.path))),
-        links=tuple((root, str((root.path / GIT).readlink())) for root in own if (root.path / GIT).is_symlink()),
+        links=tuple((root, str((root.path / GIT).readlink())) for root in mine if (root.path / GIT).is_symlink()),
         notices=tuple(notices),
     )
+
+
+def _place(place: Path, pins: Sequence[Pin], notices: list[str], stack: contextlib.ExitStack) -> Root | None:
+    """Open a place of the program's own. A link in what commands may write is not followed: they may have made it."""
+    real = _real(place)
+    for pin in pins:
+        if pin.path is not None and lies_in(place, pin.name) and real != pin.path / place.relative_to(pin.name):
+            notices.append(f"{place} is not writable for the agent: it is reached by a link in {pin.name}")
+            return None
+    try:
+        folder = open_below(open_folder(real.parent), (real.name,), PASS)
+    except OSError as error:
+        notices.append(f"{place} is not writable for the agent: {error.strerror}")
+        return None
+    stack.callback(os.close, folder)
+    return Root(real, folder)
 
 
 def _writable_above(

@@ -14,16 +14,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+import structlog
+
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
+from supervisor.agent.folders import lies_in, remove_tree
 from supervisor.agent.pins import Pins, pins_of
 from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
-from supervisor.agent.sandbox.confined import Availability, Confined, Order
-from supervisor.agent.sandbox.roots import Protection, Roots, opened
+from supervisor.agent.sandbox.confined import Availability, Confined, Order, Placed
+from supervisor.agent.sandbox.git_view import GitView, quiet, view_of
+from supervisor.agent.sandbox.history import Repository, repository_around
+from supervisor.agent.sandbox.left_behind import views_beside
+from supervisor.agent.sandbox.leftovers import Ledger, clear
+from supervisor.agent.sandbox.roots import Own, Protection, Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
-from supervisor.agent.workspace import missing, temporary_of
+from supervisor.agent.sandbox.seccomp import program
+from supervisor.agent.workspace import missing, projects, temporary_of
 
+log = structlog.get_logger()
+TEMPORARY = Path("/tmp")  # noqa: S108 - other programs name it
 NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test suites look at it
 
 
@@ -36,15 +46,62 @@ class Implementation(Protocol):
 class Sandbox:
     """The daemon's sandbox. No command and no patch may write to `protection`: our journal, config and sockets."""
 
-    def __init__(self, protection: Protection = Protection()) -> None:  # noqa: B008 - frozen
+    def __init__(self, protection: Protection = Protection(), ledgers: Path | None = None) -> None:  # noqa: B008 - frozen
+        """`ledgers` is the folder of what must not be left on disk; None: a life that leaves it, if it is killed."""
         self.protection = protection
         self._pins = Pins()
-        self._implementation: Implementation = Seatbelt() if sys.platform == "darwin" else Bubblewrap()
+        self._ledgers = ledgers
+        self._ledger = Ledger(ledgers)
+        self._views = views_beside(ledgers) if ledgers is not None else None
+        self._desks = ledgers.parent / "desks" if ledgers is not None else None  # of agents' git, for a life each
+        self._implementation: Implementation = (
+            Seatbelt() if sys.platform == "darwin" else Bubblewrap(ledger=self._ledger)
+        )
 
     @functools.cached_property
     def availability(self) -> Availability:
         """The result of a probe, which is run once. Ask for it at the start: it takes some 10 ms."""
         return self._implementation.probe()
+
+    def begin(self) -> None:
+        """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
+        for folder in (self._views, self._desks):
+            if folder is not None:
+                remove_tree(folder)
+        if self._ledgers is not None and (lives := clear(self._ledgers)):
+            log.warning("sandbox.leftovers_removed", lives=lives)
+
+    def end(self) -> None:
+        self._ledger.close()
+
+    @property
+    def opens_history(self) -> bool:
+        """Tell whether a command may be let into a repository's history and nothing else of it."""
+        linux = isinstance(self._implementation, Bubblewrap) and program(os.uname().machine) is not None
+        return linux and self._views is not None and self.availability.ok
+
+    def new_desk(self) -> Path | None:
+        """Return the folder for what an agent asks of its git; None: it can't be let into any history."""
+        return self._desks / os.urandom(8).hex() if self._desks is not None and self.opens_history else None
+
+    def repository(self, policy: WorkspaceWrite, cwd: Path, start: Path) -> Repository | None:
+        """Return the repository that git would use in `start`, if a command may be let into its history. Blocking."""
+        roots = tuple(Path(os.path.realpath(root)) for root in projects(policy, cwd))
+        return repository_around(start, roots)
+
+    @contextlib.contextmanager
+    def _viewed(self, history: Repository | None, findings: list[str]) -> Iterator[GitView | None]:
+        if history is None or self._views is None:
+            yield None
+            return
+        scratch = self._views / os.urandom(8).hex()
+        scratch.mkdir(mode=0o700, parents=True)
+        try:
+            with view_of(history, scratch, self._ledger) as view:
+                yield view
+            findings.extend(view.findings)
+        finally:
+            remove_tree(scratch)
 
     def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
         """Return the conversation's roots as they were when it first named them. Blocking."""
@@ -66,12 +123,13 @@ class Sandbox:
         *,
         start: Path | None = None,
         pins: Sequence[Pin] | None = None,
+        history: Repository | None = None,
     ) -> Iterator[Confined]:
         """Confine a command. Blocking up to the yield; run the yielded argv to its end before you leave the context.
 
         `cwd` is the conversation's; `start` is where this command starts, and opens nothing. Without `pins` the roots
-        are taken as they are now. OSError if there is no such directory or program: inside, its absence would look
-        like a failed command.
+        are taken as they are now. With `history` it may change that of a repository. OSError if there is no such
+        directory or program: inside, its absence would look like a failed command.
         """
         real = _directory(start or cwd)
         if isinstance(policy, DangerFullAccess):
@@ -81,16 +139,63 @@ class Sandbox:
         opens = policy if isinstance(policy, WorkspaceWrite) else WorkspaceWrite()
         given = env if opens.network_access else {**env, **NO_NETWORK}
         known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
-        with (
-            self.roots(policy, cwd, known) as roots,
-            self._implementation.confine(
-                Order(roots, real, argv, given, opens.network_access, opens.unix_sockets)
-            ) as confined,
-        ):
-            try:
-                yield confined
-            finally:
-                confined.aftermath.extend(seen_to(roots))
+        findings: list[str] = []
+        with self.roots(policy, cwd, known) as roots:
+            with self._viewed(history, findings) as view:
+                env = quiet(given) if view else given
+                order = Order(roots, real, argv, env, opens.network_access, opens.unix_sockets, view)
+                with self._implementation.confine(order) as confined:
+                    try:
+                        yield confined
+                    finally:
+                        confined.aftermath.extend(seen_to(roots))
+            confined.aftermath.extend(findings)
+
+    @contextlib.contextmanager
+    def confine_agent(
+        self,
+        policy: SandboxPolicy,
+        cwd: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        start: Path,
+        pins: Sequence[Pin],
+        own: Own,
+        network: bool,
+        placed: Sequence[Placed] = (),
+    ) -> Iterator[Confined]:
+        """Confine a program that lives for hours, with places of its own to write in. Otherwise like `confine`.
+
+        What a path means in it is settled when it starts. Without a temporary directory it gets one in memory.
+        """
+        real = _directory(start)
+        _find(argv[0], real, env)
+        sockets = policy.unix_sockets if isinstance(policy, WorkspaceWrite) else ()
+        with opened(policy, cwd, pins, self.protection, own) as roots:
+            around = (real, Path(env.get("HOME", "/")), *own.places, *(Path(part) for part in argv))
+            scratch, kept = _scratch(roots, around)
+            tmpdir = env.get("TMPDIR", "")
+            if tmpdir and roots.over(Path(os.path.realpath(tmpdir))) is None:
+                env = {**env, "TMPDIR": str(TEMPORARY)}
+            given = env if network else {**env, **NO_NETWORK}
+            order = Order(roots, real, argv, given, network, sockets, scratch=scratch, kept=kept, placed=placed)
+            with self._implementation.confine(order) as confined:
+                try:
+                    yield confined
+                finally:
+                    confined.aftermath.extend(seen_to(roots))
+
+
+def _scratch(roots: Roots, around: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:
+    """Return the temporary directory to be replaced by one in memory, if it is closed, and what is shown of it."""
+    if roots.over(TEMPORARY) is not None:
+        return None, ()
+    real = [Path(os.path.realpath(path)) for path in around if path.is_absolute()]
+    inside = [path for path in (*real, *(root.path for root in roots.writable)) if lies_in(path, TEMPORARY)]
+    if TEMPORARY in inside:
+        return None, ()
+    return TEMPORARY, tuple(dict.fromkeys(TEMPORARY / path.relative_to(TEMPORARY).parts[0] for path in inside))
 
 
 def _directory(start: Path) -> Path:

@@ -44,6 +44,7 @@ class Calls(Struct, frozen=True):
     namespaces: tuple[int, ...]  # clone and unshare, whose first argument tells which namespaces
     modes: dict[int, int]
     opens: dict[int, tuple[int, int]]
+    links: tuple[int, ...]  # symlink, symlinkat, mknod, mknodat
 
 
 # The same on all processors: they came after the numbers had been unified. io_uring would bypass every filter.
@@ -66,6 +67,7 @@ CALLS = {
             FCHMODAT2: 2,
         },  # creat chmod fchmod mknod mknodat fchmodat
         opens={2: (1, 2), 257: (2, 3)},
+        links=(88, 266, 133, 259),
     ),
     "aarch64": Calls(
         arch=0xC00000B7,
@@ -76,13 +78,18 @@ CALLS = {
         namespaces=(220, 97),
         modes={33: 2, 52: 1, 53: 2, FCHMODAT2: 2},  # mknodat fchmod fchmodat
         opens={56: (2, 3)},
+        links=(36, 33),
     ),
 }
 
 
 @functools.cache
-def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
-    """Return the filter; None for an unknown processor. `unix_sockets`: some were opened by name."""
+def program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> bytes | None:
+    """Return the filter; None for an unknown processor. `unix_sockets`: some were opened by name.
+
+    Without `links` nothing can be made that leads elsewhere or is no file: in a repository's folder git, run by the
+    user later, would write through it.
+    """
     calls = CALLS.get(machine)
     if calls is None:
         return None
@@ -94,7 +101,8 @@ def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
         (JUMP_GE, 0, 1, X32),
         (RETURN, 0, 0, REFUSE),
     ]
-    for numbers, decided in _decided(calls, unix_sockets=unix_sockets):
+    shut = () if links else ((calls.links, [(RETURN, 0, 0, REFUSE)]),)
+    for numbers, decided in (*shut, *_decided(calls, unix_sockets=unix_sockets)):
         for number in numbers:
             steps += _if_equal(number, decided)
     steps.append((RETURN, 0, 0, ALLOW))

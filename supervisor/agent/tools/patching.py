@@ -9,6 +9,7 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.bounds import Bounds
+from supervisor.agent.open_calls import OpenCall
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
@@ -19,8 +20,8 @@ from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
 from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.tools.told import Told, failure
 from supervisor.agent.tools.work import Work
-from supervisor.agent.transcript import OpenCall
 from supervisor.agent.turn import ApprovalAnswer
 from supervisor.agent.worker_job import WorkerJob, in_worker
 from supervisor.agent.workspace import missing
@@ -33,20 +34,22 @@ class Patching(Struct, frozen=True):
     work: Work
     call: OpenCall
 
-    async def apply(self, text: str, cwd: Path) -> str:
-        """Apply a patch, and return the text for the model."""
+    async def apply(self, text: str, cwd: Path) -> Told:
         try:
             plan = await in_worker(_planned, text, cwd, self.work.bounds)
         except PatchError as error:
-            return f"error: {error.message}"
+            return failure("patch", f"error: {error.message}", f"the patch does not apply: {error.message}")
         verdict, inside = await asyncio.to_thread(self._judge, plan)
         match verdict:
             case Reject():
-                return f"patch rejected: {verdict.text}"
+                return failure("refused", f"patch rejected: {verdict.text}")
             case MustAsk():
                 answer = await self._ask(plan, verdict, outside=not inside)
                 if not answer.approved:
-                    return answer.rejects("patch")
+                    return failure("refused", answer.rejects("patch"))
+                now, _ = await asyncio.to_thread(self._judge, plan)  # the settings may have changed meanwhile
+                if isinstance(now, Reject):
+                    return failure("refused", f"patch rejected: {now.text}")
             case MayRun():
                 pass
         return await self._write(plan, auto_approved=not isinstance(verdict, MustAsk))
@@ -92,7 +95,7 @@ class Patching(Struct, frozen=True):
         )
         return await work.ask(request)
 
-    async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> str:
+    async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> Told:
         work, call = self.work, self.call
         work.say(
             ev.PatchApplyBegin(
@@ -111,10 +114,11 @@ class Patching(Struct, frozen=True):
             raise
         except PatchError as error:
             self._ended(plan, "", error.message)
-            return f"error: {error.message}" if isinstance(error, PatchStale) else error.message
+            text = f"error: {error.message}" if isinstance(error, PatchStale) else error.message
+            return failure("patch", text, f"the patch could not be written: {error.message}")
         self._ended(plan, done, "")
         work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
-        return done
+        return Told(done)
 
     def _ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
         if not stderr:

@@ -11,6 +11,7 @@ from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
+from supervisor.agent.spending.account import Account
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import ApprovalAnswer, Turn
 
@@ -20,9 +21,11 @@ class Work:
     turn: Turn
     transcript: ModelTranscript
     around: Around
+    account: Account
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # if nobody answers before the deadline
     bounds: Bounds = DEFAULTS
+    noticed: set[str] = field(default_factory=set)  # what a person has been told once in this turn
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
@@ -38,7 +41,8 @@ class Work:
 
     @property
     def settings(self) -> Settings:
-        return self.turn.order.settings
+        """The settings as they are now; somebody may change them while the turn runs."""
+        return self.turn.settings
 
     def say(self, event: ev.AgentEvent) -> None:
         self.transcript.take(event)
@@ -50,7 +54,13 @@ class Work:
 
     async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
         """Return the answer, which may have been given in an earlier life of the turn."""
-        known = self.transcript.decided(request.item_id, retry=getattr(request, "retry", False))
-        if known is not None:
+        known = self.transcript.calls.decided(request.item_id, retry=getattr(request, "retry", False))
+        if known is not None and _same_scope(known.request, request):
             return ApprovalAnswer(known.decision, known.reason)
-        return await self.turn.ask(request)
+        with self.account.waiting():
+            return await self.turn.ask(request)
+
+
+def _same_scope(asked: ev.ApprovalRequest, request: ev.ApprovalRequest) -> bool:
+    """Tell whether an answer holds: one about a repository's history, in the sandbox, lets nothing run outside."""
+    return getattr(asked, "history_of", None) == getattr(request, "history_of", None)

@@ -52,6 +52,7 @@ class Scene:
     running: bool = False
     approval: str | None = None
     partly: bool = False  # some lines of the approval were left out
+    once: bool = False  # a yes to it can't hold for later
     asked: float = 0.0
     began: float = 0.0
 
@@ -170,7 +171,7 @@ class Talk:
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
         if not self._read_only and scene.approval is not None and self._may_answer(scene, now):
-            return self._paint(self._words(scene.approval, columns, partly=scene.partly), "yellow", "bold")
+            return self._paint(self._words(scene.approval, scene, columns), "yellow", "bold")
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"
@@ -178,9 +179,10 @@ class Talk:
         leave = self._paint("Ctrl-D leaves", "dim")
         return leave if self._read_only else self._paint("> type a message; Ctrl-D leaves", "dim")
 
-    def _words(self, approval: str, columns: int, *, partly: bool) -> str:
-        if partly:
+    def _words(self, approval: str, scene: Scene, columns: int) -> str:
+        if scene.partly:
             return f"{short(approval)}: show (all of it), no, abort + Enter"
         if columns < WIDE:
-            return f"{short(approval)}: yes/no/always/abort + Enter"
-        return f"{short(approval)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"
+            return f"{short(approval)}: yes/no/{'' if scene.once else 'always/'}abort + Enter"
+        always = "" if scene.once else "always (in this conversation), "
+        return f"{short(approval)}: yes, no, {always}abort (ends the turn) + Enter"

@@ -24,6 +24,7 @@ from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
 from supervisor.cli.written import write_event
+from transports.question import only_once
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -170,11 +171,15 @@ class Watch:
 
     def _next_approval(self) -> None:
         approval = next(iter(self.printer.approvals), None)
-        self._scene.partly = approval in self.printer.partly
+        self._look_at(approval)
         if approval != self._scene.approval:
             self._scene.approval, self._scene.asked = approval, time.time()
             if approval is not None and not (self._options.read_only or self._options.as_json):
                 self._below(approval)
+
+    def _look_at(self, approval: str | None) -> None:
+        self._scene.partly = approval in self.printer.partly
+        self._scene.once = approval is not None and only_once(self.printer.approvals[approval])
 
     def _below(self, approval: str) -> None:
         """Add a line below an approval if the foot line can't say all that the person needs."""
@@ -242,7 +247,7 @@ class Watch:
         """Show the open approval, again if need be: it may have scrolled far up."""
         if self._scene.approval is not None:
             self.printer.ask(self.printer.approvals[self._scene.approval], whole=whole)
-            self._scene.partly = self._scene.approval in self.printer.partly
+            self._look_at(self._scene.approval)
             self._below(self._scene.approval)
 
     def _ask(self, what: str, method: str, **params: object) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, InputId, ItemId, TurnId
 from actors.vocabulary.records import Record
-from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 from tests.actors.conversation.words import text
 
 BEGINS = (ev.ExecCommandBegin, ev.PatchApplyBegin, ev.McpToolCallBegin)
@@ -23,11 +23,14 @@ class Story:
     seq: int = 0
     turn: TurnId | None = None
     ended: dict[TurnId, ev.TaskComplete | ev.TurnAborted] = field(default_factory=dict)
+    settings: Settings | None = None
+    own: Settings | None = None  # of the turn
     failed: bool = False
     paused: bool = False
     waiting: dict[InputId, BusyPolicy] = field(default_factory=dict)
     withdrawn: set[InputId] = field(default_factory=set)
     words: dict[InputId, str] = field(default_factory=dict)
+    first_words: dict[InputId, str] = field(default_factory=dict)  # before anybody edited them
     taken_by: dict[InputId, TurnId] = field(default_factory=dict)
     items: set[ItemId] = field(default_factory=set)
     calls: dict[CallId, ItemId] = field(default_factory=dict)
@@ -70,11 +73,28 @@ class Story:
         assert turn not in self.ended, "a turn's id is used once"
         assert not self.failed, "a conversation that was given up starts nothing"
         self.turn = turn
+        self._begin_with(events[place])
         inputs, end = self._messages(records, events, place + 1)
         assert inputs, "a turn begins with what was said"
         self._judge_start(inputs)
         self._mark_taken(inputs)
         return end
+
+    @property
+    def running_settings(self) -> Settings | None:
+        return self.own or self.settings
+
+    def _begin_with(self, started: ev.DurableEvent) -> None:
+        assert isinstance(started, ev.TaskStarted)
+        self.own = started.settings
+
+    def _change(self, event: ev.SettingsChanged) -> None:
+        """Only models differ in this test. A turn with a model of its own takes the new one, too."""
+        assert {one.name for one in event.changed} == {"model"}, "a change of nothing is no event"
+        assert event.settings != self.settings or self.own is not None, "a change of nothing is no event"
+        self.settings = event.settings
+        self.own = self.own and self.own.model_copy(update={"model": event.settings.model})
+        self.situations["settings were changed" + (" while a turn had its own" if self.own else "")] += 1
 
     def _judge_start(self, inputs: list[InputId]) -> None:
         urgent = self._waiting(BusyPolicy.INTERRUPT)
@@ -117,7 +137,10 @@ class Story:
             assert message.input_id is not None
             assert message.input_id not in self.taken_by, "input is taken once"
             assert message.input_id not in self.withdrawn, "withdrawn input is not taken"
+            if message.input_id in self.waiting:
+                assert text(message.items) == self.words[message.input_id], "what runs is what waited, as edited"
             self.words[message.input_id] = text(message.items)
+            self.first_words.setdefault(message.input_id, text(message.items))
             inputs.append(message.input_id)
             place += 1
         return inputs, place
@@ -138,11 +161,21 @@ class Story:
         match event:
             case ev.InputQueued() | ev.InputWithdrawn() | ev.QueuePaused() | ev.QueueResumed():
                 self._take_queue(event)
+            case ev.InputEdited():
+                assert event.input_id in self.waiting, "only what waits is edited"
+                self.words[event.input_id] = text(event.items)
+                self.situations["input was edited"] += 1
+            case ev.InputMoved():
+                self._move(event)
             case ev.ConversationFailed() | ev.ConversationRestarted():
                 self.failed = isinstance(event, ev.ConversationFailed)
             case ev.TaskComplete() | ev.TurnAborted():
                 self._end(event, rest)
-            case ev.SessionConfigured() | ev.ConversationRenamed() | ev.ConversationArchived() | ev.SettingsChanged():
+            case ev.SessionConfigured():
+                self.settings = event.settings
+            case ev.SettingsChanged():
+                self._change(event)
+            case ev.ConversationRenamed() | ev.ConversationArchived():
                 pass
             case _:
                 assert self.turn is not None, f"{event.type} outside a turn"
@@ -152,7 +185,7 @@ class Story:
         match event:
             case ev.InputQueued():
                 assert event.input_id not in self.words, "input is accepted once"
-                self.words[event.input_id] = text(event.items)
+                self.words[event.input_id] = self.first_words[event.input_id] = text(event.items)
                 self.waiting[event.input_id] = event.policy
             case ev.InputWithdrawn():
                 del self.waiting[event.input_id]
@@ -174,6 +207,14 @@ class Story:
                 assert self.paused
                 self.paused = False
                 self.situations["the queue was resumed"] += 1
+
+    def _move(self, event: ev.InputMoved) -> None:
+        how = self.waiting.pop(event.input_id)
+        order = [*self.waiting.items()]
+        place = len(order) if event.before is None else [one for one, _ in order].index(event.before)
+        assert event.before is None or order[place][1] is how, "what waits alike changes places"
+        self.waiting = dict([*order[:place], (event.input_id, how), *order[place:]])
+        self.situations["input was moved"] += 1
 
     def _end(self, event: ev.TaskComplete | ev.TurnAborted, rest: list[ev.DurableEvent]) -> None:
         assert self.turn is not None, "a turn ends once"

@@ -396,3 +396,14 @@ def test_a_question_nobody_answers_in_time_is_answered_as_it_says_itself() -> No
     core.output(w.call(), w.ask(deadline_s=5.0).model_copy(update={"default": Decision.ABORT}))
     core.say(TimerFired("approval:question"))
     assert core.orders_of(StopAgent) == [StopAgent(core.turn)]
+
+
+def test_a_tool_approved_for_the_session_is_not_asked_for_again_but_another_tool_of_its_server_is() -> None:
+    core = Core()
+    core.send()
+    core.output(w.call(), w.ask_tool("q1", "write"))
+    core.answer_with(Decision.APPROVED_FOR_SESSION, ANN, "q1")
+    core.output(w.ask_tool("q2", "write"), w.ask_tool("q3", "delete"))
+    assert [one.approval_id for one in summary(core.state).pending] == ["q3"]
+    answers = [(one.approval, one.decision) for one in core.orders_of(AnswerAgent)]
+    assert answers == [("q1", Decision.APPROVED_FOR_SESSION), ("q2", Decision.APPROVED_FOR_SESSION)]

@@ -5,6 +5,7 @@ import pytest
 from actors.conversation import condition
 from actors.conversation.messages import ConnectionClosed, Interrupt
 from actors.conversation.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
+from actors.conversation.summary import line_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.ids import ConnectionId
@@ -105,7 +106,8 @@ def test_a_completed_turn_whose_interrupt_was_accepted_pauses_the_queue() -> Non
     core.interrupt(ANN)
     core.end(Completed("all done"))
     assert core.types[-2:] == ["task_complete", "queue_paused"]
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.COMPLETED, queued=1)
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.COMPLETED, line_of(core.state.facts.pending))
+    assert len(core.state.facts.pending) == 1
 
 
 @pytest.mark.parametrize("outcome", [AgentStopped(), ModelFailed("connection lost"), Crashed("cancelled twice")])

@@ -36,11 +36,14 @@ from actors.conversation.messages import (
     Committed,
     ConnectionClosed,
     Detach,
+    EditInput,
     Inspect,
     Interrupt,
+    MoveInput,
     PageRead,
     Park,
     PassOn,
+    QueueEnd,
     Ready,
     Rename,
     Restart,
@@ -49,6 +52,7 @@ from actors.conversation.messages import (
     Send,
     SessionInput,
     TimerFired,
+    WithdrawAll,
     WithdrawInput,
 )
 from actors.conversation.orders import (
@@ -71,12 +75,13 @@ from actors.conversation.orders import (
     Suspended,
     TakeMore,
     TurnEnded,
+    UseSettings,
 )
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import GreenroomError, StorageFull, TurnFailed
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
-from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 from tests.actors.conversation import words as w
 from tests.actors.conversation.model import Story
 from tests.support.core_driver import SETTINGS, Core, said, with_limits
@@ -86,7 +91,7 @@ OTHER = SETTINGS.model_copy(update={"model": "model-b"})
 CLIENTS = st.sampled_from(["ann", "ben", "cem"])
 DECISIONS = st.sampled_from(list(Decision))
 ORDINARY = settings(
-    max_examples=450,
+    max_examples=520,
     stateful_step_count=60,
     phases=(Phase.generate, Phase.shrink),
     derandomize=True,
@@ -108,6 +113,7 @@ class Agent:
     asked: set[ApprovalId] = field(default_factory=set)
     commands: list[str] = field(default_factory=list)
     message: str | None = None
+    settings: Settings | None = None
     deaf: bool = False  # some of what it said was refused by the disk
 
 
@@ -247,7 +253,7 @@ class Conversation(RuleBasedStateMachine):
         assert answer.seq <= len(self.core.disk.records)
         message = self.asked[caller]
         assert isinstance(message, Send)
-        ids = [one for one, words in self.story.words.items() if words == w.text(message.items)]
+        ids = [one for one, words in self.story.first_words.items() if words == w.text(message.items)]
         if message.key is None:
             assert len(ids) == 1, "what was said is in history once"
             assert self.story.taken_by.get(ids[0]) == answer.turn or ids[0] in self.story.withdrawn
@@ -304,7 +310,7 @@ class Conversation(RuleBasedStateMachine):
                 assert order.seq <= story.seq
                 taken = [one for one, turn in story.taken_by.items() if turn == order.turn]
                 assert order.resume or [one.id for one in order.inputs] == taken
-                self.agent = Agent(order.turn, commands=[])
+                self.agent = Agent(order.turn, commands=[], settings=order.settings)
                 self.saw("a turn was resumed" if order.resume else "a turn was run")
             case StopAgent():
                 assert agent.turn == order.turn, "what does not run is not stopped"
@@ -335,6 +341,10 @@ class Conversation(RuleBasedStateMachine):
                     bodies = (one.body for one in self.core.disk.records if one.type == "exec_command_begin")
                     assert any(f'"{item}"'.encode() in body for body in bodies)
                     self.saw("a command's beginning was stored")
+            case UseSettings():
+                if agent.turn == order.turn:
+                    agent.settings = order.settings
+                    self.saw("a running turn got other settings")
             case OfferInput():
                 assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
@@ -342,11 +352,11 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 18))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begin in a state that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
-        self.send("ann", BusyPolicy.STEER, await_end=True, own=False, key=None)
+        self.send("ann", BusyPolicy.STEER, await_end=True, own=beginning == 17, key=None)
         match beginning:
             case 2 | 3:
                 self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
@@ -399,6 +409,14 @@ class Conversation(RuleBasedStateMachine):
             case 16:
                 self.attach("ben", 0.0, now=True, can_answer=True)
                 self.agent_speaks([0, 5, 6])
+            case 17:
+                settings = self.core.state.facts.settings
+                other = SETTINGS if settings == OTHER else OTHER
+                self.say(ChangeSettings(other, ("model",), settings, by="ben"), self.caller("ben"))
+            case 18:
+                for _ in range(2):
+                    self.send("ben", BusyPolicy.ENQUEUE, await_end=False, own=False, key=None)
+                self.rearrange(self.caller("cem"), "cem", flag=True)
             case _:
                 pass
         self.prompt = prompt
@@ -479,15 +497,26 @@ class Conversation(RuleBasedStateMachine):
                 self.say(Archive(flag), caller)
                 self.say(Archive(archived=False), self.caller(client))
             case 2:
-                self.say(ChangeSettings(OTHER if flag else SETTINGS), caller)
+                seen = self.core.state.facts.settings if len(self.core.disk.records) % 2 else OTHER
+                self.say(ChangeSettings(OTHER if flag else SETTINGS, ("model",), seen, by=client), caller)
             case 3 if pending:
                 self.say(WithdrawInput(pending[-1].id, "not needed"), caller)
             case 4:
                 self.say(Restart(client), caller)
             case 5:
                 self.say(Inspect(), caller)
+            case 6 if len(pending) > 1:
+                self.rearrange(caller, client, flag=flag)
             case _:
                 self.say(ResumeQueue(), caller)
+
+    def rearrange(self, caller: Caller, client: str, *, flag: bool) -> None:
+        """Do to the queue what people do, but for emptying it: that is rare."""
+        first, *_, last = self.core.state.facts.pending
+        self.say(EditInput(first.id, said(self.name("edited")), client), caller)
+        self.say(MoveInput(last.id, QueueEnd.FIRST if flag else first.id, client), self.caller(client))
+        if len(self.core.disk.records) % 8 == 0:
+            self.say(WithdrawAll("all of it", client), self.caller(client))
 
     def hang_up(self, client: str) -> None:
         self.forgiven.update(one for one in self.asked if one.connection == client)
@@ -591,6 +620,7 @@ class Conversation(RuleBasedStateMachine):
             self.compare()
 
     def work(self, count: int | None = None) -> None:
+        self.core.disk.take_text()
         while self.core.disk.under_way and count != 0:
             append, _ = self.core.disk.under_way[0]
             answer = self.core.disk.answer_oldest()
@@ -600,6 +630,7 @@ class Conversation(RuleBasedStateMachine):
                 self.disk_failed = True
                 self.saw("the disk refused")
             self.told.append(answer)
+            self.core.disk.take_text()
             count = None if count is None else count - 1
 
     def compare(self) -> None:
@@ -833,6 +864,7 @@ class Conversation(RuleBasedStateMachine):
             self.page()
         if self.agent.turn is not None:
             self.shown_in_full()
+            assert self.agent.settings == self.story.running_settings, "an agent has the settings that are on disk"
             turn, self.agent = self.agent.turn, Agent()
             self.say(TurnEnded(turn, AgentStopped() if self.core.now % 2 else Completed("at last")))
         elif self.story.questions and not self.core.disk.under_way:
@@ -910,6 +942,7 @@ EXPECTED = (
     "a reader was told of a gap",
     "a repeated request was recognised",
     "a request was cancelled",
+    "a running turn got other settings",
     "a second stop killed",
     "a standing answer was given",
     "a timer: approval",
@@ -930,6 +963,8 @@ EXPECTED = (
     "an urgent input ran",
     "an urgent input ran although the queue was paused",
     "input was accepted",
+    "input was edited",
+    "input was moved",
     "input was withdrawn",
     "it was parked",
     "it was parked with a question",
@@ -939,8 +974,11 @@ EXPECTED = (
     "refused: busy",
     "refused: cancelled",
     "refused: queue_full",
+    "refused: settings_moved",
     "refused: storage_full",
     "refused: wrong_state",
+    "settings were changed",
+    "settings were changed while a turn had its own",
     "steering was taken",
     "the actor failed",
     "the daemon died",

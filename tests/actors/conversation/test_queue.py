@@ -4,6 +4,7 @@ import pytest
 
 from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
 from actors.conversation.orders import AgentStopped, Crashed, ModelFailed, Outcome
+from actors.conversation.summary import line_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Ending, Interrupted
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
@@ -47,7 +48,7 @@ def test_an_interrupt_pauses_the_queue_says_so_and_counts_what_waits() -> None:
     core.interrupt(ANN)
     core.stopped()
     assert core.types[-2:] == ["turn_aborted", "queue_paused"]
-    assert core.said_of(ev.QueuePaused) == [ev.QueuePaused(queued=2)]
+    assert core.said_of(ev.QueuePaused) == [ev.QueuePaused(queued=2, waiting=("a", "b"))]
     answer = core.answer(ANN)
     assert isinstance(answer, Interrupted)
     assert answer.queued == 2
@@ -191,7 +192,8 @@ def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too
     core.interrupt(ANN)
     core.stopped()
     assert runs(core) == [["first"]]
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.REPLACED, queued=1)
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.REPLACED, line_of(core.state.facts.pending))
+    assert len(core.state.facts.pending) == 1
     core.send("again")
     core.end()
     assert runs(core) == [["first"], ["again"], ["instead"]]

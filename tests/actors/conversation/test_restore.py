@@ -3,7 +3,8 @@
 import pytest
 
 from actors.conversation import condition, head_of, restore, survivors_of
-from actors.conversation.facts import apply, unborn
+from actors.conversation.applying import apply
+from actors.conversation.facts import unborn
 from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart, Revived
 from actors.conversation.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.conversation.state import Limits
@@ -11,7 +12,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Done
 from actors.vocabulary.errors import StorageFull, TurnFailed, UnknownConversation, WrongState
 from actors.vocabulary.records import Record
-from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
 
@@ -47,6 +48,19 @@ def test_a_checkpoint_at_any_moment_with_the_events_after_it_gives_the_same_fact
         head = head_of(restore(CONVERSATION, None, records[: place + 1]))
         assert restore(CONVERSATION, head, records[place + 1 :]).facts == core.state.facts
         assert restore(CONVERSATION, head, ()).facts == facts
+
+
+def test_each_checkpoint_has_the_settings_of_its_moment() -> None:
+    core = Core()
+    core.send("one")
+    core.end()
+    for model in ("model-b", "model-c"):
+        changed = SETTINGS.model_copy(update={"model": model})
+        core.say(ChangeSettings(changed))
+        head = core.disk.head
+        assert head is not None
+        assert Settings.model_validate_json(head.settings) == changed
+        assert restore(CONVERSATION, head, ()).facts.settings == changed
 
 
 def behind_the_checkpoint(core: Core) -> list[Record]:

@@ -3,7 +3,8 @@
 import pytest
 
 from actors.conversation.messages import Archive, ConnectionClosed
-from actors.conversation.orders import Completed, GiveInput, InputWanted, ModelFailed, StopAgent
+from actors.conversation.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
+from actors.conversation.summary import line_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import Busy, InvalidInput, QueueFull, WrongState
@@ -240,7 +241,8 @@ def test_input_that_interrupts_runs_although_the_queue_is_paused_and_pauses_noth
     core.interrupt(ANN)
     core.send("two", policy=BusyPolicy.INTERRUPT)
     core.stopped()
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, queued=1)
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, line_of(core.state.facts.pending))
+    assert len(core.state.facts.pending) == 1
     assert w.words_of(core.runs[1].inputs) == ["two"]
 
 
@@ -271,6 +273,16 @@ def test_an_archived_conversation_takes_no_input_until_it_is_brought_back() -> N
     core.say(Archive(archived=False))
     core.send("hi", BEN)
     assert isinstance(core.answer(BEN), Accepted)
+
+
+def test_a_turn_that_a_budget_ends_holds_the_queue_until_the_next_message() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", policy=BusyPolicy.ENQUEUE)
+    core.end(OutOfBudget("10 of 10 requests are used"))
+    assert core.state.facts.paused
+    assert core.said_of(ev.TurnAborted)[-1].reason is AbortReason.BUDGET
+    assert len(core.runs) == 1
 
 
 def test_a_turn_that_failed_leaves_steering_input_waiting() -> None:

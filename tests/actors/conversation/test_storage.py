@@ -347,7 +347,7 @@ def test_an_agent_that_waits_until_its_words_are_stored_is_told_then_and_not_bef
     core.output(w.patch_begin(), StorageAwaited())
     assert core.orders_of(AllStored) == []
     core.store()
-    assert core.orders_of(AllStored) == [AllStored(core.turn)]
+    assert core.orders_of(AllStored) == [AllStored(core.turn, core.state.facts.seq)]
 
 
 def test_an_agent_whose_words_the_disk_refuses_is_stopped_and_never_told_that_they_are_stored() -> None:

@@ -12,6 +12,7 @@ from actors.conversation.orders import (
     Crashed,
     InputWanted,
     ModelFailed,
+    OutOfBudget,
     StorageAwaited,
     TakeMore,
 )
@@ -173,10 +174,11 @@ def test_d4_the_late_end_of_an_older_turn_does_not_end_the_one_that_runs() -> No
         (ModelFailed("502"), ["error", "task_complete"], Ending.ERROR),
         (Crashed("a bug"), ["error", "turn_aborted"], Ending.FAILED),
         (AgentStopped(), ["error", "turn_aborted"], Ending.FAILED),
+        (OutOfBudget("10 requests"), ["error", "turn_aborted"], Ending.BUDGET),
     ],
 )
 def test_d6_however_the_agent_ends_there_is_one_terminal_event_and_the_caller_is_answered(
-    outcome: Completed | ModelFailed | Crashed | AgentStopped, types: list[str], ending: Ending
+    outcome: Completed | ModelFailed | Crashed | AgentStopped | OutOfBudget, types: list[str], ending: Ending
 ) -> None:
     """D1, D3 and D6: on every exit path one end, one answer, and the request's id means nothing any more."""
     core = Core()
@@ -232,7 +234,7 @@ def test_d38_partial_text_is_kept_once_and_marked_when_it_is_cut() -> None:
     core.interrupt()
     core.stopped()
     assert core.said_of(ev.AgentMessage) == [
-        ev.AgentMessage(message="Hello", item_id=ItemId("message"), partial=True)
+        ev.AgentMessage(message="Hello", item_id=ItemId("message"), partial=True, cut=AbortReason.INTERRUPTED)
     ]
 
 

@@ -69,6 +69,44 @@ def ask(
     )
 
 
+def option(id_: str, kind: str, name: str = "") -> ev.ApprovalOption:
+    return ev.ApprovalOption.model_validate({"id": id_, "kind": kind, "name": name or id_})
+
+
+def ask_use(*options: ev.ApprovalOption, approval: str = "question", item: str = "use") -> ev.ToolUseApprovalRequest:
+    """An agent of somebody else asks."""
+    return ev.ToolUseApprovalRequest(
+        call_id=CallId("call"),
+        agent="claude",
+        title="touch x",
+        options=options,
+        approval_id=ApprovalId(approval),
+        item_id=ItemId(item),
+    )
+
+
+def ask_form(*form: ev.FormField, approval: str = "question") -> ev.ElicitationApprovalRequest:
+    """A server asks."""
+    return ev.ElicitationApprovalRequest(
+        call_id=CallId("call"),
+        server="files",
+        message="Which?",
+        form=form,
+        approval_id=ApprovalId(approval),
+        item_id=ItemId("form"),
+    )
+
+
+def ask_tool(approval: str, tool: str, item: str = "tool") -> ev.McpToolCallApprovalRequest:
+    return ev.McpToolCallApprovalRequest(
+        call_id=CallId("call"),
+        server="files",
+        tool=tool,
+        approval_id=ApprovalId(approval),
+        item_id=ItemId(item),
+    )
+
+
 def ask_patch(approval: str = "question", item: str = "patch") -> ev.ApplyPatchApprovalRequest:
     return ev.ApplyPatchApprovalRequest(
         call_id=CallId(f"call-{item}"),

@@ -1,7 +1,7 @@
 """Promises of every turn: words to the model, its words back, events between, one end."""
 
 from tests.judges.promises.client import TERMINAL, is_error, said
-from tests.judges.promises.history import texts, unpaired
+from tests.judges.promises.history import instructions, texts, unpaired
 from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, runs, shell
 
@@ -23,9 +23,8 @@ def base_instructions(trial: Trial) -> None:
     client = trial.server()
     settings = trial.settings() | {"base-instructions": "You will be brief."}
     said(client.answer(client.codex(settings, "say yes")))
-    first = trial.model.requests[0].body["messages"][0]
-    assert first["role"] in {"system", "developer"}, f"the first message is the {first['role']}'s"
-    assert str(first["content"]).startswith("You will be brief."), "they are not what the model got"
+    first = instructions(trial.model.requests[0].body)
+    assert first.startswith("You will be brief."), "they are not what the model got"
 
 
 @promise("A reply continues with the whole history")

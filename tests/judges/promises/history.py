@@ -1,5 +1,6 @@
-"""The history in a request to the model: its messages, calls and outputs, on either wire."""
+"""The history in a request to the model: its messages, calls and outputs, on each wire."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +19,21 @@ class Item:
 
 def history(body: dict[str, Any]) -> list[Item]:
     """The items in order, without the server's own messages before the first of a user."""
-    items = _chat(body["messages"]) if "messages" in body else _responses(body["input"])
+    if "system" in body:
+        items = _messages(body["messages"])
+    else:
+        items = _chat(body["messages"]) if "messages" in body else _responses(body["input"])
     return [item for item in items if not (item.kind == "user" and item.text.startswith(OURS))]
+
+
+def instructions(body: dict[str, Any]) -> str:
+    """The words that stand before the history."""
+    if "system" in body:
+        return _text(body["system"])
+    if "instructions" in body:
+        return str(body["instructions"])
+    first = body["messages"][0]
+    return _text(first["content"]) if first["role"] in {"system", "developer"} else ""
 
 
 def texts(body: dict[str, Any], kind: str) -> list[str]:
@@ -48,6 +62,20 @@ def _chat(messages: list[dict[str, Any]]) -> Iterator[Item]:
             yield Item(message["role"], text)
         for call in message.get("tool_calls") or []:
             yield Item("call", call["function"]["arguments"], call["id"])
+
+
+def _messages(messages: list[dict[str, Any]]) -> Iterator[Item]:
+    for message in messages:
+        for block in message["content"]:
+            match block["type"]:
+                case "text":
+                    yield Item(message["role"], block["text"])
+                case "tool_use":
+                    yield Item("call", json.dumps(block["input"]), block["id"])
+                case "tool_result":
+                    yield Item("output", _text(block.get("content")), block["tool_use_id"])
+                case _:
+                    continue
 
 
 def _responses(items: list[dict[str, Any]]) -> Iterator[Item]:

@@ -21,6 +21,7 @@ from tests.support.mcp_client import Json
 from tests.support.model_server import ModelServer
 
 END_S = 5.0  # until what was killed is gone
+WIRE = os.environ.get("TEST_WIRE", "chat")  # of trials to which the wire makes no difference
 Policy = Literal["never", "untrusted"]
 
 
@@ -70,12 +71,12 @@ class Trial:
         tables = (
             f'[model_providers.scripted-{wire}-{retries}]\nname = "scripted"\nbase_url = "{self.model.base_url}"\n'
             f'wire_api = "{wire}"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n'
-            for wire in ("chat", "responses")
+            for wire in dict.fromkeys(("chat", "responses", WIRE))
             for retries in (0, 2, 4)
         )
         return 'sandbox_mode = "danger-full-access"\n' + "".join(tables)
 
-    def settings(self, policy: Policy = "never", *, wire: str = "chat", retries: int = 0, **more: Any) -> Json:
+    def settings(self, policy: Policy = "never", *, wire: str = WIRE, retries: int = 0, **more: Any) -> Json:
         """Arguments of `codex` that name the scripted model."""
         return {
             "cwd": str(self.work),

@@ -41,6 +41,9 @@ class Doing:
         self.begun.set()
         return await self._work(turn)
 
+    def hurry(self, turn: TurnId) -> None:
+        """Nothing has a grace here but commands, which are the runner's."""
+
     def forget(self, conversation: ConversationId) -> None:
         self.forgotten.append(conversation)
 

@@ -1,5 +1,6 @@
 """The environment and umask of a conversation's commands, and the variables that never reach them."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -33,6 +34,41 @@ def test_the_newest_client_wins_and_its_secrets_stay_out_of_commands() -> None:
     assert environments.of(ONE)["API_KEY"] == "k"
     assert commands(environments) == {"PATH": "/new"}
     assert environments.for_commands(ONE, PLAIN).umask == 0o002
+
+
+def test_the_environment_of_commands_is_worked_out_again_for_another_config_only() -> None:
+    environments = Environments({})
+    environments.remember(ONE, {"PATH": "/client", "MY_LLM": "k"}, 0o077)
+    first = environments.for_commands(ONE, PLAIN).env
+    assert environments.for_commands(ONE, PLAIN).env is first
+    assert commands(environments, NAMED) == {"PATH": "/client"}
+    assert commands(environments) == {"PATH": "/client", "MY_LLM": "k"}
+
+
+def test_nothing_is_kept_of_an_environment_that_no_conversation_has_any_more() -> None:
+    class Variables(dict[str, str]):
+        """As a client's, with references to it that can be counted."""
+
+    environments, env = Environments({}), Variables(PATH="/client")
+    environments.remember(ONE, env)
+    commands(environments)
+    environments.of(ONE)
+    environments.forget(ONE)
+    gone = weakref.ref(env)
+    del env
+    assert gone() is None
+    assert not environments._for_commands
+    assert not environments._whole
+
+
+def test_the_whole_environment_is_the_same_object_until_another_client_comes() -> None:
+    environments = Environments({"PATH": "/daemon", "HOME": "/home"})
+    environments.remember(ONE, {"PATH": "/client"})
+    first = environments.of(ONE)
+    assert environments.of(ONE) is first
+    assert first == {"PATH": "/client", "HOME": "/home"}
+    environments.remember(ONE, {"PATH": "/other"})
+    assert environments.of(ONE)["PATH"] == "/other"
 
 
 def test_a_conversation_without_a_client_has_the_daemons_own_and_the_usual_umask() -> None:

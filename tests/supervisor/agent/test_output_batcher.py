@@ -48,6 +48,27 @@ def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> 
     limited(scene())
 
 
+def test_what_is_held_goes_with_what_follows_it_and_at_the_latest_with_the_end() -> None:
+    async def scene() -> None:
+        session = FakeSession()
+        batcher = OutputBatcher(TURN, session)
+        count = ev.TokenCount(input_tokens=1, output_tokens=1, total_tokens=2)
+        batcher.hold(count)
+        assert not session.messages
+        batcher.emit(words("a"))
+        assert sent(session) == [(count, words("a"))]
+        batcher.emit(words("b"))
+        batcher.hold(count)
+        batcher.taken()
+        assert sent(session)[1:] == [(words("b"),)]
+        batcher.taken()
+        assert len(session.messages) == 2
+        batcher.finish(Completed(None))
+        assert sent(session)[2:] == [(count,)]
+
+    limited(scene())
+
+
 @pytest.mark.parametrize(
     ("news", "batch"),
     [

@@ -90,8 +90,29 @@ def test_a_file_that_is_written_between_two_looks_is_still_found_changed(
 
 def test_what_does_not_exist_cannot_be_updated_or_deleted(tmp_path: Path) -> None:
     reason = "No such file or directory (os error 2)"
-    assert refusal(tmp_path, "*** Update File: a", "-x") == f"Failed to read file to update {tmp_path}/a: {reason}"
-    assert refusal(tmp_path, "*** Delete File: a/b") == f"Failed to delete file {tmp_path}/a/b: {reason}"
+    updating, deleting = refusal(tmp_path, "*** Update File: a", "-x"), refusal(tmp_path, "*** Delete File: a/b")
+    assert updating.startswith(f"Failed to read file to update {tmp_path}/a: {reason}\n")
+    assert deleting.startswith(f"Failed to delete file {tmp_path}/a/b: {reason}\n")
+
+
+def test_a_file_that_is_not_there_is_told_with_what_is_there_instead(tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text("x\n")
+    told = refusal(tmp_path, "*** Update File: setings.py", "-x")
+    assert "\nThere is settings.py. Paths are relative to the working directory; a new file is made by" in told
+    assert f"the deepest folder that does is {tmp_path}." in refusal(tmp_path, "*** Delete File: src/lib/a.py")
+
+
+def test_a_file_that_was_added_before_with_the_same_content_is_told_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    assert "with this very content: leave it out" in refusal(tmp_path, "*** Add File: a", "+x")
+
+
+def test_of_two_places_that_fit_the_first_is_changed_and_the_model_is_told(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\nreturn\nb\nreturn\n")
+    told = planned(tmp_path, "*** Update File: f", "-return", "+return 1").summary
+    note = f"note: change 1 of {tmp_path}/f fits at line 2 and at line 4 as they were"
+    assert told.startswith(f"Success. Updated the following files:\nM f\n{note}")
+    assert "note" not in planned(tmp_path, "*** Update File: f", "@@ b", "-return", "+return 1").summary
 
 
 def test_an_existing_file_is_never_added_over(tmp_path: Path) -> None:
@@ -114,7 +135,7 @@ def test_a_file_is_not_moved_onto_itself(tmp_path: Path) -> None:
 def test_one_operation_that_does_not_fit_refuses_the_patch(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("a\n")
     message = refusal(tmp_path, "*** Add File: new", "+x", "*** Update File: f", "-b", "+c")
-    assert message == f'Failed to find expected lines ["b"] in {tmp_path}/f'
+    assert message.startswith(f'Failed to find expected lines ["b"] in {tmp_path}/f\n')
 
 
 def test_text_that_is_not_utf8_is_not_updated_but_may_be_deleted(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ def test_an_empty_line_at_the_end_of_a_chunk_may_stand_for_the_last_line_feed() 
 
 
 def test_missing_context_is_told() -> None:
-    with pytest.raises(PatchMismatch, match=r"^Failed to find context 'def q' in /w/f$"):
+    with pytest.raises(PatchMismatch, match=r"^Failed to find context 'def q' in /w/f\n"):
         after("a\n", "@@ def q", "-a")
 
 
 def test_missing_lines_are_told() -> None:
     with pytest.raises(PatchMismatch) as failure:
         after("a\n", "-a", ' "é"\t')
-    assert failure.value.message == 'Failed to find expected lines ["a", "\\"é\\"\\t"] in /w/f'
+    assert failure.value.message.startswith('Failed to find expected lines ["a", "\\"é\\"\\t"] in /w/f\n')
 
 
 def test_the_result_ends_with_a_newline() -> None:
@@ -221,3 +221,44 @@ def applied(content: str, diff: list[str]) -> str:
             result += lines[done : done + 1] if line[0] == " " else []
             done += 1
     return "".join(result + lines[done:])
+
+
+FILE = "import os\n\n\ndef greet(name):\n    print('hello', name)\n    return name\n\n\ndef part(name):\n    pass\n"
+
+
+def mistake(*lines: str) -> str:
+    with pytest.raises(PatchMismatch) as failure:
+        after(FILE, *lines)
+    return failure.value.message
+
+
+def test_the_nearest_lines_are_shown_with_the_one_that_differs() -> None:
+    told = mistake("@@", " def greet(name):", "-    print('hi', name)", "+    print(name)")
+    assert "This is change 1 of 1 for that file; nothing of the patch was applied." in told
+    assert "     4|def greet(name):\n     5|    print('hello', name)\n" in told
+    assert "Line 5 differs: the patch has \"    print('hi', name)\"." in told
+
+
+def test_a_line_that_is_only_alike_is_found_too() -> None:
+    told = mistake("-    print('helo', nam)", "+    pass")
+    assert "     5|    print('hello', name)\n" in told
+
+
+def test_a_change_that_was_made_before_is_told_to_be_so() -> None:
+    told = mistake(" def greet(name):", "-    say(name)", "+    print('hello', name)", "     return name")
+    assert "The file has what this change makes already, at line 4: leave the change out." in told
+
+
+def test_changes_in_the_wrong_order_are_told_to_be_so() -> None:
+    told = mistake("@@ def part(name):", "-    pass", "+    go()", "@@", "-import os", "+import sys")
+    assert "This is change 2 of 2" in told
+    assert "These lines are at line 1, before the place of an earlier change" in told
+
+
+def test_a_context_line_that_is_only_alike_is_shown() -> None:
+    told = mistake("@@ def greets(name):", "-    pass", "+    go()")
+    assert "     4|def greet(name):\n" in told
+
+
+def test_of_a_file_that_has_nothing_like_it_that_is_said() -> None:
+    assert "Nothing in the file is like them" in mistake("-zzzzzzzzzz", "+y")

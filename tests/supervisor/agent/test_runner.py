@@ -14,6 +14,7 @@ from actors.conversation.orders import (
     Crashed,
     GiveInput,
     ModelFailed,
+    OutOfBudget,
     StopAgent,
     SuspendAgent,
     Suspended,
@@ -28,6 +29,7 @@ from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.processes import Processes
+from supervisor.agent.spending.over_budget import OverBudget
 from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
@@ -150,7 +152,11 @@ def test_a_model_that_fails_is_no_crash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("error", "outcome"),
-    [(ConfigError("no such provider"), ModelFailed("no such provider")), (KeyError("x"), Crashed("KeyError: 'x'"))],
+    [
+        (ConfigError("no such provider"), ModelFailed("no such provider")),
+        (OverBudget("no requests are left"), OutOfBudget("no requests are left")),
+        (KeyError("x"), Crashed("KeyError: 'x'")),
+    ],
 )
 def test_a_backend_that_cannot_be_had_ends_the_turn(tmp_path: Path, error: Exception, outcome: object) -> None:
     def choose(_: object) -> Backend:

@@ -35,3 +35,8 @@ def test_a_time_that_is_none_is_a_mistake(timeout: str) -> None:
 
 def test_a_name_that_is_no_argument_is_told_shortened() -> None:
     assert len(wrong(PlanArguments, json.dumps({"plan": [], "x" * 100_000: 1}))) < 1000
+
+
+def test_a_time_limit_counts_by_either_of_its_two_names() -> None:
+    told = [parsed(ShellArguments, f'{{"command":["true"],"{name}":700}}') for name in ("timeout", "timeout_ms")]
+    assert [one.timeout for one in told] == [700, 700]

@@ -4,37 +4,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.tools.shell import shortened
+from supervisor.agent.tools.head_and_tail import head_and_tail
 
 
 def test_short_output_is_told_as_it_is() -> None:
-    assert shortened("a\nb", 10, 5) == "a\nb"
-    assert shortened("", 10, 5) == ""
+    assert head_and_tail("a\nb", 10, 5) == "a\nb"
+    assert head_and_tail("", 10, 5) == ""
 
 
 def test_too_many_lines_keep_the_first_and_the_last() -> None:
     text = "".join(f"{number}\n" for number in range(10))
-    assert shortened(text, 1000, 4) == (
+    assert head_and_tail(text, 1000, 4) == (
         "0\n1\n[… 12 bytes left out: at most 4 lines and 1000 bytes are shown …]\n8\n9\n"
     )
 
 
 def test_too_many_bytes_keep_both_ends_and_cut_no_character() -> None:
-    told = shortened("ä" * 100, 21, 5)
+    told = head_and_tail("ä" * 100, 21, 5)
     head, gap, tail = told.split("\n")
     assert (head, tail) == ("ä" * 5, "ä" * 5)
     assert gap.startswith("[… 180 bytes left out: ")
 
 
 def test_one_long_line_among_many_is_cut_by_bytes() -> None:
-    told = shortened("first\n" + "x" * 1000 + "\nlast\n", 100, 256)
+    told = head_and_tail("first\n" + "x" * 1000 + "\nlast\n", 100, 256)
     assert told.startswith("first\nx")
     assert told.endswith("x\nlast\n")
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r", "\x0b", "\u2028"])
 def test_other_line_ends_count_as_lines_too(newline: str) -> None:
-    told = shortened(newline.join("abcdefgh"), 1000, 4)
+    told = head_and_tail(newline.join("abcdefgh"), 1000, 4)
     assert told.startswith("a")
     assert told.endswith("h")
     assert "bytes left out" in told
@@ -44,7 +44,7 @@ def test_other_line_ends_count_as_lines_too(newline: str) -> None:
 @given(st.text(max_size=300), st.integers(4, 60), st.integers(2, 12))
 def test_what_is_told_begins_and_ends_as_the_output_and_is_bounded(text: str, size: int, lines: int) -> None:
     text = text.encode("utf-8", "ignore").decode()
-    told = shortened(text, size, lines)
+    told = head_and_tail(text, size, lines)
     if told != text:
         head, gap, tail = told.partition("\n[… ")
         assert gap

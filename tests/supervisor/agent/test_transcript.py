@@ -14,7 +14,7 @@ from actors.vocabulary.events import MessageKind
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
-from supervisor.agent import transcript as module
+from supervisor.agent import transcript_entries as module
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.request import (
     Called,
@@ -30,8 +30,9 @@ from supervisor.agent.model.request import (
     said,
 )
 from supervisor.agent.model.wire import FORMS, body
+from supervisor.agent.open_calls import OpenCall
 from supervisor.agent.pictures import readable
-from supervisor.agent.transcript import ModelTranscript, OpenCall
+from supervisor.agent.transcript import ModelTranscript
 from supervisor.config.shared import WireApi
 from tests.support.any_event import event_of
 from tests.support.plain_form import PLAIN, items_of
@@ -121,7 +122,7 @@ def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
 
 def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
     transcript = told(call("a"), call("b"), call("c"), output("b"))
-    assert transcript.open_calls == (
+    assert transcript.calls.open == (
         OpenCall(CallId("a"), ItemId("item-a"), "shell", "{}"),
         OpenCall(CallId("c"), ItemId("item-c"), "shell", "{}"),
     )
@@ -162,25 +163,25 @@ def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry()
     first = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
     second = ev.ApprovalResolved(approval_id=ApprovalId("2"), decision=Decision.DENIED, reason="no")
     transcript = told(asked("i", "1"), first, asked("i", "2", retry=True))
-    assert transcript.decided(ItemId("i"), retry=True) is None
+    assert transcript.calls.decided(ItemId("i"), retry=True) is None
     transcript.take(second)
-    known = transcript.decided(ItemId("i"))
-    retried = transcript.decided(ItemId("i"), retry=True)
+    known = transcript.calls.decided(ItemId("i"))
+    retried = transcript.calls.decided(ItemId("i"), retry=True)
     assert known is not None
     assert known.decision is Decision.APPROVED
     assert retried is not None
     assert (retried.decision, retried.reason) == (Decision.DENIED, "no")
-    assert transcript.decided(ItemId("j")) is None
+    assert transcript.calls.decided(ItemId("j")) is None
 
 
 def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() -> None:
     resolved = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
     ended = ev.ExecCommandEnd(call_id=CallId("i"), exit_code=1, item_id=ItemId("i"))
     transcript = told(asked("i", "1"), resolved, ended)
-    assert transcript.ended(ItemId("i")) == ended
+    assert transcript.calls.ended(ItemId("i")) == ended
     transcript.take(ev.TaskStarted())
-    assert transcript.decided(ItemId("i")) is None
-    assert transcript.ended(ItemId("i")) is None
+    assert transcript.calls.decided(ItemId("i")) is None
+    assert transcript.calls.ended(ItemId("i")) is None
 
 
 EVENTS = st.one_of(
@@ -295,7 +296,11 @@ def test_an_event_that_a_restart_does_not_parse_changes_nothing(
 ) -> None:
     transcript, same = (told(user("u"), call("c"), context("c1"), agent("x")) for _ in range(2))
     transcript.take(data.draw(event_of(kind)))
-    assert vars(transcript) == vars(same)
+    assert state_of(transcript) == state_of(same)
+
+
+def state_of(transcript: ModelTranscript) -> dict[str, object]:
+    return {**vars(transcript), "calls": vars(transcript.calls), "_entries": vars(transcript._entries)}  # all of it
 
 
 FOREIGN = st.one_of(
@@ -377,11 +382,11 @@ def noisy(transcript: ModelTranscript, name: str) -> None:
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
     transcript = ModelTranscript(PLAIN)
     noisy(transcript, "a")
-    assert transcript.ended(ItemId("a")) is not None
-    assert transcript.decided(ItemId("a")) is not None
+    assert transcript.calls.ended(ItemId("a")) is not None
+    assert transcript.calls.decided(ItemId("a")) is not None
     transcript.take(ev.ToolOutput(call_id=CallId("a"), item_id=ItemId("a"), output="short"))
-    assert transcript.ended(ItemId("a")) is None
-    assert transcript.decided(ItemId("a")) is None
+    assert transcript.calls.ended(ItemId("a")) is None
+    assert transcript.calls.decided(ItemId("a")) is None
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
@@ -389,8 +394,8 @@ def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() 
     transcript.take(user("four"))
     noisy(transcript, "a")
     transcript.rest()
-    assert transcript.ended(ItemId("a")) is None
-    assert not transcript.open_calls
+    assert transcript.calls.ended(ItemId("a")) is None
+    assert not transcript.calls.open
     assert transcript.size == sum(len(item.data) for item in transcript.items if isinstance(item, Piece))
 
 
@@ -409,3 +414,14 @@ def test_arguments_that_are_no_object_are_sent_back_as_the_text_in_one(arguments
     (called,) = items_of(told(odd("a", arguments=arguments)))
     assert isinstance(called, Called)
     assert json.loads(called.arguments) == {"unreadable": arguments}
+
+
+def test_pictures_of_a_call_reach_the_model_behind_all_the_outputs() -> None:
+    transcript = ModelTranscript(PLAIN)
+    picture = ImageItem(image_url="data:image/png;base64,AAAA")
+    transcript.take(call("a"))
+    transcript.take(call("b"))
+    transcript.take(output("a").model_copy(update={"pictures": (picture,)}))
+    transcript.take(output("b"))
+    kinds = [type(item) for item in items_of(transcript)]
+    assert kinds == [Called, Called, Returned, Returned, Said]

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from actors.conversation.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import UnknownConversation
-from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ids import CallId, ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.settings import Settings
-from supervisor.agent import transcripts
+from supervisor.agent import journal_pages
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.request import Piece, said
 from supervisor.agent.model.wire import FORMS
@@ -78,10 +78,25 @@ def test_nothing_beyond_the_orders_seq_is_read() -> None:
 
 def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene() -> None:
-        monkeypatch.setattr(transcripts, "PAGE", 4)
+        monkeypatch.setattr(journal_pages, "PAGE", 4)
         many = [ev.AgentMessage(message=str(number)) for number in range(50)]
         transcript = await TranscriptCache(journal_of(*many)).open(order(50), PLAIN)
         assert items_of(transcript) == [said("assistant", str(number)) for number in range(50)]
+
+    limited(scene())
+
+
+def test_what_another_agent_said_and_did_is_part_of_it() -> None:
+    async def scene() -> None:
+        use = ev.ToolUseEnd(call_id=CallId("c"), command=("npm", "test"), status="failed", exit_code=1)
+        stored = (ev.UserMessage(message="old"), use, ev.AgentMessage(message="It fails."))
+        transcript = await TranscriptCache(journal_of(*stored)).open(order(3), PLAIN)
+        assert items_of(transcript) == [
+            said("user", "old"),
+            said("user", "<another_agent>\nused a tool: npm test: exit status 1\n</another_agent>"),
+            said("assistant", "It fails."),
+        ]
+        assert not transcript.calls.open
 
     limited(scene())
 

@@ -58,6 +58,21 @@ def test_a_turn_only_waits_while_a_question_is_open() -> None:
     limited(scene())
 
 
+def test_a_turn_does_not_only_wait_while_something_goes_on_behind_its_question() -> None:
+    async def scene() -> None:
+        turn = Turn(an_order(), FakeSession())
+        waits = []
+        for resumable in (False, True):
+            asking = asyncio.create_task(turn.ask(QUESTION, resumable=resumable))
+            await asyncio.sleep(0)
+            waits.append(turn.only_waits)
+            turn.take(AnswerAgent(TURN, QUESTION.approval_id, Decision.DENIED, "no"))
+            await asking
+        assert waits == [False, True]
+
+    limited(scene())
+
+
 def test_a_question_that_was_cancelled_is_closed_and_its_answer_harms_nobody() -> None:
     async def scene() -> None:
         turn = Turn(an_order(), FakeSession())
@@ -104,7 +119,20 @@ def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> No
             StorageAwaited()
         ]
         assert not waiting.done()
-        turn.take(AllStored(TURN))
+        turn.take(AllStored(TURN, 7))
         await waiting
 
     limited(scene())
+
+
+def test_several_that_wait_for_the_disk_at_the_same_time_are_all_told() -> None:
+    async def run() -> list[int]:
+        turn = Turn(an_order(), FakeSession())
+        waits = [asyncio.create_task(turn.stored()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waits[1].cancel()
+        for seq in (7, 8, 9):
+            turn.take(AllStored(TURN, seq))
+        return [await waits[0], await waits[2]]
+
+    assert limited(run()) == [7, 9]

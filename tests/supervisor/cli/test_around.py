@@ -21,6 +21,8 @@ from tests.faults.daemon_harness import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
 
+pytestmark = pytest.mark.long(takes_s=20)
+
 
 def findings(place: Place, code: int) -> dict[str, dict[str, object]]:
     import json

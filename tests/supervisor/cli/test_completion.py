@@ -34,8 +34,22 @@ def test_what_may_come_next(place: Place) -> None:
     assert offered(place, "config", "p") == ["path"]
     assert "exit-codes" in offered(place, "help", "e")
     assert offered(place, "ls", "--json", "id,st") == ["id,state"]
+    assert offered(place, "usage", "--json", "un") == ["unpriced", "uncounted"]
+    assert offered(place, "queue", "completed", "--json", "pol") == ["policy"]
     assert offered(place, "import", "") == [":files"]
     assert offered(place, "nonsense", "") == []
+
+
+def test_agents_are_offered_by_name_those_of_the_config_among_them(quiet: Place) -> None:
+    config = quiet.home / "config.toml"
+    config.write_text('[agents.mine]\ncommand = "/bin/true"\n[agents.claude]\nnetwork = false\n', encoding="utf-8")
+    everyone = offered(quiet, "run", "--agent", "")
+    assert everyone[:3] == ["greenroom", "mine", "claude"]
+    assert "codex" in everyone
+    assert len(everyone) == len(set(everyone))
+    assert offered(quiet, "set", "@last", "agent=m") == ["agent=mine"]
+    config.write_text("agents = [", encoding="utf-8")
+    assert offered(quiet, "agents", "cl") == ["claude", "cline"]
 
 
 def test_nothing_is_offered_and_nothing_said_when_the_daemon_is_down(quiet: Place) -> None:

@@ -37,6 +37,19 @@ def test_an_id_a_prefix_a_name_last_and_here_all_name_a_conversation(place: Plac
     assert "write @last or @here" in place.run("inspect", "@nope", code=5).stderr
 
 
+def test_a_history_is_summed_up_and_the_turn_is_watched(place: Place) -> None:
+    one = place.new("say one", "--name", "long")
+    place.at_rest(one)
+    place.run("send", "long", "say two", "--wait")
+    told = place.run("compact", "long").stdout + place.run("logs", "long").stdout
+    assert "summed up: events 1 to " in told
+    refused = place.run("compact", "long", code=6).stderr
+    assert "there is nothing to sum up" in refused
+    assert place.run("send", "long", "say three", "--wait").stdout.strip() == "three"
+    assert place.run("compact", "long", "--detach").stdout.strip() == "summing up"
+    place.at_rest("long")
+
+
 def test_an_ambiguous_prefix_lists_the_candidates(place: Place) -> None:
     """Two imported conversations have ids that begin alike, as happens among many."""
     conversation = place.new("say x")
@@ -198,8 +211,8 @@ def test_send_says_what_became_of_it(place: Place) -> None:
     assert queued == "queued; 1 message waits"
     assert place.said("send", "talker", "say too") == "joins the running turn"
     told = place.said("interrupt", "talker")
-    drops = "`greenroom interrupt --clear talker` drops them"
-    assert told == f"talker: interrupted; 2 queued messages wait for the next `send`, {drops}"
+    runs, drops = "`greenroom queue talker go` lets them run", "`greenroom queue talker drop --all` drops them"
+    assert told == f'talker: interrupted; 2 messages wait: "say too", "say next"; {runs}, {drops}'
     assert place.said("send", "talker", "count 500") == "sent; 1 queued message runs after it"
     assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "replaces the running turn"
     place.run("interrupt", "talker")
@@ -216,7 +229,7 @@ def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place:
     before = place.json("inspect", "halted")
     assert (before["state"], before["paused"]) == ("idle", True)
     assert "messages, paused until the next `send`" in place.said("status", "halted")
-    assert "queued messages wait for the next `send`" in place.said("interrupt", "halted")
+    assert '"say one", "say two"; `greenroom queue halted go`' in place.said("interrupt", "halted")
     place.run("events", "halted", "-t", "1s", code=124)  # nothing of it comes by itself
     assert place.json("inspect", "halted")["seq"] == before["seq"]
     assert place.json("interrupt", "halted", "--clear", "--json")["queued"] == 0
@@ -322,7 +335,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
 
 
 def test_a_history_larger_than_a_message_is_exported_and_imported(place: Place) -> None:
-    original = place.new("say x", "--name", "large")
+    original = place.new("say x", "--name", "large", "--sandbox", "read-only")  # pins of directories are not imported
     place.at_rest(original)
     head, *lines = place.said("export", "large").splitlines()
     told = json.loads(head)

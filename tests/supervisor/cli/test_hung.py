@@ -20,6 +20,8 @@ from supervisor.paths import locate
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 
+pytestmark = pytest.mark.long(takes_s=35)
+
 BLOCKED = """
 import signal, sys, time
 from supervisor.daemon import program

@@ -12,7 +12,8 @@ from supervisor.cli import checks
 from supervisor.cli.rows import STATES
 from supervisor.cli.top import Sample
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import LISTING, VERBS
+from supervisor.cli.verbs import VERBS
+from supervisor.cli.verbs.options import LISTING
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 from tests.support.standstill import standing_still
@@ -21,7 +22,8 @@ NAMES = {
     "up", "down", "status", "ls", "run", "send", "attach", "logs", "events", "interrupt", "restart", "approvals",
     "approve", "deny", "wait", "inspect", "rename", "fork", "archive", "rm", "export", "import", "clients", "top",
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
-    "search",
+    "search", "skills", "jobs", "set", "agents", "mcp-servers", "compact", "queue", "usage", "budget",
+    "worktree",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
 ALIASES |= {"mcp-server": "mcp"}
@@ -34,10 +36,26 @@ def test_every_verb_is_there_under_every_name_that_fingers_know() -> None:
 
 def test_every_listing_verb_takes_the_same_options() -> None:
     listing = {verb.name for verb in VERBS if set(LISTING) <= set(verb.opts)}
-    assert listing == {"status", "ls", "approvals", "clients", "df"}
+    assert listing == {
+        "status",
+        "ls",
+        "approvals",
+        "clients",
+        "df",
+        "skills",
+        "jobs",
+        "agents",
+        "mcp-servers",
+        "queue",
+        "usage",
+        "budget",
+        "worktree",
+    }
 
 
-@pytest.mark.parametrize("verb", ["status", "ls", "approvals", "clients", "df"])
+@pytest.mark.parametrize(
+    "verb", ["status", "ls", "approvals", "clients", "df", "skills", "agents", "mcp-servers", "worktree"]
+)
 def test_an_unknown_field_is_answered_with_the_known_ones(place: Place, verb: str) -> None:
     told = place.run(verb, "--json", "nonsense", code=2).stderr
     message = json.loads(told)["error"]["message"]

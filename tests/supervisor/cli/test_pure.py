@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from actors.vocabulary.visible import unseen
-from supervisor.cli import verbs, words
+from supervisor.cli import words
 from supervisor.cli.approval_text import asks
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
@@ -31,7 +31,7 @@ from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.table import Column, drawn
 from supervisor.cli.terminal import Paint
-from supervisor.cli.verbs import VERBS, find
+from supervisor.cli.verbs import VERBS, find, options
 from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
 from transports.dialects.mcp import tools
@@ -139,6 +139,38 @@ def test_a_field_to_sort_by_may_begin_with_a_dash() -> None:
     assert parse(ls, ["--sort=-tokens"]).sort == "-tokens"
     with pytest.raises(Problem, match="expected one argument"):
         parse(ls, ["--sort", "--all"])
+
+
+@pytest.mark.parametrize(
+    ("verb", "said", "wanted"),
+    [
+        ("jobs", "read -f 3f2a", {"what": "read", "follow": True, "job": "3f2a"}),
+        ("queue", "work move --first 3f2a", {"what": "move", "first": True, "input": "3f2a"}),
+        ("wait", "a -t 3 b", {"conversation": ["a", "b"], "timeout": 3.0}),
+        ("set", "a --json name=x", {"conversation": "a", "settings": ["name=x"]}),
+        ("queue", "work edit 3f2a -- -x", {"input": "3f2a", "prompt": "-x"}),
+    ],
+)
+def test_options_may_stand_between_any_two_words(verb: str, said: str, wanted: dict[str, object]) -> None:
+    found = find(verb)
+    assert found is not None
+    chosen = vars(parse(found, said.split()))
+    assert {name: chosen[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("verb", "said", "wrong"),
+    [
+        ("jobs", "reed", "'reed' is not possible here; write one of list, read, write, wait, end"),
+        ("usage", "--by hour", "--by can't be 'hour'; write one of day, model, directory, conversation"),
+    ],
+)
+def test_a_word_that_is_none_of_a_few_is_told_with_the_few_once(verb: str, said: str, wrong: str) -> None:
+    found = find(verb)
+    assert found is not None
+    with pytest.raises(Problem) as told:
+        parse(found, said.split())
+    assert str(told.value) == wrong
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
@@ -253,6 +285,8 @@ def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() ->
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
+    once = Scene(running=True, approval="approval-id", asked=100.0, once=True)
+    assert ["always" in talk.foot(once, 105.0, columns) for columns in (70, 80)] == [False, False]
     assert pressed(talk, f"y{ENTER}", asked, 105.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
@@ -551,5 +585,5 @@ def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
 def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:
     policies, modes = list(ApprovalPolicy), list(SandboxMode)
     taken = tools.BY_NAME["codex"]["inputSchema"]["properties"]
-    assert list(verbs.APPROVALS) == taken["approval-policy"]["enum"] == policies
-    assert list(verbs.SANDBOXES) == taken["sandbox"]["enum"] == modes
+    assert list(options.APPROVALS) == taken["approval-policy"]["enum"] == policies
+    assert list(options.SANDBOXES) == taken["sandbox"]["enum"] == modes

@@ -20,9 +20,11 @@ HEAVY = {
 LIGHT = {
     "actors",
     "actors.vocabulary",
+    "actors.vocabulary.brief",
     "actors.vocabulary.visible",
     "transports",
     "transports.question",
+    "transports.waiting_words",
     "greenroom",
     "greenroom.connection",
     "greenroom.wire",

@@ -96,8 +96,8 @@ def test_memory_of_a_running_command_is_that_of_its_processes(place: Place) -> N
     rows = {}
 
     def there() -> bool:
-        table = [line.split("\t") for line in place.run("top").stdout.splitlines()[2:]]
-        rows.update({row[0]: row[6] for row in table})
+        head, *table = [line.split("\t") for line in place.run("top").stdout.splitlines()[1:]]
+        rows.update({row[0]: row[head.index("MEMORY")] for row in table})
         return rows.get(conversation[:8], "-") != "-"
 
     until(there)

@@ -35,6 +35,7 @@ READY = {
     "approval": "@last",
     "file": "/nothing/here.jsonl",
     "name": "calm",
+    "settings": "effort=low",
     "words": "walrus",
 }
 

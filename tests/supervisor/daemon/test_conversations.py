@@ -169,7 +169,12 @@ def test_an_interrupt_is_answered_when_all_of_the_turn_is_gone(client: ControlPe
     assert (stopped["ending"], stopped["queued"]) == ("interrupted", 0)
     assert client.answer(sent)["ending"] == "interrupted"
     assert watching.types[-1] == "turn_aborted"
-    assert other.call("conversation/interrupt", conversation=one) == {"turn": None, "ending": None, "queued": 0}
+    assert other.call("conversation/interrupt", conversation=one) == {
+        "turn": None,
+        "ending": None,
+        "queued": 0,
+        "waiting": [],
+    }
 
 
 def test_several_are_interrupted_by_one_request_and_one_that_is_refused_keeps_none_of_the_others(

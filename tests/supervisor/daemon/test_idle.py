@@ -1,5 +1,6 @@
 """An idle daemon has loaded nothing that only a conversation or a model needs. Later it is all there."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,33 @@ from tests.faults.daemon_harness import DaemonHarness
 
 ROOT = Path(__file__).parents[3]
 TLS = ROOT / "tests" / "data" / "tls"
-IDLE_MIB = 44  # 40 on the machine of docs/performance.md; libraries differ from system to system
+IDLE_MIB = 42  # 40 on the machine of docs/performance.md; libraries differ from system to system
+OF_THE_AGENT = {
+    *("backends", "environments", "folders", "model.errors", "output_batcher", "pins", "processes.after_death"),
+    *("processes.command", "processes.ending", "processes.exits", "processes.guard", "processes.input"),
+    *("processes.last_life", "processes.output", "processes.pipes", "processes.platform", "processes.processes"),
+    *("processes.procfs", "processes.ps", "processes.spawn", "processes.table", "processes.tags", "processes.tree"),
+    *("reading", "repositories", "runner", "sandbox.left_behind", "search_paths", "spending.over_budget", "turn"),
+    *("turn_hook", "workspace"),
+}
+OF_OTHERS = {
+    *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.described"),
+    *("transports.dialects.control.schema", "transports.dialects.control.shapes", "supervisor.engine.own_agent"),
+    *("supervisor.services.codex_services", "bz2", "lzma", "zlib", "sysconfig", "http.client", "httpx", "email"),
+}
+
+AS_IT_STARTS = """
+import os, signal, sys
+from supervisor.daemon import program
+
+class Telling(program.Teller):
+    def __call__(self, text):
+        print(*(text.decode().split() + [name for name, one in sys.modules.items() if type(one).__name__ != "_Late"]))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+program.Teller = Telling
+program.main([])
+"""
 
 TALKING_TLS = """
 import supervisor.daemon.late_imports as late
@@ -25,6 +52,8 @@ assert "_ssl" not in sys.modules and "email" not in sys.modules
 assert importlib.metadata.version("pydantic")
 import secrets, ssl
 assert len(secrets.token_hex(4)) == 8
+from zoneinfo import ZoneInfo
+assert [ZoneInfo("UTC").key, ZoneInfo("UTC").key] == ["UTC", "UTC"]
 
 async def talk():
     ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -48,14 +77,34 @@ def idle(tmp_path: Path) -> Iterator[DaemonHarness]:
 
 
 def test_an_idle_daemon_has_neither_openssl_nor_a_shell_s_grammar_and_is_small(idle: DaemonHarness) -> None:
-    idle.caller("somebody").call("daemon/status")
+    idle.caller("somebody")
     loaded = Path(f"/proc/{idle.pid}/maps").read_text(encoding="utf-8")
     assert "libsqlite3" in loaded or "_sqlite3" in loaded, "the list is of something else"
     assert not {name for name in ("libssl", "libcrypto", "tree_sitter", "httptools") if name in loaded}
     assert idle.rss() < IDLE_MIB << 20
 
 
+def test_a_daemon_starts_without_what_only_a_conversation_or_a_schema_needs(tmp_path: Path) -> None:
+    environ = {"PATH": os.defpath, "HOME": str(tmp_path), "GREENROOM_HOME": str(tmp_path / "home")}
+    said = subprocess.check_output(
+        [sys.executable, "-c", AS_IT_STARTS], cwd=ROOT, env=environ, text=True, timeout=60
+    ).split()
+    assert said[0] == "ready"
+    packages = {name.rpartition(".")[0] for name in said}
+    of_the_agent = {name.removeprefix("supervisor.agent.") for name in said if name.startswith("supervisor.agent.")}
+    assert of_the_agent - {name.removeprefix("supervisor.agent.") for name in packages} <= OF_THE_AGENT
+    assert not OF_OTHERS & {*said}
+
+
 def test_what_is_loaded_late_works_when_it_is_used() -> None:
     code = TALKING_TLS.format(cert=str(TLS / "cert.pem"), key=str(TLS / "key.pem"))
     said = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True, timeout=60)
     assert said == "TLSv1.3 b''\n"
+
+
+def test_an_agent_without_mcp_servers_has_none_of_the_sdk() -> None:
+    code = (
+        "import supervisor.engine.own_agent, sys\n"
+        "print(sorted({one.split('.')[0] for one in sys.modules} & {'mcp', 'mcp_types', 'httpx2', 'starlette'}))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True, timeout=60) == "[]\n"

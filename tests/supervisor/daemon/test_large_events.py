@@ -14,6 +14,8 @@ import pytest
 from tests.support.control_peer import ControlPeer
 from tests.support.daemon_process import ROOT, DaemonProcess
 
+pytestmark = pytest.mark.long(takes_s=15)
+
 MIB = 1 << 20
 SIZES = (48 * MIB,)  # characters; more than 64 MiB as an event, which is all that a client may leave unread
 CARRIED = (12 * MIB,)  # nearly 17 MiB as an event: more than a message may have, less than is shortened

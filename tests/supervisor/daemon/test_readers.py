@@ -160,7 +160,9 @@ def test_who_comes_back_with_its_cursor_again_and_again_has_every_event_once(
     sent = client.start(
         "conversation/send",
         conversation=one,
-        prompt="; then; ".join('call update_plan {"plan":[{"step":"s","status":"pending"}]}' for _ in range(60)),
+        prompt="; then; ".join(
+            f'call update_plan {{"plan":[{{"step":"{n}","status":"pending"}}]}}' for n in range(60)
+        ),
         wait=True,
     )
     seen: list[dict[str, Any]] = []
@@ -178,7 +180,7 @@ def test_who_comes_back_with_its_cursor_again_and_again_has_every_event_once(
 def test_a_long_history_comes_in_pages_and_then_live(client: ControlPeer) -> None:
     one = client.create()
     client.send(
-        one, "; then; ".join('call update_plan {"plan":[{"step":"s","status":"pending"}]}' for _ in range(200))
+        one, "; then; ".join(f'call update_plan {{"plan":[{{"step":"{n}","status":"pending"}}]}}' for n in range(200))
     )
     watching = client.attach(one)
     client.wait_live(watching)

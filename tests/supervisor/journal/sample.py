@@ -57,6 +57,7 @@ def head(
         generation=1,
         archived=archived,
         tokens=17,
+        unpriced=1,
     )
 
 

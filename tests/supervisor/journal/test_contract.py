@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.ports import Journal
-from actors.vocabulary.records import Append, Head, ListQuery
+from actors.vocabulary.records import Append, Head, KeptText, ListQuery, OldText
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import (
@@ -401,3 +401,59 @@ def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
         journal.read(A, 0, 1)
     with pytest.raises(StorageFailed):
         journal.listed(ListQuery())
+
+
+# --- unfinished text ------------------------------------------------------------------------------------------------
+
+
+def piece(start: int, end: int, tail: str = "item/agent_message_delta", since: int = 2) -> KeptText:
+    return KeptText(tail, since, start, end, b'{"delta":"%d"}' % start)
+
+
+def test_unfinished_text_is_kept_beside_the_events_in_pieces(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), Append(A, (), kept=(piece(0, 5), piece(0, 1, "other")))])
+    stored(journal, [Append(A, (), kept=(piece(5, 9),))])
+    assert journal.kept_text(A) == (piece(0, 5), piece(5, 9), piece(0, 1, "other"))
+    assert journal.kept_text(B) == ()
+    page = journal.read(A, 0, 10)
+    assert page is not None
+    assert [one.seq for one in page.records] == [1, 2]
+
+
+def test_text_is_removed_with_the_event_that_says_all_of_it_or_not_at_all(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), Append(A, (), kept=(piece(0, 5), piece(0, 1, "other")))])
+    whole = OldText("item/agent_message_delta", 2, 1 << 62)
+    assert kinds(journal.commit([Append(A, (record(9),), old=(whole,))])) == [CONFLICT]
+    assert len(journal.kept_text(A)) == 2
+    stored(journal, [Append(A, (record(3),), old=(whole,))])
+    assert journal.kept_text(A) == (piece(0, 1, "other"),)
+
+
+def test_the_pieces_of_a_text_are_removed_up_to_a_place(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), Append(A, (), kept=(piece(0, 5),)), Append(A, (), kept=(piece(5, 9),))])
+    stored(journal, [Append(A, (), kept=(piece(9, 12),), old=(OldText("item/agent_message_delta", 2, 5),))])
+    assert journal.kept_text(A) == (piece(5, 9), piece(9, 12))
+
+
+def test_the_same_item_that_begins_again_is_another_text(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), Append(A, (), kept=(piece(0, 5), piece(0, 3, since=1)))])
+    stored(journal, [Append(A, (), old=(OldText("item/agent_message_delta", 1, 1 << 62),))])
+    assert journal.kept_text(A) == (piece(0, 5),)
+
+
+def test_the_end_of_a_turn_clears_all_text_of_its_conversation_even_what_came_in_the_same_commit(
+    journal: Journal,
+) -> None:
+    kept = [Append(A, (), kept=(piece(0, 5),)), Append(B, (), kept=(piece(0, 5),))]
+    stored(journal, [begin(A, 2), begin(B, 2), *kept, Append(A, (record(3),), clears=True)])
+    assert (journal.kept_text(A), journal.kept_text(B)) == ((), (piece(0, 5),))
+    finished = Append(B, (record(3),), old=(OldText("item/agent_message_delta", 2, 1 << 62),))
+    stored(journal, [Append(B, (), kept=(piece(5, 6),)), finished])
+    assert journal.kept_text(B) == ()
+
+
+def test_the_text_of_a_deleted_conversation_is_gone(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), Append(A, (), kept=(piece(0, 5),))])
+    journal.delete(A)
+    stored(journal, [begin(A, 2)])
+    assert journal.kept_text(A) == ()

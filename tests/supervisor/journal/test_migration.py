@@ -20,6 +20,8 @@ from tests.supervisor.journal.sample import begin, contents, conversation, follo
 from tests.supervisor.journal.test_crash import PATIENCE_S, start
 from tests.supervisor.journal.test_damage import root, ruin, suspect
 
+pytestmark = pytest.mark.long(takes_s=15)
+
 COUNT = 45  # conversations: more than a few pieces
 STATES = ("idle", "archived", "failed", "running")
 ALL = ListQuery(archived=True)

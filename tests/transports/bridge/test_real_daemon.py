@@ -17,6 +17,8 @@ from tests.support.bridge import Client, FakeDaemon, request, wait_until
 from tests.support.home import Home
 from tests.support.standstill import standing_still
 
+pytestmark = pytest.mark.long(takes_s=25)
+
 TOGETHER = 20
 REAL = ("--launch", "real")
 

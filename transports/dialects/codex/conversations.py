@@ -61,22 +61,21 @@ def send_user_turn(call: CodexCall, wanted: p.SendUserTurn) -> Script[JsonObject
     _refuse_nothing(wanted.items)
     with about(wanted.conversation):
         current = (yield from command(wanted.conversation, Inspect())).settings
-    settings = current.model_copy(
-        update={
-            "cwd": Path(call.client.cwd) / wanted.cwd,
-            "approval_policy": wanted.approval_policy,
-            "sandbox": wanted.sandbox_policy,
-            "model": wanted.model,
-            "effort": wanted.effort or current.effort,
-            "summary": wanted.summary,
-        }
-    )
+    own = {
+        "cwd": Path(call.client.cwd) / wanted.cwd,
+        "approval_policy": wanted.approval_policy,
+        "sandbox": wanted.sandbox_policy,
+        "model": wanted.model,
+        "effort": wanted.effort or current.effort,
+        "summary": wanted.summary,
+    }
+    settings = current.model_copy(update=own)
     try:
         permitted = yield from ask(Permit(settings, current, call.state.person))
     except GreenroomError as why:
         raise invalid_request(why.message) from None
     tell_notices(call.state, permitted)
-    return (yield from _send(call, wanted.conversation, wanted.items, permitted.settings))
+    return (yield from _send(call, wanted.conversation, wanted.items, permitted.settings, tuple(own)))
 
 
 def interrupt_conversation(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
@@ -92,9 +91,13 @@ def _refuse_nothing(items: tuple[InputItem, ...]) -> None:
 
 
 def _send(
-    call: CodexCall, conversation: ConversationId, items: tuple[InputItem, ...], settings: Settings | None
+    call: CodexCall,
+    conversation: ConversationId,
+    items: tuple[InputItem, ...],
+    settings: Settings | None,
+    own: tuple[str, ...] = (),
 ) -> Script[JsonObject]:
     call.do(Ask(RememberEnvironment(conversation)))
     with about(conversation):
-        yield from command(conversation, Send(items, settings=settings, by=call.client.label))
+        yield from command(conversation, Send(items, settings=settings, by=call.client.label, own=own))
     return {}

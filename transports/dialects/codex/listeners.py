@@ -6,10 +6,17 @@ from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
+from actors.vocabulary.events import (
+    ApplyPatchApprovalRequest,
+    ApprovalRequest,
+    ElicitationApprovalRequest,
+    ExecApprovalRequest,
+    McpToolCallApprovalRequest,
+)
 from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
 from transports.codex_events import listener_notification, translated
+from transports.codex_questions import as_command, as_known, why
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, about, invalid_request
@@ -20,7 +27,10 @@ from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
-KnownQuestion = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
+
+KnownQuestion = (  # what Codex clients can be asked
+    ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest
+)
 
 
 class ListenerSink(Struct, eq=False):
@@ -44,9 +54,10 @@ class ListenerSink(Struct, eq=False):
 
     def _ask(self, request: ApprovalRequest) -> None:
         questions = self.state.questions
-        if not isinstance(request, KnownQuestion):
+        known = as_known(request)
+        if not isinstance(known, KnownQuestion):
             return questions.cannot_ask(request, self.conversation, self._say)
-        method, params = approval(self.conversation, request)
+        method, params = approval(self.conversation, known)
         return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
 
     def _say(self, request: ApprovalRequest) -> None:
@@ -54,13 +65,16 @@ class ListenerSink(Struct, eq=False):
 
 
 def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
-    """The method and params of a question, the only params in snake case."""
+    """The method and params of a question, the only params in snake case. What is neither is put as a command."""
     asked = request.model_dump(mode="json")
     common = {"conversation_id": conversation, "call_id": request.call_id}
     optional = {name: asked[name] for name in ("reason", "grant_root") if asked.get(name) is not None}
     if isinstance(request, ExecApprovalRequest):
         return "execCommandApproval", {**common, "command": asked["command"], "cwd": asked["cwd"], **optional}
-    return "applyPatchApproval", {**common, "file_changes": asked["changes"], **optional}
+    if isinstance(request, ApplyPatchApprovalRequest):
+        return "applyPatchApproval", {**common, "file_changes": asked["changes"], **optional}
+    words = list(as_command(request))
+    return "execCommandApproval", {**common, "command": words, "cwd": "/", "reason": why(request)}
 
 
 def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:

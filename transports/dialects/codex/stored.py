@@ -61,7 +61,7 @@ def resume(call: CodexCall, wanted: p.ResumeConversation) -> Script[JsonObject]:
         with worded(invalid_request, "error deriving config"):
             settings = yield from _overridden(call, settings, wanted.overrides)
         with worded(internal_error, "error resuming conversation"):
-            yield from command(conversation, ChangeSettings(settings))
+            yield from command(conversation, ChangeSettings(settings, by=call.client.label))
     with worded(internal_error, "error resuming conversation"):
         messages = yield from _history(conversation)
     configured = {

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
+from actors.conversation.messages import QueueEnd
 from actors.vocabulary.answers import Condition
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
@@ -13,6 +14,8 @@ Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
 Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake and not a number
 Whole = Annotated[int, Strict()]
+TrialSeconds = Annotated[float, Strict(), Field(gt=0, le=300)]  # some agents load for 10 s on a busy machine
+WaitSeconds = Annotated[float, Strict(), Field(ge=0, le=60)]  # one that wants more asks again
 Seq = Annotated[Whole, Field(ge=0, lt=1 << 62)]
 PAGE = 256
 
@@ -46,18 +49,41 @@ class Named(Params):
     conversation: Conversation
 
 
+WritableRoots = Annotated[tuple[str, ...], Field(max_length=64)]
+ROOTS = "Further directories that may be written; relative to the client's."
+
+
 class Create(Params):
     name: Identifier | None = Field(None, description="Its name; unique.")
     cwd: str | None = Field(None, description="Working directory; relative to the client's.")
+    agent: Identifier | None = Field(None, description="The agent that carries out turns. Default: from the config.")
     model: str | None = Field(None, description="The model. Default: from the config.")
     provider: str | None = Field(None, description="The model provider. Default: from the config.")
     profile: str | None = Field(None, description="Profile of the config to use.")
     approval_policy: ApprovalPolicy | None = Field(None, description="When to ask for an approval.")
     sandbox: SandboxMode | None = Field(None, description="What commands may read and write.")
+    writable_roots: WritableRoots | None = Field(None, description=ROOTS)
     config: JsonObject = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
     include_plan_tool: Flag | None = Field(None, description="Offer update_plan.")
     include_apply_patch_tool: Flag | None = Field(None, description="Offer apply_patch as a tool.")
+
+
+class Values(Params):
+    """New values of settings; what is left out stays, and null means what the config says."""
+
+    model: Identifier | None = Field(None, description="The model.")
+    provider: Identifier | None = Field(None, description="The model provider.")
+    profile: Identifier | None = Field(None, description="A profile of the config, whose values are taken.")
+    effort: Identifier | None = Field(None, description="How hard a reasoning model thinks.")
+    approval_policy: Identifier | None = Field(None, description="When to ask for an approval.")
+    sandbox: Identifier | None = Field(None, description="What commands may read and write.")
+    writable_roots: WritableRoots | None = Field(None, description=ROOTS)
+    agent: Identifier | None = Field(None, description="The agent that carries out turns.")
+
+    @property
+    def given(self) -> dict[str, str | tuple[str, ...] | None]:
+        return {name: getattr(self, name) for name in Values.model_fields if name in self.model_fields_set}
 
 
 class ListConversations(Params):
@@ -81,6 +107,45 @@ class Send(Named):
     key: Identifier | None = Field(
         None, description="Idempotency key, kept for a day: the same key is accepted only once."
     )
+    settings: Values = Field(
+        Values(), description="Settings of the turn that it starts, and of no other; so it gets a turn of its own."
+    )
+
+
+class Set(Named):
+    settings: Values = Field(Values(), description="New values; what is left out stays.")
+    name: Identifier | None = Field(None, description="Its new name; null removes it.")
+
+
+class Budget(Named):
+    limits: dict[str, str | float | None] = Field(
+        default_factory=dict,
+        description="New limits, by unit or scope.unit: a number, or a text like +50 for so much more than now; "
+        "null: what the config says.",
+    )
+
+
+class SharedBudgets(Params):
+    limits: dict[str, str | float | None] = Field(
+        default_factory=dict,
+        description="Larger limits than the config has, by day.unit or home.unit: a number, or a text like +50 for "
+        "so much more than now; null: what the config says. That of a day counts on that day.",
+    )
+
+
+class ReadUsage(Params):
+    by: Literal["day", "model", "directory", "conversation"] = Field("day", description="The groups of the sums.")
+    since: Annotated[float, Strict()] | None = Field(
+        None, description="From the day of this moment on, in seconds since 1970."
+    )
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of groups.")
+
+
+class Compact(Named):
+    wait: Flag = Field(False, description="Answer when its turn has ended, not when the request is stored.")
+    key: Identifier | None = Field(
+        None, description="Idempotency key, kept for a day: the same key is accepted only once."
+    )
 
 
 class Interrupt(Named):
@@ -100,6 +165,10 @@ class AnswerApproval(Params):
     approval: Identifier = Field(description="The approval's id.")
     decision: Decision = Field(description="approved, approved_for_session, denied or abort.")
     reason: str = Field("", description="Why; the model reads it.")
+    option: str = Field("", description="One of the options that an agent offers, by its id or its name.")
+    content: dict[str, object] = Field(
+        default_factory=dict, description="What a server is told: its fields' names, and a value each."
+    )
 
 
 class ListApprovals(Params):
@@ -130,9 +199,7 @@ class ReadEvents(Params):
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
-    wait_s: Annotated[float, Strict(), Field(ge=0, le=60)] = Field(
-        0, description="How long to wait if there is no event yet."
-    )
+    wait_s: WaitSeconds = Field(0, description="How long to wait if there is no event yet.")
 
 
 class Rename(Named):
@@ -148,6 +215,7 @@ class Fork(Named):
         None, description="Copy the history up to this seq. Default: all of it."
     )
     name: Identifier | None = Field(None, description="Name of the new conversation.")
+    settings: Values = Field(Values(), description="Settings in which it differs from the other.")
 
 
 class Export(Named):
@@ -162,9 +230,53 @@ class Import(Params):
     new_id: Flag = Field(False, description="Use a new id; needed if the conversation still exists.")
 
 
-class Withdraw(Named):
+class ReadQueue(Named):
+    input: Identifier | None = Field(None, description="Only this one, whole: with its items.")
+
+
+class EditInput(Named):
     input: Identifier = Field(description="The waiting input's id.")
+    prompt: str | None = Field(None, description="The text from now on. Either this or `items`.")
+    items: tuple[InputItem, ...] = Field((), description="Text and pictures from now on.")
+
+
+class MoveInput(Named):
+    input: Identifier = Field(description="The waiting input's id.")
+    before: Identifier | None = Field(None, description="The id of the one that is to come after it. Or `to`.")
+    to: QueueEnd | None = Field(None, description="first or last of those that wait as it does.")
+
+
+class Withdraw(Named):
+    input: Identifier | None = Field(None, description="The waiting input's id; or say `all`.")
+    all: Flag = Field(False, description="Everything that waits.")
     reason: str = Field("", description="Why; kept in the history.")
+
+
+class CheckAgent(Params):
+    agent: Identifier = Field(description="The agent, by its name in the config or in the table of known ones.")
+    seconds: TrialSeconds = Field(60.0, description="How long to wait for it at most.")
+
+
+class ListJobs(Params):
+    conversation: Conversation | None = Field(None, description="Only those of this conversation.")
+
+
+class NamedJob(Params):
+    job: Identifier = Field(description="The job's id, or the beginning of it.")
+
+
+class ReadJob(NamedJob):
+    after: Whole = Field(0, description="The place up to which its output is known: `next` of the answer before.")
+    seconds: WaitSeconds = Field(0.0, description="How long to wait if there is nothing new.")
+
+
+class WriteJob(NamedJob):
+    text: str = Field(description="What to write to it, with its newline.")
+    end_input: Flag = Field(False, description="Whether its input ends behind it.")
+
+
+class WaitForJob(NamedJob):
+    seconds: WaitSeconds = Field(30.0, description="How long to wait at most.")
 
 
 class Resolve(Params):

@@ -6,41 +6,76 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from actors.conversation.effects import Slice
+from actors.vocabulary.agent_now import MODE, MODEL, AgentNow, OptionNow
 from actors.vocabulary.answers import (
     Accepted,
     Answered,
     Attached,
+    Changed,
     Done,
     Interrupted,
     Reader,
     Resolved,
     Summary,
     TurnResult,
+    WaitingInput,
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
-from actors.vocabulary.ids import ConversationId, RequestId, TurnId
+from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
-from transports.dialects.control import shapes as s
 from transports.jsonrpc import JsonObject
 from transports.requests import Hit, Plain, Stored
 
 quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
+# As in shapes.py, which only the schema needs; a test keeps them alike.
 MEMBERS: Mapping[type[object], tuple[str, ...]] = {
-    answer: tuple(shape.model_fields)
-    for answer, shape in (
-        (Done, s.Empty),
-        (Accepted, s.Taken),
-        (TurnResult, s.TurnOver),
-        (Interrupted, s.Stopped),
-        (Answered, s.Decided),
-        (Resolved, s.Reference),
-        (Stored, s.Reference),
-        (Reader, s.Reader),
-        (Hit, s.Hit),
-    )
+    Done: (),
+    Accepted: ("input", "turn", "seq", "queued", "duplicate"),
+    TurnResult: ("turn", "ending", "message", "seq"),
+    WaitingInput: ("input", "policy", "preview", "by", "since"),
+    Answered: ("approval", "decision", "option"),
+    Resolved: ("conversation",),
+    Stored: ("conversation",),
+    Reader: ("connection", "subscription", "seq", "behind", "read_only"),
+    Hit: ("conversation", "name", "cwd", "seq", "ts", "kind", "text", "marks"),
+    Summary: (
+        *("conversation", "state", "name", "settings", "seq", "turn", "queued", "waiting", "paused", "pending"),
+        *(
+            "readers",
+            "tokens",
+            "usd",
+            "unpriced",
+            "uncounted",
+            "context_tokens",
+            "context_window",
+            "created",
+            "updated",
+            "preview",
+        ),
+        *("agent_now", "failed"),
+    ),
+    OptionNow: ("id", "name", "category", "value"),
+    AgentNow: ("agent", "session", "how", "program", "can", "note", "model", "mode", "options"),
+    Head: (
+        *(
+            "conversation",
+            "name",
+            "state",
+            "cwd",
+            "agent",
+            "model",
+            "preview",
+            "created",
+            "updated",
+            "seq",
+            "tokens",
+            "usd",
+        ),
+        *("unpriced", "uncounted", "context_tokens", "context_window", "archived", "queued"),
+    ),
 }
 
 
@@ -72,8 +107,14 @@ def shown(answer: object) -> JsonObject:
             return {"error": {"code": answer.code, "message": answer.message}}
         case Plain():
             return dict(answer.value)
+        case Interrupted():
+            return {"turn": answer.turn, "ending": answer.ending, **queued(answer.waiting)}
         case Attached():
             return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
+        case Changed():
+            changed = [one.model_dump() for one in answer.changed]
+            settings = answer.settings.model_dump(mode="json")
+            return {"settings": settings, "name": answer.name, "changed": changed, "turn": answer.turn}
         case Summary():
             return _summary(answer)
         case _:
@@ -82,23 +123,44 @@ def shown(answer: object) -> JsonObject:
 
 def _summary(answer: Summary) -> JsonObject:
     return {
-        **{name: getattr(answer, name, None) for name in s.Conversation.model_fields},
+        **{name: getattr(answer, name, None) for name in MEMBERS[Summary]},
         "state": answer.condition,
+        **queued(answer.waiting),
         "settings": answer.settings.model_dump(mode="json"),
         "pending": [question(answer.conversation, one) for one in answer.pending],
         "readers": [shown(one) for one in answer.readers],
+        "agent_now": _agent(answer.agent_now) if answer.agent_now is not None else None,
     }
 
 
+def _agent(now: AgentNow) -> JsonObject:
+    """An agent with what it is set to. Its options are as they are told: short, and of one level."""
+    told = {name: getattr(now, name, None) for name in MEMBERS[AgentNow]}
+    options = [{name: getattr(one, name) for name in MEMBERS[OptionNow]} for one in now.options]
+    return {**told, "model": now.value(MODEL), "mode": now.value(MODE), "options": options}
+
+
+def queued(waiting: Sequence[WaitingInput]) -> JsonObject:
+    return {"queued": len(waiting), "waiting": [shown(one) for one in waiting]}
+
+
+def queue(found: Summary, only: InputId | None) -> JsonObject:
+    """The inputs that wait; one that was asked for alone has its items."""
+    wanted = [one for one in found.waiting if only in {None, one.input}]
+    whole = [{"items": [item.model_dump(mode="json") for item in one.items]} if only else {} for one in wanted]
+    rows = [{**shown(one), **more} for one, more in zip(wanted, whole, strict=True)]
+    return {"paused": found.paused, "turn": found.turn, "waiting": rows}
+
+
 def row(head: Head) -> JsonObject:
-    members = {name: getattr(head, name, None) for name in s.Row.model_fields}
+    members = {name: getattr(head, name, None) for name in MEMBERS[Head]}
     return {**members, "seq": head.last_seq}
 
 
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
     """A client with its subscriptions."""
     attached = [
-        {name: one if name == "conversation" else getattr(each, name) for name in s.Attached.model_fields}
+        {"conversation": one, **{name: value for name, value in shown(each).items() if name != "connection"}}
         for one, each in readers
         if each.connection == client["connection"]
     ]

@@ -5,6 +5,8 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
+from transports.dialects.control.described import DESCRIBED
+from transports.dialects.control.methods import METHODS
 from transports.dialects.control.shapes import NOTIFICATIONS, ErrorMessage
 from transports.jsonrpc import JsonObject
 
@@ -15,11 +17,9 @@ SchemaKey = tuple[str, Mode, TypeAdapter[object]]
 
 @cache
 def api_schema() -> JsonObject:
-    from transports.dialects.control.methods import METHODS  # the table knows the handler that answers with this
-
     inputs: list[SchemaKey] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
     outputs: list[SchemaKey] = [
-        *((name, "serialization", _adapter(method.result)) for name, method in METHODS.items()),
+        *((name, "serialization", _adapter(DESCRIBED[name].result)) for name in METHODS),
         *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
         ("error", "serialization", _adapter(ErrorMessage)),
     ]
@@ -29,11 +29,11 @@ def api_schema() -> JsonObject:
         "title": "Greenroom control API, protocol 1",
         "methods": {
             name: {
-                "summary": method.summary,
+                "summary": DESCRIBED[name].summary,
                 "params": schemas[name, "validation"],
                 "result": schemas[name, "serialization"],
             }
-            for name, method in METHODS.items()
+            for name in METHODS
         },
         "notifications": {
             name: {"summary": summary, "params": schemas[name, "serialization"]}

@@ -8,9 +8,17 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from actors.vocabulary.answers import Condition, Ending
-from actors.vocabulary.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
+from actors.vocabulary.events import (
+    ApplyPatchApprovalRequest,
+    ElicitationApprovalRequest,
+    Envelope,
+    ExecApprovalRequest,
+    McpToolCallApprovalRequest,
+    ToolUseApprovalRequest,
+)
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.vocabulary.settings import Decision, Settings
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
 
 
 class Shape(BaseModel):
@@ -37,13 +45,63 @@ class Row(Reference):
     name: str | None = Field(description="Its name.")
     state: Condition = Field(description="Its state.")
     cwd: str = Field(description="Its working directory.")
-    model: str = Field(description="Its model.")
-    preview: str = Field(description="The beginning of what was said first.")
+    agent: str = Field(description="The agent of its turns; empty: Greenroom's own.")
+    model: str = Field(
+        description="Its model, as far as it is known; empty: one that another agent has chosen itself."
+    )
+    preview: str = Field(description="What it is about: its agent's title for it, or how it began.")
     created: float = Field(description="When, in seconds since 1970.")
     updated: float = Field(description="When its last event happened.")
     seq: int = Field(description="The number of its last event.")
     tokens: int = Field(description="Tokens used so far.")
+    usd: float = Field(description="Their price in US dollars, as far as it is known.")
+    unpriced: int = Field(description="Responses whose price is not known.")
+    uncounted: int = Field(description="Responses whose tokens the server has not told.")
+    context_tokens: int | None = Field(description="How full the model's context is; null where nobody knows.")
+    context_window: int | None = Field(description="Tokens that the model can read at once; null where unknown.")
     archived: bool = Field(description="Left out of lists unless asked for.")
+    queued: int | None = Field(description="How many inputs wait; null where that was not noted.")
+
+
+class Amounts(Shape):
+    """Sums. Tokens are null where no server has told any; else they are those that are known."""
+
+    turns: int = Field(description="Turns that have ended.")
+    requests: int = Field(description="Requests to models.")
+    tool_calls: int = Field(description="Calls of tools.")
+    seconds: float = Field(description="Time of work, without waiting for people.")
+    input_tokens: int | None = Field(description="Tokens read.")
+    cached_tokens: int | None = Field(description="How many of them came from a cache.")
+    cache_written_tokens: int | None = Field(description="How many of them went into a cache.")
+    output_tokens: int | None = Field(description="Tokens written.")
+    reasoning_tokens: int | None = Field(description="How many of them were reasoning.")
+    tokens: int | None = Field(description="Tokens read and written.")
+    usd: float | None = Field(description="Their price in US dollars, as far as it is known; null: not at all.")
+    unpriced: int = Field(description="Responses whose price is not known.")
+    uncounted: int = Field(description="Responses whose tokens the server has not told.")
+
+
+class UsageRow(Amounts):
+    group: str = Field(description="The day, the model, the directory or the conversation's id.")
+
+
+class Usage(Shape):
+    rows: tuple[UsageRow, ...] = Field(description="Days from the newest on; all others from the most tokens on.")
+    total: Amounts = Field(description="All of it, also what is in no row.")
+    prices_of: str = Field("", description="The day of the list prices, 2026-01-31; what the config says goes first.")
+
+
+class BudgetRow(Shape):
+    scope: Literal["turn", "conversation", "day", "home"] = Field(description="Of what.")
+    unit: Literal["requests", "tool_calls", "minutes", "tokens", "usd"] = Field(description="In what.")
+    used: float = Field(description="What is used of it.")
+    limit: float | None = Field(description="The budget; null: none.")
+    raised_by: str | None = Field(None, description="The client that raised it for all conversations, or null.")
+    raised_at: float | None = Field(None, description="When that was, in seconds since 1970.")
+
+
+class Budgets(Shape):
+    budgets: tuple[BudgetRow, ...] = Field(description="Each scope with each unit.")
 
 
 class Rows(Shape):
@@ -72,6 +130,74 @@ class Hits(Shape):
     complete: bool = Field(description="False if the time for a search was over before all was searched.")
 
 
+class Job(Shape):
+    job: str = Field(description="The job's id.")
+    conversation: ConversationId = Field(description="The conversation that started it.")
+    command: tuple[str, ...] = Field(description="What runs.")
+    cwd: str = Field(description="Where.")
+    began: float = Field(description="When it was started, in seconds since 1970.")
+    keeps: bool = Field(description="Whether it goes on after its turn.")
+    running: bool = Field(description="Whether it runs.")
+    state: str = Field(description="How it is, for people.")
+    exit_code: int | None = Field(description="Its exit status; null while it runs.")
+    written: int = Field(description="Bytes that it has written.")
+
+
+class JobOutput(Job):
+    output: str = Field(description="What it wrote behind the place asked for.")
+    next: int = Field(description="The place to go on from.")
+    lost: int = Field(description="Bytes between the place asked for and this output that are not kept any more.")
+
+
+class Jobs(Shape):
+    jobs: tuple[Job, ...] = Field(description="Background commands, oldest first; also some that have ended.")
+
+
+class Brought(Shape):
+    what: str = Field(description="What it is, by names alone.")
+    where: str = Field(description="The file or directory that it comes from.")
+
+
+class Agent(Shape):
+    name: str = Field(description="Its name, for `agent`.")
+    title: str = Field(description="What people call it.")
+    default: bool = Field(description="Conversations have it that name none.")
+    state: Literal["ready", "installed", "no login", "missing"] = Field(
+        description="installed: whether it is logged in is unknown."
+    )
+    start: tuple[str, ...] = Field(description="The program and its arguments; empty if it is missing.")
+    login: Literal["yes", "no", "unknown"] = Field(description="A key or a file of credentials was found.")
+    sign: str = Field(description="Which: a variable's name or a file's.")
+    wrong: str = Field(description="Why it can't be started; empty: it can.")
+    next: str = Field(description="What a person does next to use it; empty: nothing.")
+    install: str = Field(description="The command that installs it; empty: unknown.")
+    log_in: str = Field(description="The command that logs in; empty: unknown.")
+    confine: Literal["workspace", "none"] = Field(description="none: it runs outside of every sandbox.")
+    network: bool = Field(description="It may use the network.")
+    own: tuple[str, ...] = Field(description="Files and directories of its own, which it may write.")
+    brings: tuple[Brought, ...] = Field(
+        description="What it brings by itself: settings, servers, hooks, instructions."
+    )
+
+
+class Agents(Shape):
+    agents: tuple[Agent, ...] = Field(description="Greenroom's own first, then the config's, then the known ones.")
+
+
+class AgentTrial(Shape):
+    agent: str = Field(description="Its name.")
+    state: Literal["ready", "no login", "failed"] = Field(description="What came of it.")
+    program: str = Field(description="What the program calls itself, with its version.")
+    took_s: float = Field(description="Seconds until it was ready.")
+    can: tuple[str, ...] = Field(description="What it said that it can do.")
+    modes: tuple[str, ...] = Field(description="Its modes, by its ids of them.")
+    models: tuple[str, ...] = Field(description="Its models, by its names of them; empty: it does not say.")
+    options: tuple[str, ...] = Field(description="What can be set in it, by its ids.")
+    logins: tuple[str, ...] = Field(description="Ways to log in.")
+    needs_login: bool = Field(description="It says that nobody is logged in.")
+    wrong: str = Field(description="Why it can't be used; empty: it can.")
+
+
 class QuestionPlace(Shape):
     conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
@@ -84,7 +210,16 @@ class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
 class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
 
 
-AskedQuestion = ExecQuestion | PatchQuestion
+class ToolQuestion(QuestionPlace, McpToolCallApprovalRequest): ...
+
+
+class ServerQuestion(QuestionPlace, ElicitationApprovalRequest): ...
+
+
+class AgentQuestion(QuestionPlace, ToolUseApprovalRequest): ...
+
+
+AskedQuestion = ExecQuestion | PatchQuestion | ToolQuestion | ServerQuestion | AgentQuestion
 
 
 class Reader(Shape):
@@ -95,6 +230,43 @@ class Reader(Shape):
     read_only: bool = Field(description="It only watches.")
 
 
+class Waiting(Shape):
+    input: InputId = Field(description="Its id.")
+    policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
+    preview: str = Field(description="Its first words.")
+    by: str = Field(description="Which client sent it.")
+    since: float = Field(description="When, in seconds since 1970; 0 where that was not noted.")
+
+
+class WaitingWhole(Waiting):
+    items: tuple[InputItem, ...] = Field(description="The message whole.")
+
+
+class WaitingInputs(Shape):
+    paused: bool = Field(description="True while it is held until somebody says so, or says something.")
+    turn: TurnId | None = Field(description="The turn that runs before them.")
+    waiting: tuple[Waiting | WaitingWhole, ...] = Field(description="In the order in which they will run.")
+
+
+class OptionNow(Shape):
+    id: str = Field(description="The agent's id of it.")
+    name: str = Field(description="What it is, in the agent's words.")
+    category: str = Field(description="mode, model, thought_level, or what the agent calls it.")
+    value: str = Field(description="What it is now.")
+
+
+class AgentNow(Shape):
+    agent: str = Field(description="Its name in the config.")
+    session: str = Field(description="Its own id of the session.")
+    how: str = Field(description="How that began: new, resumed, loaded, seeded; empty: not yet.")
+    program: str = Field(description="What the program calls itself, with its version.")
+    can: tuple[str, ...] = Field(description="What it said that it can do.")
+    note: str = Field(description="What a person should know about how it began; empty: nothing.")
+    model: str = Field(description="Its model; empty: it has not said.")
+    mode: str = Field(description="Its mode; empty: it has not said.")
+    options: tuple[OptionNow, ...] = Field(description="All that can be set in it, with the values now.")
+
+
 class Conversation(Reference):
     state: Condition = Field(description="Its state.")
     name: str | None = Field(description="Its name.")
@@ -102,14 +274,30 @@ class Conversation(Reference):
     seq: int = Field(description="The number of its last stored event.")
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
+    waiting: tuple[Waiting, ...] = Field(description="The inputs that wait, in the order in which they will run.")
     paused: bool = Field(description="True while queued inputs wait for the next message.")
     pending: tuple[AskedQuestion, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
+    usd: float = Field(description="Their price in US dollars, as far as it is known.")
+    unpriced: int = Field(description="Responses whose price is not known.")
+    uncounted: int = Field(description="Responses whose tokens the server has not told.")
+    context_tokens: int | None = Field(description="How full the model's context is; null where nobody knows.")
+    context_window: int | None = Field(description="Tokens that the model can read at once; null where unknown.")
     created: float = Field(description="When, in seconds since 1970.")
     updated: float = Field(description="When its last event happened.")
-    preview: str = Field(description="The beginning of what was said first.")
+    preview: str = Field(description="What it is about: its agent's title for it, or how it began.")
+    agent_now: AgentNow | None = Field(
+        description="What its agent has said of itself last; null: nothing yet, or it is Greenroom's own."
+    )
     failed: str | None = Field(description="Why it failed; null after a restart.")
+
+
+class Changed(Shape):
+    settings: Settings = Field(description="How it is run now.")
+    name: str | None = Field(description="Its name now.")
+    changed: tuple[SettingChange, ...] = Field(description="What has changed; empty if all of it was so already.")
+    turn: TurnId | None = Field(description="The turn that goes on with them.")
 
 
 class Taken(Shape):
@@ -135,6 +323,7 @@ class Stopped(Shape):
     turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
     ending: Ending | None = Field(description="How it ended.")
     queued: int = Field(description="How many inputs wait, paused until the next message.")
+    waiting: tuple[Waiting, ...] = Field(description="Those inputs, in the order in which they will run.")
 
 
 class Why(Shape):
@@ -192,7 +381,8 @@ class Questions(Shape):
 
 class Decided(Shape):
     approval: ApprovalId = Field(description="The question.")
-    decision: Decision = Field(description="Its answer.")
+    decision: Decision = Field(description="Its answer, as it is stored.")
+    option: str = Field(description="The option that was chosen, by its id; empty: none was named.")
 
 
 class Attached(Shape):

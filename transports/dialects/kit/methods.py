@@ -46,8 +46,6 @@ class Method(Struct, Generic[AnyCall_contra], frozen=True):
 
     params: type[BaseModel]
     handler: Callable[[AnyCall_contra, BaseModel], Script[object] | object]
-    result: object = object  # the model of its answer, or a union of models
-    summary: str = ""
     urgent: Callable[[BaseModel], bool] = never
 
     def begin(self, call: AnyCall_contra, params: BaseModel) -> Script[object] | object:
@@ -61,8 +59,6 @@ class Method(Struct, Generic[AnyCall_contra], frozen=True):
 def method(
     params: type[Params],
     handler: Callable[[AnyCall, Params], Script[object] | object],
-    result: object = object,
-    summary: str = "",
     *,
     urgent: Callable[[Params], bool] = never,
 ) -> Method[AnyCall]:
@@ -70,7 +66,5 @@ def method(
     return Method(
         params,
         cast("Callable[[AnyCall, BaseModel], object]", handler),
-        result,
-        summary,
         cast("Callable[[BaseModel], bool]", urgent),
     )

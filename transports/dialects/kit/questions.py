@@ -6,13 +6,15 @@ How a question is written is its sink's business.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 
 from msgspec import Struct
 
 from actors.conversation.effects import Slice
+from actors.conversation.fitting import fitted
 from actors.conversation.messages import AnswerApproval, PassOn, ToConversation
+from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.vocabulary.ids import ApprovalId, ConversationId
 from actors.vocabulary.records import Record
@@ -28,6 +30,14 @@ DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
 QuestionWriter = Callable[[ApprovalRequest], None]
+
+
+class Reply(Struct, frozen=True):
+    """A client's answer. No decision: the question was dismissed without a choice."""
+
+    decision: Decision | None
+    reason: str = ""
+    content: Mapping[str, object] = {}
 
 
 class OpenQuestion(Struct, frozen=True):
@@ -127,17 +137,22 @@ class OpenQuestions:
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def decide(self, number: object, decision: Decision | None, reason: str) -> None:
-        """Handle a reply. None: the question was dismissed without a choice."""
+    def decide(self, number: object, reply: Reply) -> None:
+        """Handle a reply. What does not fit the question is no answer: others may still give one."""
         question = self._take(number)
         if question is None:
             return
-        if decision is None:
+        if reply.decision is None:
             self._dismissed[question.approval] = question.request
             self._pass_on(question, DISMISSED)
-        else:
-            answer = AnswerApproval(question.approval, decision, self._state.client.label, reason)
-            self._state.do(Tell(ToConversation(question.conversation, answer)))
+            return
+        given = fitted(question.request, reply.decision, "", reply.content)
+        if isinstance(given, InvalidInput):
+            self._pass_on(question, given.message)
+            return
+        label = self._state.client.label
+        answer = AnswerApproval(question.approval, given.decision, label, reply.reason, given.option, given.content)
+        self._state.do(Tell(ToConversation(question.conversation, answer)))
 
     def decline(self, number: object) -> None:
         """Pass the question on, because the client can't answer; the conversation knows who else could."""

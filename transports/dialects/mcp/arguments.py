@@ -3,13 +3,13 @@
 The first two families ignore members they don't know, as Codex did; ours refuse.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.items import InputItem
-from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, ReasoningEffort, SandboxMode
 from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 
@@ -124,6 +124,36 @@ class InterruptConversation(Strict):
     reason: str = Field("", description="Why; kept in the history.")
 
 
+class WaitingMessages(Strict):
+    thread_id: Named
+    action: Literal["list", "edit", "move", "withdraw", "withdraw_all", "go_on"] = Field(
+        "list", description="list only; edit, move or withdraw one; withdraw all; or let them go on."
+    )
+    input_id: str | None = Field(None, description="The message to edit, move or withdraw.")
+    text: str | None = Field(None, description="For edit: its words from now on.")
+    before: str | None = Field(None, description="For move: the message it goes before. Default: it is the last.")
+
+
+class SetConversation(Strict):
+    """Null means what the config says; what is left out stays."""
+
+    thread_id: Named
+    agent: str | None = Field(
+        None, min_length=1, description="The agent of the turns to come, by its name: claude, codex, greenroom, …"
+    )
+    model: str | None = Field(None, min_length=1, description="The model.")
+    provider: str | None = Field(None, min_length=1, description="The model provider, as the config calls it.")
+    profile: str | None = Field(None, min_length=1, description="A profile of config.toml, whose values are taken.")
+    effort: ReasoningEffort | None = Field(None, description="How hard a reasoning model thinks.")
+    approval_policy: ApprovalPolicy | None = Field(None, description=WHEN_TO_ASK)
+    sandbox: SandboxMode | None = Field(None, description=SANDBOX)
+    name: str | None = Field(None, min_length=1, max_length=200, description="The conversation's name.")
+
+    @property
+    def values(self) -> dict[str, str | tuple[str, ...] | None]:
+        return {name: getattr(self, name) for name in self.model_fields_set - {"thread_id", "name"}}
+
+
 class ReadConversation(Strict):
     thread_id: Named
     after: int = Field(0, ge=0, description="Events after this one; 0 for the start.")
@@ -140,3 +170,7 @@ class AnswerApproval(Strict):
     approval_id: str = Field(description="The approval's id.")
     decision: Choice = Field(description="abort also ends the turn.")
     reason: str = Field("", description="Why; the model reads it when it is a denial.")
+    option: str = Field("", description="One of the options that the agent offers, by its id or its name.")
+    content: Overrides = Field(
+        default_factory=dict, description="What the server that asks is told: its fields' names, and a value each."
+    )

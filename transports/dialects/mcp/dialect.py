@@ -17,7 +17,7 @@ from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import notifications, resources, sinks
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.elicitation import decision_of
+from transports.dialects.mcp.elicitation import reply_of
 from transports.dialects.mcp.methods import METHODS
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
@@ -47,7 +47,7 @@ class McpDialect(Dialect):
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
-                self._state.questions.decide(number, *decision_of(result))
+                self._state.questions.decide(number, reply_of(result))
             case jsonrpc.ErrorResponse(number):
                 self._state.questions.decline(number)
             case jsonrpc.Malformed(code, text, request):

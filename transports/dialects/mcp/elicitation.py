@@ -4,12 +4,24 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 what would run and where, by the text that every surface has, and last what the agent says of it.
 """
 
-from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
+from actors.conversation.fitting import OPTION
+from actors.vocabulary.events import (
+    FORM_LIMITS,
+    ApplyPatchApprovalRequest,
+    ApprovalRequest,
+    ElicitationApprovalRequest,
+    ExecApprovalRequest,
+    FormField,
+    McpToolCallApprovalRequest,
+    ToolUseApprovalRequest,
+)
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.quoting import quoted_command
 from actors.vocabulary.settings import Decision
 from actors.vocabulary.visible import misread
 from transports import question
+from transports.codex_questions import as_command, as_known
+from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
 LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
@@ -25,10 +37,10 @@ def elicitation(
 
     `more_text`: false for clients that match the message exactly, and know files as of August 2025.
     """
-    kind, members = _for_codex(request, more_text=more_text)
+    kind, members = _for_codex(as_known(request), more_text=more_text)
     return {
         "message": message(request, more=more_text),
-        "requestedSchema": {"type": "object", "properties": {}},
+        "requestedSchema": _form(request),
         **kind,
         "threadId": conversation,
         "codex_mcp_tool_call_id": tool_call,
@@ -52,6 +64,13 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
             optional = {f"codex_{name}": told[name] for name in ("reason", "grant_root") if told[name] is not None}
             changes = _tagged(told["changes"]) if more_text else told["changes"]
             return {"codex_elicitation": "patch-approval"}, {**optional, "codex_changes": changes}
+        case McpToolCallApprovalRequest() | ElicitationApprovalRequest():
+            words = as_command(request)
+            return {"codex_elicitation": "exec-approval"}, {
+                "codex_command": list(words),
+                "codex_cwd": "/",
+                "codex_parsed_cmd": [{"type": "unknown", "cmd": quoted_command(words)}],
+            }
         case _:
             return {}, {}
 
@@ -60,7 +79,8 @@ def message(request: ApprovalRequest, *, more: bool) -> str:
     """The message; in full with `more`, or where the reference's words do not say all."""
     asked = request.model_dump(mode="json")
     opening, complete = _opening(request)
-    if complete and not more and request.reason is None and not asked.get("grant_root"):
+    unsaid = asked.get("grant_root") or asked.get("history_of") or asked.get("background")
+    if complete and not more and request.reason is None and not unsaid:
         return opening
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
     facts = question.drawn(asked, most=LINES_SHOWN, see=see)
@@ -81,13 +101,45 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
             return f"The agent asks: {question.title(request.model_dump(mode='json'))}", False
 
 
-def decision_of(result: object) -> tuple[Decision | None, str]:
-    """The decision, from Codex's own shape or MCP's. None: dismissed without a choice. Any other reply is a no."""
+def reply_of(result: object) -> Reply:
+    """The reply, in Codex's own shape or MCP's. What can't be read is a no."""
     if isinstance(result, dict):
         known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
         if isinstance(said, str) and said in known:
-            return known[said], ""
-    return Decision.DENIED, "the client's reply could not be read"
+            content = result.get("content")
+            told = content if isinstance(content, dict) and known[said] is Decision.APPROVED else {}
+            return Reply(known[said], content=told)
+    return Reply(Decision.DENIED, "the client's reply could not be read")
+
+
+def _form(request: ApprovalRequest) -> JsonObject:
+    """The form that a person fills in, as MCP describes it: a server's own form, or the choice of a yes."""
+    match request:
+        case ElicitationApprovalRequest(form=form):
+            needed = [field.name for field in form if field.required]
+            properties = {field.name: _property(field) for field in form}
+            return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
+        case ToolUseApprovalRequest(options=options):
+            yes = [one for one in options if one.kind.startswith("allow")]
+            if len(yes) > 1:
+                choice = {"type": "string", "title": "Which yes", "enum": [one.id for one in yes]}
+                named = {**choice, "enumNames": [one.name for one in yes]}
+                return {"type": "object", "properties": {OPTION: named}}
+        case _:
+            pass
+    return {"type": "object", "properties": {}}
+
+
+def _property(field: FormField) -> JsonObject:
+    least, most = FORM_LIMITS[field.type]
+    limits = {name: value for name, value in ((least, field.least), (most, field.most)) if value is not None}
+    texts = {name: text for name in ("title", "description", "format") if (text := getattr(field, name))}
+    default = {} if field.default is None else {"default": field.default}
+    choices: JsonObject = {"enum": field.choices} if field.choices else {}
+    if field.type == "array":
+        return {"type": "array", **texts, "items": {"type": "string", **choices}, **limits, **default}
+    names = {"enumNames": field.names} if field.names and all(field.names) else {}
+    return {"type": field.type, **texts, **choices, **names, **limits, **default}
 
 
 def _tagged(changes: JsonObject) -> JsonObject:

@@ -97,6 +97,8 @@ CONVERSATION_TOOLS: Mapping[str, Method[McpCall]] = {
 OWN: Mapping[str, Method[McpCall]] = {
     "list_conversations": method(arguments.ListConversations, own.list_conversations),
     "interrupt_conversation": method(arguments.InterruptConversation, own.interrupt_conversation),
+    "waiting_messages": method(arguments.WaitingMessages, own.waiting_messages),
+    "set_conversation": method(arguments.SetConversation, own.set_conversation),
     "read_conversation": method(arguments.ReadConversation, own.read_conversation),
     "answer_approval": method(arguments.AnswerApproval, own.answer_approval),
 }

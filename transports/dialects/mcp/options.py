@@ -13,6 +13,7 @@ LISTED = (
     "codex-reply",
     "list_conversations",
     "interrupt_conversation",
+    "waiting_messages",
     "read_conversation",
     "answer_approval",
 )
@@ -44,7 +45,7 @@ def with_hello(options: McpOptions, said: Mapping[str, object]) -> McpOptions:
     given = said.get("defaults")
     if not isinstance(given, Mapping):
         return options
-    names = ("model", "profile", "cwd", "approval_policy", "sandbox")
+    names = ("agent", "model", "profile", "cwd", "approval_policy", "sandbox")
     texts = {name: given[name] for name in names if isinstance(given.get(name), str)}
     config = given.get("config")
     return replace(options, person=Person(**texts, config=config if isinstance(config, Mapping) else {}))

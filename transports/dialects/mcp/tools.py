@@ -76,12 +76,23 @@ ROW = _object(
         "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
         "state": _said(TEXT, "idle, running, waiting, interrupting, parked, failed or archived."),
         "cwd": _said(TEXT, "Its working directory."),
-        "model": _said(TEXT, "Its model."),
-        "preview": _said(TEXT, "How it began."),
+        "agent": _said(TEXT, "The agent of its turns; empty: Greenroom's own."),
+        "model": _said(TEXT, "Its model; empty: another agent has chosen one and not said which."),
+        "preview": _said(TEXT, "What it is about: its agent's title for it, or how it began."),
         "created": {"type": "number", "description": "Seconds since 1970."},
         "updated": {"type": "number", "description": "Seconds since 1970."},
     },
-    ("threadId", "name", "state", "cwd", "model", "preview", "created", "updated"),
+    ("threadId", "name", "state", "cwd", "agent", "model", "preview", "created", "updated"),
+)
+
+WAITING = _object(
+    {
+        "inputId": _said(TEXT, "The message's id."),
+        "text": _said(TEXT, "Its first words."),
+        "by": _said(TEXT, "Which client sent it."),
+        "joins": {"type": "boolean", "description": "True if it joins the running turn, not one of its own."},
+    },
+    ("inputId", "text", "by"),
 )
 
 FOUND_ROW = {
@@ -180,8 +191,45 @@ ALL = (
                 "threadId": ID,
                 "interrupted": {"type": "boolean", "description": "False if nothing was running."},
                 "queued": {"type": "integer", "description": "Inputs that still wait."},
+                "waiting": {"type": "array", "items": WAITING, "description": "Those inputs, in their order."},
+                "note": _said(TEXT, "How they go on."),
             },
             ("threadId", "interrupted", "queued"),
+        ),
+        _hints(destroys=True, again=True),
+    ),
+    _tool(
+        "waiting_messages",
+        "See to messages that wait",
+        "The messages that wait behind a turn, or that an interrupt holds: list, edit, move or withdraw them, or let "
+        "them go on.",
+        a.WaitingMessages,
+        _object(
+            {
+                "threadId": ID,
+                "held": {"type": "boolean", "description": "True if they wait until somebody lets them go on."},
+                "waiting": {"type": "array", "items": WAITING, "description": "What waits now, in its order."},
+            },
+            ("threadId", "held", "waiting"),
+        ),
+        _hints(destroys=True),
+    ),
+    _tool(
+        "set_conversation",
+        "Change a conversation's settings",
+        "Change the model, the sandbox and the like, all that is named or nothing. A running turn goes on with it.",
+        a.SetConversation,
+        _object(
+            {
+                "threadId": ID,
+                "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name now."},
+                "changed": {
+                    "type": "array",
+                    "items": _object({"name": TEXT, "before": TEXT, "after": TEXT}, ("name", "before", "after")),
+                    "description": "What has changed; empty if all of it was so already.",
+                },
+            },
+            ("threadId", "name", "changed"),
         ),
         _hints(destroys=True, again=True),
     ),

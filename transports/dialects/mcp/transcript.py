@@ -7,7 +7,9 @@ from actors.vocabulary.events import APPROVAL_REQUESTS
 from actors.vocabulary.records import Record
 from actors.vocabulary.visible import visible
 from transports.jsonrpc import JsonObject
+from transports.notices import NOTICES, Notice
 from transports.question import command_line, summary, where
+from transports.tool_uses import read_as
 
 OUTPUT_LINES = 20  # of a command's output; its end says most
 
@@ -18,8 +20,10 @@ def as_markdown(records: Iterable[Record]) -> str:
 
 def part_of(record: Record) -> str:
     """The text of one event; empty if a reader does not need it."""
-    write = PARTS.get(record.type)
-    return write(json.loads(record.body)) if write is not None else ""
+    if record.type not in PARTS:
+        return ""
+    event = dict(read_as(json.loads(record.body)) or {})
+    return PARTS[event["type"]](event) if event.get("type") in PARTS else ""
 
 
 def as_json(record: Record) -> JsonObject:
@@ -29,6 +33,11 @@ def as_json(record: Record) -> JsonObject:
 def _user(event: JsonObject) -> str:
     who = "**User**" if event.get("kind", "plain") == "plain" else "**Context**"
     return f"{who}\n\n{event['message']}"
+
+
+def _began(event: JsonObject) -> str:
+    line = command_line(event["command"])
+    return _fenced(line) if event.get("tool") else _fenced(f"$ {line}", "sh")
 
 
 def _ended(event: JsonObject) -> str:
@@ -51,6 +60,16 @@ def _plan(event: JsonObject) -> str:
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
 
 
+def _noticed(notice: Notice) -> Callable[[JsonObject], str]:
+    """The notice of an event in italics, first letter capital; an empty one is left out."""
+
+    def written(event: JsonObject) -> str:
+        text = visible(notice(event))
+        return f"*{text[:1].upper()}{text[1:]}*" if text else ""
+
+    return written
+
+
 def _fenced(text: str, kind: str = "") -> str:
     """The text between fences that are longer than any inside."""
     fence = "```"
@@ -63,12 +82,14 @@ PARTS: Mapping[str, Callable[[JsonObject], str]] = {
     "session_configured": lambda event: f"# {event.get('name') or event['session_id']}",
     "user_message": _user,
     "agent_message": lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),
-    "exec_command_begin": lambda event: _fenced(f"$ {command_line(event['command'])}", "sh"),
+    "exec_command_begin": _began,
     "exec_command_end": _ended,
     "patch_apply_begin": _patch,
     **dict.fromkeys(APPROVAL_REQUESTS, _asked),
     "approval_resolved": lambda event: f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*",
+    "patch_apply_end": lambda event: "" if event["success"] else f"*The patch failed: {event['stderr']}*",
     "plan_update": _plan,
+    **{kind: _noticed(notice) for kind, notice in NOTICES.items()},
     "error": lambda event: f"*Error: {event['message']}*",
     "turn_aborted": lambda event: f"*Turn {event['reason']}*",
 }

@@ -45,16 +45,17 @@ class Heard:
 
 
 def joined(news: Sequence[StreamEvent]) -> list[StreamEvent]:
-    """Join adjacent deltas, whose cuts nobody promises."""
+    """Join adjacent deltas, whose cuts nobody promises, and leave out the number of the block."""
     result: list[StreamEvent] = []
     for one in news:
         last = result[-1] if result else None
         if isinstance(one, TextDelta | ReasoningDelta | RawReasoningDelta) and type(last) is type(one):
             assert isinstance(last, TextDelta | ReasoningDelta | RawReasoningDelta)
-            result[-1] = replace(one, text=last.text + one.text)
-        else:
-            result.append(one)
-    return result
+            if last.block == one.block:
+                result[-1] = replace(one, text=last.text + one.text)
+                continue
+        result.append(one)
+    return [replace(one, block=0) if hasattr(one, "block") else one for one in result]
 
 
 def request(prompt: str) -> ModelRequest:

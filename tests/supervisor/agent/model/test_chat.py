@@ -19,6 +19,7 @@ from supervisor.agent.model.stream_events import (
     TextDone,
     Usage,
 )
+from supervisor.agent.model.wire import form
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
@@ -228,6 +229,21 @@ def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:
     assert decoded(WireApi.CHAT, beside) == (COUNTED, None)
 
 
+@pytest.mark.parametrize(
+    ("counts", "cached", "written"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 2}}, 3, 2),  # OpenRouter
+        ({"prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 1}, 4, None),  # DeepSeek
+    ],
+)
+def test_what_a_cache_read_and_took_in_is_counted_under_each_servers_names(
+    counts: dict[str, Any], cached: int, written: int | None
+) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, **counts}
+    news, _ = decoded(WireApi.CHAT, sse(chunk("stop"), {"choices": [], "usage": usage}))
+    assert news == [Usage(5, 2, 7, cached=cached, cache_written=written), ResponseEnd("c")]
+
+
 def test_usage_without_details_leaves_them_unknown() -> None:
     news, _ = decoded(WireApi.CHAT, sse(chunk("stop"), {"choices": [], "usage": {"prompt_tokens": 5}}))
     assert news == [Usage(5, 0, 5), ResponseEnd("c")]
@@ -322,3 +338,27 @@ def test_half_a_surrogate_pair_never_reaches_anybody() -> None:
     for one in decoded(WireApi.CHAT, lone + b"\n\n")[0]:
         if isinstance(one, TextDelta | TextDone):
             one.text.encode()
+
+
+SIGNED = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+
+
+def test_the_signature_of_a_geminis_call_is_kept_and_sent_back_to_a_gemini_alone() -> None:
+    first = piece(0, "a", "shell", "{}") | SIGNED
+    news, _ = decoded(WireApi.CHAT, sse(chunk(tool_calls=[first, piece(1, "b", "shell", "{}")]), chunk("tool_calls")))
+    calls = [one for one in news if isinstance(one, CallDone)]
+    assert [one.signature for one in calls] == ["c2ln", ""]
+    items = tuple(Called(one.call_id, one.name, one.arguments, one.signature) for one in calls)
+    for model, sent in (("gemini-flash-latest", [True, False]), ("gpt-5", [False, False])):
+        written = form(WireApi.CHAT, model)
+        made = body(ModelRequest(model, "i", tuple(map(written.encode, items))))
+        assert ["extra_content" in call for call in made["messages"][1]["tool_calls"]] == sent
+    assert made["messages"][1]["tool_calls"][0].keys() == {"id", "type", "function"}
+
+
+@pytest.mark.parametrize(
+    ("told", "cost"), [(0.25, 0.25), (0, 0.0), ("0.25", None), (-1, None), (True, None), (1e9, None)]
+)
+def test_the_cost_that_a_provider_tells_is_taken_if_it_is_an_amount(told: object, cost: float | None) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "cost": told}
+    assert chat._usage(usage) == Usage(5, 2, 7, cost=cost)

@@ -14,9 +14,9 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model import client as client_module
+from supervisor.agent.model import answer
 from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import Endpoint
+from supervisor.agent.model.endpoint import PATHS, Endpoint
 from supervisor.agent.model.errors import (
     AnswerCut,
     BeyondBound,
@@ -71,7 +71,7 @@ def test_a_streamed_answer_comes_as_deltas_and_whole(wire: WireApi) -> None:
             Usage(3, 4, 7, cached=2, reasoning=1),
             ResponseEnd("r1_0"),
         ]
-        assert server.requests[0].path == ("/v1/chat/completions" if wire is WireApi.CHAT else "/v1/responses")
+        assert server.requests[0].path == f"/v1{PATHS[wire]}"
         assert server.requests[0].body["stream"] is True
 
 
@@ -176,7 +176,7 @@ def test_a_chat_answer_is_finished_by_its_reason_though_nothing_ever_follows() -
 
 
 def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "LINGER_S", 0.0)
+    monkeypatch.setattr(answer, "LINGER_S", 0.0)
     end = '{"id":"c","choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
     usage = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}'
 
@@ -195,6 +195,54 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
     with ModelServer() as server:
         assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), ResponseEnd("r1_0")]
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
+
+
+STRICT = (
+    b'{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [
+        (422, STRICT),
+        (400, b'{"error":{"message":"Unknown parameter: \'stream_options\'.","param":"stream_options"}}'),
+        (400, b'{"error":"json: unknown field \\"stream_options\\""}'),
+    ],
+)
+def test_a_server_that_refuses_to_count_is_asked_again_without_and_never_again_with(
+    status: int, refusal: bytes
+) -> None:
+    hear = Heard()
+
+    async def attempts(server: ModelServer) -> None:
+        async with ModelClient() as client:
+            for _ in range(2):
+                asked = endpoint(server, WireApi.CHAT, include_usage=True)
+                await client.attempt(asked, request("x"), hear)
+
+    with ModelServer([canned(refusal, status=status), "say one", "say two"]) as server:
+        run(attempts(server))
+        assert ["stream_options" in one.body for one in server.requests] == [True, False, False]
+    assert [one.text for one in hear.news if isinstance(one, TextDone)] == ["one", "two"]
+
+
+def test_another_refusal_is_final_and_a_server_that_refuses_both_is_asked_as_before() -> None:
+    async def refused(server: ModelServer, client: ModelClient) -> ModelError:
+        with pytest.raises(Rejected) as error:
+            await client.attempt(endpoint(server, WireApi.CHAT, include_usage=True), request("x"), Heard())
+        return error.value
+
+    async def attempts(server: ModelServer) -> None:
+        async with ModelClient() as client:
+            assert "no such model" in (await refused(server, client)).message
+            assert "Extra inputs" in (await refused(server, client)).message
+            assert "no such model" in (await refused(server, client)).message
+
+    unknown, strict = canned(b"no such model", status=400), canned(b"Extra inputs are not permitted", status=422)
+    with ModelServer([unknown, strict, strict, unknown]) as server:
+        run(attempts(server))
+        assert ["stream_options" in one.body for one in server.requests] == [True, True, False, True]
 
 
 @both_wires
@@ -240,7 +288,9 @@ def test_an_error_inside_the_stream_fails_with_its_words(wire: WireApi) -> None:
 @both_wires
 def test_an_answer_that_the_model_cut_is_an_error(wire: WireApi) -> None:
     with ModelServer() as server:
-        assert failure(server, wire, "say half; finish length")[1] == AnswerCut("length")
+        error = failure(server, wire, "say half; finish length")[1]
+    assert isinstance(error, AnswerCut)
+    assert ("max_tokens" if wire is WireApi.MESSAGES else "length") in error.message
 
 
 @both_wires

@@ -19,7 +19,8 @@ from supervisor.agent.model.stream_events import (
 )
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, decoded
-from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, event
+from tests.support.model_script import SPEAKERS
+from tests.support.model_wire import Call, Tokens, event
 
 WORDS = ["Grüße ", "an ", "alle 😀", "\n\n", "data: x"]
 CALLS = [Call("c1", "shell", '{"command":["echo","€\\n\\n"]}'), Call("c2", "update_plan", '{"plan":[]}')]
@@ -37,7 +38,7 @@ MEMBERS = st.dictionaries(
 
 
 def answer(wire: WireApi) -> bytes:
-    speaker: Wire = ChatWire("r1") if wire is WireApi.CHAT else ResponsesWire("r1")
+    speaker = SPEAKERS[wire.value]("r1")
     events = (
         *speaker.begin(),
         *speaker.summary(["Hmm, first.", "Then second."]),
@@ -110,7 +111,7 @@ def test_no_members_of_any_type_make_a_decoder_raise(delta: dict[str, Any], piec
 
 @pytest.mark.parametrize("wire", BOTH)
 def test_all_deltas_of_a_chunk_are_one_batch_and_one_delta(wire: WireApi) -> None:
-    speaker: Wire = ChatWire("r1") if wire is WireApi.CHAT else ResponsesWire("r1")
+    speaker = SPEAKERS[wire.value]("r1")
     decoder = wires.decoder(wire)
     events = b"".join(one for one in speaker.text(["a", "b", "c"]) if b".done" not in one)
     assert decoder.read(SseParser().feed(events)) == [TextDelta("abc")]

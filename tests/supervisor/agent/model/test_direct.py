@@ -1,11 +1,13 @@
 """HTTP over our own sockets: a server that says exactly what a test wants, on loopback."""
 
 import asyncio
+import gc
 import os
 import socket
 import ssl
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from supervisor.agent.model.direct import FULL, PORTION, PORTIONS, Direct, porti
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
 PATIENCE_S = 20.0
 SHORT_S = 0.05
+ROUNDS = 40  # of the loop, in which a connection to this machine is made
 LIMITS = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=60.0)
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -467,3 +470,24 @@ def test_the_client_asks_directly_whom_no_proxy_stands_before(monkeypatch: pytes
     assert isinstance(client._transport_for_url(httpx.URL("https://localhost/")), Direct)
     assert isinstance(client._transport_for_url(httpx.URL("https://example.invalid/")), httpx.AsyncHTTPTransport)
     asyncio.run(client.aclose())
+
+
+# --- a request that is taken back while it connects ---
+
+
+def test_no_socket_is_left_whenever_a_request_is_taken_back() -> None:
+    async def fill() -> list[str]:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", ResourceWarning)
+            async with a_place(answering(OK)) as place:
+                for rounds in range(ROUNDS):
+                    asking = asyncio.ensure_future(place.get())
+                    for _ in range(rounds):
+                        await asyncio.sleep(0)
+                    asking.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await asking
+            gc.collect()
+        return [str(one.message) for one in told]
+
+    assert asyncio.run(fill()) == []

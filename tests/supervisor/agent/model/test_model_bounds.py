@@ -39,6 +39,14 @@ def done(**item: Any) -> dict[str, Any]:
     return {"type": "response.output_item.done", "item": item}
 
 
+def block(index: int = 0, **begun: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": begun}
+
+
+def stop(reason: str) -> dict[str, Any]:
+    return {"type": "message_delta", "delta": {"stop_reason": reason}}
+
+
 def read(wire: WireApi, bounds: Bounds, *events: Any) -> tuple[list[StreamEvent], ModelError | None]:
     decoder = wires.decoder(wire, bounds)
     news = decoder.read(one if isinstance(one, bytes) else json.dumps(one).encode() for one in events)
@@ -146,11 +154,12 @@ def test_arguments_that_come_decoded_are_written_again_or_are_none(arguments: An
 @pytest.mark.parametrize("wire", BOTH)
 def test_a_name_without_end_is_an_error(wire: WireApi) -> None:
     long = "n" * 2000
-    if wire is WireApi.CHAT:
-        events = [chat(tool_calls=[call(0, "", long)]), chat(finish="tool_calls")]
-    else:
-        events = [done(type="function_call", call_id="c", name=long, arguments="{}")]
-    assert isinstance(read(wire, Bounds(), *events)[1], BeyondBound)
+    events = {
+        WireApi.CHAT: [chat(tool_calls=[call(0, "", long)]), chat(finish="tool_calls")],
+        WireApi.RESPONSES: [done(type="function_call", call_id="c", name=long, arguments="{}")],
+        WireApi.MESSAGES: [block(type="tool_use", id="c", name=long, input={}), stop("tool_use")],
+    }
+    assert isinstance(read(wire, Bounds(), *events[wire])[1], BeyondBound)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +177,12 @@ def test_a_count_of_tokens_is_one_or_is_unknown(value: Any, count: int | None) -
 def test_usage_beyond_all_numbers_is_unknown_and_the_answer_counts(wire: WireApi) -> None:
     counts = {"prompt_tokens": 2**63, "completion_tokens": 3, "total_tokens": -1}
     counts |= {"input_tokens": 2**63, "output_tokens": 3}
-    end = {"type": "response.completed", "response": {"id": "r", "usage": counts}}
-    events = [chat(finish="stop", content="x") | {"usage": counts}, b"[DONE]"] if wire is WireApi.CHAT else [end]
-    news, failure = read(wire, Bounds(), *events)
+    events: dict[WireApi, list[Any]] = {
+        WireApi.CHAT: [chat(finish="stop", content="x") | {"usage": counts}, b"[DONE]"],
+        WireApi.RESPONSES: [{"type": "response.completed", "response": {"id": "r", "usage": counts}}],
+        WireApi.MESSAGES: [stop("end_turn") | {"usage": counts}, {"type": "message_stop"}],
+    }
+    news, failure = read(wire, Bounds(), *events[wire])
     assert failure is None
     assert Usage(0, 3, 3) in news
 
@@ -356,8 +368,13 @@ def test_calls_of_one_id_or_of_none_are_told_apart(wire: WireApi, call_id: str) 
         {"index": at, "id": one["call_id"], "function": {"name": "shell", "arguments": "{}"}}
         for at, one in enumerate(items)
     ]
-    chatted = (chat(tool_calls=calls), chat(finish="tool_calls"))
-    news, _ = read(wire, Bounds(), *(chatted if wire is WireApi.CHAT else (done(**one) for one in items)))
+    blocks = [block(at, type="tool_use", id=one["call_id"], name="shell", input={}) for at, one in enumerate(items)]
+    events = {
+        WireApi.CHAT: [chat(tool_calls=calls), chat(finish="tool_calls")],
+        WireApi.RESPONSES: [done(**one) for one in items],
+        WireApi.MESSAGES: [*blocks, stop("tool_use")],
+    }
+    news, _ = read(wire, Bounds(), *events[wire])
     ids = [one.call_id for one in news if isinstance(one, CallDone)]
     assert len(ids) == len(set(ids)) == 4
     assert all(ids)

@@ -1,16 +1,18 @@
 """Requests from pieces: the same bytes as if everything were encoded at once, however the pieces were joined."""
 
 import json
+from itertools import dropwhile
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pydantic_core import to_json
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.model import pieces
+from supervisor.agent.model import messages, pieces
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.pieces import packed
 from supervisor.agent.model.request import (
@@ -18,10 +20,12 @@ from supervisor.agent.model.request import (
     HistoryItem,
     Image,
     ModelRequest,
+    Part,
     Piece,
     Reasoned,
     Returned,
     Said,
+    Searched,
     Text,
     ToolSpec,
     said,
@@ -30,13 +34,28 @@ from supervisor.agent.model.wire import FORMS, body
 from supervisor.config.shared import WireApi
 
 TEXTS = st.text(max_size=8)
+SOME = st.text("abc=", min_size=1, max_size=4)
+IDS = st.text("abc_-1", min_size=1, max_size=4).map(CallId)
 PARTS = st.lists(st.one_of(st.builds(Text, TEXTS), st.builds(Image, TEXTS)), max_size=3).map(tuple)
 ITEMS: st.SearchStrategy[HistoryItem] = st.one_of(
     st.builds(Said, st.sampled_from(["user", "assistant", "developer"]), PARTS),
     st.builds(said, st.sampled_from(["user", "assistant"]), TEXTS),
-    st.builds(Called, TEXTS.map(CallId), TEXTS, TEXTS),
-    st.builds(Returned, TEXTS.map(CallId), TEXTS),
+    st.builds(Called, IDS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2).map(json.dumps)),
+    st.builds(Returned, IDS, TEXTS),
     st.builds(Reasoned, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), st.none() | TEXTS),
+    st.builds(
+        Reasoned,
+        st.just(""),
+        st.lists(TEXTS, max_size=1).map(tuple),
+        st.none() | SOME,
+        SOME,
+        st.just("messages"),
+        st.just("claude-sonnet-5"),
+    ),
+    st.just(Searched("responses", "m", '[{"type":"web_search_call","id":"ws"}]')),
+    st.just(
+        Searched("messages", "claude-sonnet-5", '[{"type":"server_tool_use"},{"type":"web_search_tool_result"}]')
+    ),
 )
 SHELL = ToolSpec("shell", "Runs a command.", {"type": "object"})
 
@@ -56,14 +75,16 @@ def whole(wire: WireApi, request: ModelRequest) -> dict[str, Any]:
         }
         tools = {"tools": [{"type": "function", "function": function}]} if request.tools else {}
         return {"model": request.model, "stream": True, "messages": messages, **tools}
+    if wire is WireApi.MESSAGES:
+        return by_messages(request, items)
     tool = {"type": "function", "name": "shell", "description": "Runs a command.", "strict": False}
     return {
         "model": request.model,
         "instructions": request.instructions,
-        "input": [input_item(item) for item in items],
+        "input": [made for item in items if (made := input_item(item))],
         "tools": [{**tool, "parameters": {"type": "object"}}] if request.tools else [],
         "tool_choice": "auto",
-        "parallel_tool_calls": False,
+        "parallel_tool_calls": True,
         "reasoning": None,
         "store": True,
         "stream": True,
@@ -90,11 +111,61 @@ def add_to_chat(messages: list[dict[str, Any]], item: HistoryItem) -> None:
             messages[-1].setdefault("tool_calls", []).append(call)
         case Returned(call_id, output):
             messages.append({"role": "tool", "tool_call_id": call_id, "content": output})
-        case Reasoned():
+        case Reasoned() | Searched():
             pass
 
 
-def input_item(item: HistoryItem) -> dict[str, Any]:
+def by_messages(request: ModelRequest, items: list[HistoryItem]) -> dict[str, Any]:
+    """The body with adjacent blocks of a role as one message, marked where a person's words or results end."""
+    blocks = [(role, block) for item in items for role, block in blocks_of(item)]
+    made: list[dict[str, Any]] = []
+    for role, block in blocks:
+        if not made or made[-1]["role"] != role:
+            made.append({"role": role, "content": []})
+        made[-1]["content"].append(block)
+    for message in made:
+        if message["role"] == "assistant" and "thinking" in message["content"][-1]["type"]:
+            message["content"].append({"type": "text", "text": "[no words]"})
+    for message in [message for message in made if message["role"] == "user"][-3:]:
+        message["content"][-1]["cache_control"] = {"type": "ephemeral"}
+    if made and made[0]["role"] == "assistant":
+        made.insert(0, {"role": "user", "content": [{"type": "text", "text": "[what came before is not shown]"}]})
+    if made and made[-1]["role"] == "assistant":
+        made.append({"role": "user", "content": [{"type": "text", "text": "Go on."}]})
+    tool = {"name": "shell", "description": "Runs a command.", "input_schema": {"type": "object"}}
+    system = [{"type": "text", "text": request.instructions, "cache_control": {"type": "ephemeral"}}]
+    head = {"model": request.model, "max_tokens": 64000 if "claude" in request.model else 32000, "stream": True}
+    tools = {"tools": [tool]} if request.tools else {}
+    off = {} if "claude" in request.model else {"thinking": {"type": "disabled"}}
+    return {**head, **off, **tools, "system": system, "messages": made}
+
+
+def blocks_of(item: HistoryItem) -> list[tuple[str, dict[str, Any]]]:
+    match item:
+        case Said(role, parts):
+            kept = [part for part in parts if not isinstance(part, Text) or part.text.strip()]
+            return [("assistant" if role == "assistant" else "user", block_of(part)) for part in kept]
+        case Called(call_id, name, arguments):
+            return [("assistant", {"type": "tool_use", "id": call_id, "name": name, "input": json.loads(arguments)})]
+        case Returned(call_id, output):
+            content = {"content": output} if output.strip() else {}
+            return [("user", {"type": "tool_result", "tool_use_id": call_id, **content})]
+        case Reasoned(summary=summary, signature=signature, wire="messages", encrypted_content=sealed):
+            thought = {"type": "thinking", "thinking": "".join(summary), "signature": signature}
+            return [("assistant", {"type": "redacted_thinking", "data": sealed} if sealed else thought)]
+        case Searched("messages", _, kept):
+            return [("assistant", block) for block in json.loads(kept)]
+        case _:
+            return []
+
+
+def block_of(part: Part) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image", "source": {"type": "url", "url": getattr(part, "url", "")}}
+
+
+def input_item(item: HistoryItem) -> dict[str, Any] | None:
     match item:
         case Said(role, parts):
             kind = "output_text" if role == "assistant" else "input_text"
@@ -110,8 +181,12 @@ def input_item(item: HistoryItem) -> dict[str, Any]:
         case Returned(call_id, output):
             return {"type": "function_call_output", "call_id": call_id, "output": output}
         case Reasoned(name, summary, encrypted):
+            if item.wire != "responses":
+                return None
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
             return {"type": "reasoning", "id": name, "summary": parts_of_it, "encrypted_content": encrypted}
+        case Searched(wire, _, kept):
+            return dict(json.loads(kept)[0]) if wire == "responses" else None
 
 
 @pytest.mark.parametrize("wire", WireApi)
@@ -121,16 +196,21 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
 ) -> None:
     """The pieces are joined some at a time, as a history grows; the last items come as they are."""
     form, joined = FORMS[wire], list[Piece]()
+    if wire is WireApi.MESSAGES:  # where they are no part of the history
+        items = list(dropwhile(lambda item: isinstance(item, Said) and item.role == "developer", items))
     loose = data.draw(st.integers(0, len(items)))
     with patch.object(pieces, "BLOCK", block):
         for item in items[:loose]:
             joined.append(form.encode(item))
             if data.draw(st.booleans()):
                 joined = list(packed(form, joined))
-    plain = ModelRequest("m", "be brief", tuple(items), (SHELL,))
-    mixed = ModelRequest("m", "be brief", (*joined, *items[loose:]), (SHELL,))
+    plain = ModelRequest("claude-haiku-4-6", "be brief", tuple(items), (SHELL,))
+    mixed = replace(plain, items=(*joined, *items[loose:]))
     endpoint = Endpoint("http://127.0.0.1", wire)
-    assert b"".join(body(endpoint, mixed)) == b"".join(body(endpoint, plain)) == to_json(whole(wire, plain))
+    assert b"".join(body(endpoint, plain)) == to_json(whole(wire, plain))
+    # A mark for a cache can stand only where a piece ends.
+    mixed_up, plain_one = (b"".join(body(endpoint, one)).replace(messages.MARK, b"") for one in (mixed, plain))
+    assert mixed_up == plain_one
 
 
 @pytest.mark.parametrize("wire", WireApi)
@@ -154,6 +234,7 @@ def test_a_growing_history_keeps_its_beginning_byte_for_byte(wire: WireApi) -> N
         items += (said("user", f"q{number}"), said("assistant", "a"), Called(CallId("c"), "shell", "{}"))
         items.append(Returned(CallId("c"), "out"))
         made = b"".join(body(Endpoint("http://127.0.0.1", wire), ModelRequest("m", "i", tuple(items))))
+        made = made.replace(messages.MARK, b"")  # which a cache doesn't look at
         beginning = made[: made.rindex(b"out") + 5]
         assert beginning.startswith(before)
         before = beginning
@@ -168,3 +249,18 @@ def test_half_a_surrogate_pair_is_sent_as_a_question_mark_and_changes_nothing_el
     )
     assert halved == asked
     assert json.loads(halved)
+
+
+@pytest.mark.parametrize("wire", WireApi)
+def test_a_tool_that_is_described_anew_is_sent_anew_and_the_others_beside_it(wire: WireApi) -> None:
+    def sent(*tools: ToolSpec) -> list[str]:
+        whole = json.loads(
+            b"".join(body(Endpoint("http://h", wire), ModelRequest("m", "i", (said("user", "x"),), tools)))
+        )
+        return [tool.get("function", tool)["description"] for tool in whole.get("tools", ())]
+
+    plan, changed = ToolSpec("plan", "Plans.", {}), ToolSpec("shell", "Runs one command.", {"type": "object"})
+    assert sent(SHELL, plan) == sent(SHELL, plan) == ["Runs a command.", "Plans."]
+    assert sent(changed, plan) == ["Runs one command.", "Plans."]
+    assert sent(plan) == ["Plans."]
+    assert sent() == []

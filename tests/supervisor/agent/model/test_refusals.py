@@ -70,10 +70,51 @@ def test_an_account_with_nothing_left_is_a_usage_limit_though_the_status_is_429(
         b'{"error":{"code":"context_length_exceeded","message":"too long"}}',
         b'{"error":{"message":"This model\'s maximum context length is 8192 tokens."}}',
         b"the prompt is too long for the context window",
+        b'{"error":{"type":"invalid_request_error","message":"prompt is too long: 2 tokens > 1 maximum"}}',
+        b'{"error":{"message":"input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"}}',
+        b'{"error":{"type":"exceed_context_size_error","message":"the request exceeds the available size"}}',
+        b'{"error":{"message":"The input token count (2) exceeds the maximum number of tokens allowed (1)."}}',
     ],
 )
 def test_a_full_context_is_told_apart_by_code_or_by_words(body: bytes) -> None:
     assert isinstance(refused(400, body), ContextFull)
+
+
+def test_a_request_of_too_many_bytes_is_a_context_that_is_full_whoever_says_so() -> None:
+    anthropic = b'{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}'
+    assert isinstance(refused(413, anthropic), ContextFull)
+    assert isinstance(refused(413, b"<h1>413 Request Entity Too Large</h1>"), ContextFull)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (402, b'{"type":"error","error":{"type":"billing_error","message":"Pay."}}'),
+        (402, b'{"error":{"message":"Insufficient credits","code":402}}'),
+        (400, b'{"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access"}}'),
+        (400, b'{"error":{"message":"You have reached your specified API usage limits. Access returns on 1 May."}}'),
+    ],
+)
+def test_money_that_has_run_out_is_a_usage_limit(status: int, body: bytes) -> None:
+    assert isinstance(refused(status, body), UsageLimit)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (401, "authentication_error", Rejected),
+        (403, "permission_error", Rejected),
+        (404, "not_found_error", Rejected),
+        (429, "rate_limit_error", RequestFailed),
+        (500, "api_error", RequestFailed),
+        (504, "timeout_error", RequestFailed),
+        (529, "overloaded_error", RequestFailed),
+    ],
+)
+def test_anthropics_refusals_are_mapped(status: int, kind: str, error: type[ModelError]) -> None:
+    refusal = refused(status, f'{{"type":"error","error":{{"type":"{kind}","message":"Why."}}}}'.encode())
+    assert type(refusal) is error
+    assert refusal.message.endswith(": Why.")
 
 
 def test_words_about_context_in_another_refusal_mean_nothing() -> None:

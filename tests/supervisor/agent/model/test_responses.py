@@ -81,7 +81,7 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
        {"type":"function_call","id":null,"name":"shell","arguments":"{…}","call_id":"c1"},
        {"type":"function_call_output","call_id":"c1","output":"text"}],
      "tools":[{"type":"function","name":"shell","description":"…","strict":false,"parameters":{"type":"object"}}],
-     "tool_choice":"auto","parallel_tool_calls":false,"reasoning":{"effort":"medium","summary":"auto"},
+     "tool_choice":"auto","parallel_tool_calls":true,"reasoning":{"effort":"medium","summary":"auto"},
      "store":true,"stream":true,"include":[],"prompt_cache_key":"s1"}
     """
     assert body(asked) == json.loads(expected)
@@ -162,7 +162,7 @@ def test_items_come_in_the_servers_order_and_say_everything_again() -> None:
         delta("function_call_arguments", "{"),
         done({"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}),
         done({"type": "function_call", "call_id": "c2", "name": "shell", "arguments": "[]"}),
-        done({"type": "web_search_call", "id": "w"}),
+        done({"type": "file_search_call", "id": "w"}),
         COMPLETED,
     ]
     assert decoded(WireApi.RESPONSES, sse(*events)) == (

@@ -1,4 +1,4 @@
-"""A model server and a harness for each test, on either wire."""
+"""A model server and a harness for each test, on each wire."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ def harness(tmp_path: Path, server: ModelServer) -> Iterator[EngineHarness]:
         yield harness
 
 
-@pytest.fixture(params=["chat", "responses"])
+@pytest.fixture(params=["chat", "responses", "messages"])
 def wire(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

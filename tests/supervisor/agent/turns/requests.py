@@ -1,18 +1,30 @@
-"""Requests to a model, in one shape for both wires, and the rules that every request must keep."""
+"""Requests to a model, in one shape for all wires, and the rules that every request must keep."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from tests.support.model_server import ModelServer, Received
 
 Line = tuple[str, ...]  # (user|assistant, text) | (call, id, name, arguments) | (output, id, text)
-OURS = ("<user_instructions>", "<environment_context>")
+OURS = ("<user_instructions>", "<environment_context>", "<skills>", "[pictures from the call")
 
 
 def lines(request: Received) -> list[Line]:
+    if request.path.endswith("/messages"):
+        return [line for message in request.body["messages"] for line in _of_messages(message)]
     if "messages" in request.body:
         return [line for message in request.body["messages"] for line in _of_chat(message)]
     return [line for item in request.body["input"] for line in _of_responses(item)]
+
+
+def unmarked(body: Any) -> Any:
+    """Return the body without the marks for a cache, which stand at the end of each request."""
+    if isinstance(body, list):
+        return [unmarked(one) for one in body]
+    if isinstance(body, dict):
+        return {key: unmarked(value) for key, value in body.items() if key != "cache_control"}
+    return body
 
 
 def talk(server: ModelServer, number: int = -1) -> list[Line]:
@@ -29,6 +41,19 @@ def _of_chat(message: dict[str, Any]) -> Iterator[Line]:
         yield role, content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
     for call in message.get("tool_calls", ()):
         yield "call", call["id"], call["function"]["name"], call["function"]["arguments"]
+
+
+def _of_messages(message: dict[str, Any]) -> Iterator[Line]:
+    for block in message["content"]:
+        match block["type"]:
+            case "text":
+                yield message["role"], block["text"]
+            case "tool_use":
+                yield "call", block["id"], block["name"], json.dumps(block["input"], separators=(",", ":"))
+            case "tool_result":
+                yield "output", block["tool_use_id"], block.get("content", "")
+            case kind:
+                yield (str(kind),)
 
 
 def _of_responses(item: dict[str, Any]) -> Iterator[Line]:

@@ -104,7 +104,8 @@ def test_a_command_that_takes_too_long_is_ended_and_the_model_is_told(
 ) -> None:
     harness.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=1000)}; then; say done")
     told = result(*outputs(server))
-    assert told["output"] == "command timed out after 1000 milliseconds\nbegun\n"
+    assert told["output"].startswith("command timed out after 1000 milliseconds\n")
+    assert "with a larger timeout (at most 1800000)]\nbegun\n" in told["output"]
     assert told["metadata"]["exit_code"] == -1
 
 
@@ -113,6 +114,21 @@ def test_a_command_without_a_time_of_its_own_gets_the_configured_one(tmp_path: P
     with harness_at(tmp_path, server.base_url, tables=config) as harness:
         harness.talk().ask(f"{shell('sleep', '60')}; then; say done")
     assert "timed out after 150 milliseconds" in result(*outputs(server))["output"]
+
+
+def test_a_model_that_asks_for_too_long_gets_the_most_and_model_and_person_are_told(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    config = "[greenroom.limits]\ncommand_timeout_ms = 100\ncommand_timeout_most_ms = 150\n"
+    with harness_at(tmp_path, server.base_url, tables=config) as harness:
+        talk = harness.talk()
+        talk.ask(f"{shell('sleep', '60', timeout=60_000)}; then; say done")
+        failed = talk.all(ev.ToolOutput)[0].failed
+    told = result(*outputs(server))["output"]
+    assert "command timed out after 150 milliseconds" in told
+    assert "it can't have longer" in told
+    assert "a timeout of 60000 milliseconds was asked for, 150 are possible" in told
+    assert failed == ev.ToolFailure(kind="time_out", message="command timed out after 150 milliseconds")
 
 
 WRONG = [

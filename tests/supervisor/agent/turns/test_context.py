@@ -2,6 +2,7 @@
 
 import base64
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,11 +132,20 @@ def test_new_surroundings_come_behind_old_ones_when_a_turn_in_between_was_interr
     assert [line[1] for line in lines(server.requests[-1])] == [first, "hold here", second, "say on"]
 
 
+def instructions(body: dict[str, Any]) -> list[str]:
+    """Return what a request says before its history, as the wire's own role for it."""
+    if "system" in body:
+        return [block["text"] for block in body["system"]]
+    if "messages" in body:
+        return [message["content"] for message in body["messages"] if message["role"] == "system"]
+    developer = [item["content"][0]["text"] for item in body["input"] if item.get("role") == "developer"]
+    return [body["instructions"], *developer]
+
+
 def test_base_instructions_replace_ours(either: EngineHarness, server: ModelServer) -> None:
     either.talk(base_instructions="You are a test.").ask("say one")
     body = server.requests[0].body
-    told_first = body["messages"][0]["content"] if "messages" in body else body["instructions"]
-    assert told_first.startswith("You are a test.")
+    assert str(instructions(body)[0]).startswith("You are a test.")
 
 
 def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
@@ -147,10 +157,7 @@ def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
     either.restart()
     conversation.ask("say three")
     for request in server.requests:
-        chat = "messages" in request.body
-        first = request.body["messages"][1] if chat else request.body["input"][0]
-        text = first["content"] if chat else first["content"][0]["text"]
-        assert (first["role"], text) == ("system" if chat else "developer", "Review only.")
+        assert instructions(request.body)[1] == "Review only."
         assert str(request.body).count("Review only.") == 1
 
 
@@ -164,8 +171,8 @@ def test_pictures_reach_the_model_as_data_and_their_place_in_history_as_files(
     either.restart()
     conversation.ask("say again")
     whole = str(server.requests[-1].body)
-    assert "data:image/png;base64,AAAA" in whole
-    assert f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}" in whole
+    assert "AAAA" in whole
+    assert base64.b64encode(PIXEL).decode() in whole
     assert conversation.all(ev.UserMessage)[0].items[2] == LocalImageItem(path=picture)
 
 
@@ -182,7 +189,7 @@ def test_a_picture_by_a_relative_path_is_one_of_the_conversation_directory(
 ) -> None:
     (either.workspace / "a.png").write_bytes(PIXEL)
     either.talk().ask("say see", LocalImageItem(path=Path("a.png")))
-    assert f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}" in str(server.requests[-1].body)
+    assert base64.b64encode(PIXEL).decode() in str(server.requests[-1].body)
 
 
 def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(

@@ -23,9 +23,13 @@ AT_ONCE_S = 2.0  # nothing to wait for but this machine
 
 
 def half(wire: str, text: str) -> str:
-    """Script a message that begins with this and is not finished, on either wire."""
-    chat = {"choices": [{"index": 0, "delta": {"content": text}}]}
-    return f"raw {json.dumps(chat if wire == 'chat' else {'type': 'response.output_text.delta', 'delta': text})}"
+    """Script a message that begins with this and is not finished, on each wire."""
+    events = {
+        "chat": {"choices": [{"index": 0, "delta": {"content": text}}]},
+        "responses": {"type": "response.output_text.delta", "delta": text},
+        "messages": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+    }
+    return f"raw {json.dumps(events[wire])}"
 
 
 def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAborted:

@@ -3,14 +3,14 @@
 import json
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import TextItem
-from supervisor.agent.model import chat, pieces, responses
+from supervisor.agent.model import chat, messages, pieces, responses
 from supervisor.agent.model.wire import FORMS
 from supervisor.agent.transcript import ModelTranscript
 from tests.supervisor.agent.turns import requests as r
@@ -29,7 +29,9 @@ def encoding() -> Iterator[list[bytes]]:
         made.append(pieces.encoded(value))
         return made[-1]
 
-    with patch.object(chat, "encoded", noted), patch.object(responses, "encoded", noted):
+    with ExitStack() as stack:
+        for wire in (chat, responses, messages):
+            stack.enter_context(patch.object(wire, "encoded", noted))
         yield made
 
 
@@ -57,18 +59,23 @@ def test_a_live_conversation_reads_its_history_once_however_many_turns_it_has(ei
 def test_a_history_is_the_same_after_its_conversation_has_changed_the_wire(
     tmp_path: Path, server: ModelServer
 ) -> None:
-    other = provider(server.base_url, "responses").replace("model_providers.mock", "model_providers.other")
-    with harness_at(tmp_path, server.base_url, "chat", tables=other) as harness:
+    wires = ("responses", "messages")
+    others = [provider(server.base_url, wire).replace("providers.mock", f"providers.{wire}") for wire in wires]
+    with harness_at(tmp_path, server.base_url, "chat", tables="".join(others)) as harness:
         talk = harness.talk()
-        talk.ask("say one")
-        there = talk.settings.model_copy(update={"provider": "other"})
-        for settings in (there, talk.settings, there):
-            talk.ask("say more", settings=settings)
+        talk.ask("reason why; say one")
+        elsewhere = [talk.settings.model_copy(update={"provider": wire}) for wire in wires]
+        for settings in (*elsewhere, talk.settings, *elsewhere):
+            talk.ask('reason why; call update_plan {"plan":[]}; then; say more', settings=settings)
     paths = [request.path.rpartition("/")[2] for request in server.requests]
-    assert paths == ["completions", "responses", "completions", "responses"]
+    there = ["responses", "responses", "messages", "messages"]
+    assert paths == ["completions", *there, "completions", "completions", *there]
     before: list[r.Line] = []
-    for number in range(4):
-        said = r.talk(server, number)
+    for number in range(len(paths)):
+        r.check_well_formed(server.requests[number])
+        said = [
+            line for line in r.talk(server, number) if len(line) > 1
+        ]  # without reasoning, which stays on its wire
         assert said[: len(before)] == before
         before = said
 

@@ -8,7 +8,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly
-from tests.supervisor.agent.turns.requests import check_well_formed, talk
+from tests.supervisor.agent.turns.requests import check_well_formed, talk, unmarked
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness
 from tests.support.model_server import ModelServer
@@ -25,15 +25,15 @@ def test_history_read_from_the_journal_is_what_it_was_in_memory(either: EngineHa
     conversation.ask(RICH)
     assert conversation.conversation in either.engine.agent.own.transcripts._kept
     conversation.ask("say from memory")
-    live = server.requests[-1].body
+    live = unmarked(server.requests[-1].body)
     either.restart()
     conversation.ask("say from the journal")
-    read = server.requests[-1].body
+    read = unmarked(server.requests[-1].body)
     items = "messages" if "messages" in live else "input"
     length = len(live[items])
     assert json.dumps(live) == json.dumps({**read, items: read[items][:length]})
     assert talk(server)[-2:] == [("assistant", "from memory"), ("user", "say from the journal")]
-    assert len(read[items]) == length + 2 > 12
+    assert len(read[items]) == length + 2 > 8
 
 
 def test_a_conversation_goes_on_after_a_restart(either: EngineHarness, server: ModelServer) -> None:

@@ -14,7 +14,13 @@ from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, Reaso
 from tests.support.any_event import MountApprovalRequest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
-from tests.transports.dialects.mcp.steps import finished, nothing_open, wants_to_patch, wants_to_run
+from tests.transports.dialects.mcp.steps import (
+    finished,
+    nothing_open,
+    wants_to_patch,
+    wants_to_run,
+    wants_to_use_a_tool,
+)
 from transports import requests as ask
 from transports.dialect import Tell, Write
 
@@ -215,6 +221,21 @@ def test_a_command_is_asked_for_in_snake_case_and_the_decision_counts() -> None:
     client.respond(0, {"decision": "approved"})
     assert [one.decision for one in daemon.answered] == [Decision.APPROVED]
     assert client.told("elicitation/create") == []
+
+
+def test_a_tool_of_an_mcp_server_is_asked_for_as_a_command_that_says_it_is_none() -> None:
+    daemon, client, conversation = begun(listens=True, says=True, elicits=False)
+    wants_to_use_a_tool(daemon, conversation)
+    (params,) = client.told("execCommandApproval")
+    assert params == {
+        "conversation_id": conversation,
+        "call_id": "call1234",
+        "command": ["use-mcp-tool", "files", "write", '{"path": "/w/a"}'],
+        "cwd": "/",
+        "reason": "no command: may it use this tool of an MCP server?",
+    }
+    client.respond(0, {"decision": "approved"})
+    assert [one.decision for one in daemon.answered] == [Decision.APPROVED]
 
 
 def test_a_patch_is_asked_for_with_its_changes() -> None:

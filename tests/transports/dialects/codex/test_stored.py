@@ -58,7 +58,11 @@ def test_a_resumed_conversation_goes_on_under_its_own_id_and_tells_what_was() ->
         "conversationId": conversation,
         "model": "o9",
         "rolloutPath": path(conversation),
-        "initialMessages": [{"type": "task_started"}, {"type": "task_complete", "last_agent_message": "Done"}],
+        "initialMessages": [
+            {"type": "task_started"},
+            {"type": "task_complete", "last_agent_message": "Done"},
+            {"type": "background_event", "message": "settings: model is o9 now (tester[4711])"},
+        ],
     }
     settings = daemon.state(conversation).facts.settings
     assert (settings.model, str(settings.cwd)) == ("o9", "/w")

@@ -10,6 +10,7 @@ from actors.conversation.effects import Deliver, EndSubscription
 from actors.conversation.messages import CancelRequest, ToConversation
 from actors.routing.messages import ToRegistry
 from actors.vocabulary import answers as a
+from actors.vocabulary import spent
 from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery, Page, Record
 from actors.vocabulary.settings import Settings
@@ -21,6 +22,49 @@ from transports.dialects.control.dialect import ControlDialect
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
 SETTINGS = Settings(model="m", cwd=Path("/src"))
+AMOUNTS = {name: getattr(spent.NOTHING, name) for name in spent.AMOUNTS}
+AGENT = {
+    "name": "claude",
+    "title": "Claude Code",
+    "default": False,
+    "state": "missing",
+    "start": (),
+    "login": "no",
+    "sign": "",
+    "wrong": "it is not installed",
+    "next": "npm",
+    "install": "npm",
+    "log_in": "claude /login",
+    "confine": "workspace",
+    "network": True,
+    "own": ("/home/x/.claude",),
+    "brings": [{"what": "w", "where": "/"}],
+}
+TRIAL = {
+    "agent": "claude",
+    "state": "ready",
+    "program": "claude 7",
+    "took_s": 0.5,
+    "can": ("steering",),
+    "modes": (),
+    "models": ("opus",),
+    "options": ("model",),
+    "logins": (),
+    "needs_login": False,
+    "wrong": "",
+}
+JOB = {
+    "job": "3f2a",
+    "conversation": ONE,
+    "command": ["make"],
+    "cwd": "/src",
+    "began": 1.0,
+    "keeps": True,
+    "running": True,
+    "state": "running for 3 s",
+    "exit_code": None,
+    "written": 6,
+}
 TURN = TurnId("turn")
 
 
@@ -44,7 +88,7 @@ def head(conversation: ConversationId, updated: float = 1.0, **more: Any) -> Hea
 
 def summary(conversation: ConversationId = ONE) -> a.Summary:
     return a.Summary(
-        conversation, a.Condition.IDLE, None, SETTINGS, 3, None, 0, False, (), (), 0, 1.0, 2.0, "said first"
+        conversation, a.Condition.IDLE, None, SETTINGS, 3, None, (), False, (), (), 0, 1.0, 2.0, "said first"
     )
 
 
@@ -79,11 +123,29 @@ USUAL: dict[str, Reply] = {
     "Interrupt": lambda _: a.Interrupted(TURN, a.Ending.INTERRUPTED),
     "Attach": lambda message: a.Attached(message.subscription, summary(), 3),
     "AnswerApproval": lambda message: a.Answered(message.approval, message.decision),
+    "ChangeSettings": lambda message: a.Changed(message.settings, "n", (), TURN),
+    "AlterSettings": lambda message: ask.SettingsMade(message.current, fields=tuple(message.values)),
     "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
     "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
     "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
     "Search": lambda _: ask.Found((ask.Hit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), 7, 0.5),
+    "ReadBudget": lambda message: ask.BudgetRead(
+        message.settings, ({"scope": "turn", "unit": "requests", "used": 1.0, "limit": None},)
+    ),
+    "ReadSharedBudgets": lambda _: ask.Plain(
+        {"budgets": [{"scope": "day", "unit": "usd", "used": 1.0, "limit": 2.0, "raised_by": "x", "raised_at": 1.0}]}
+    ),
+    "ReadUsage": lambda _: ask.Plain(
+        {"rows": [{"group": "m", **AMOUNTS}], "total": AMOUNTS, "prices_of": "2026-01-31"}
+    ),
+    "ListAgents": lambda _: ask.Plain({"agents": [AGENT]}),
+    "CheckAgent": lambda _: ask.Plain(TRIAL),
+    "ListJobs": lambda _: ask.Plain({"jobs": [JOB]}),
+    "ReadJob": lambda _: ask.Plain({**JOB, "output": "ready\n", "next": 6, "lost": 0}),
+    "WriteJob": lambda _: ask.Plain(JOB),
+    "WaitForJob": lambda _: ask.Plain(JOB),
+    "EndJob": lambda _: ask.Plain(JOB),
     "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),
     "Export": lambda _: ask.Exported(("{}",)),

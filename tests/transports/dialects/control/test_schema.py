@@ -1,12 +1,37 @@
 """The committed schema is valid, matches the answers, and is what the daemon sends."""
 
+import pytest
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
+from actors.vocabulary import answers
+from actors.vocabulary.agent_now import AgentNow, OptionNow
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
+from actors.vocabulary.records import Head
 from tests.support.control_judge import SCHEMA, document
 from tools.reference.errors import with_errors
+from transports.dialects.control import shapes
+from transports.dialects.control.described import DESCRIBED
 from transports.dialects.control.methods import METHODS
+from transports.dialects.control.results import MEMBERS
 from transports.hello import UnknownProtocol
+from transports.requests import Hit, Stored
+
+SHAPES: dict[type[object], type[BaseModel]] = {
+    answers.Done: shapes.Empty,
+    answers.Accepted: shapes.Taken,
+    answers.TurnResult: shapes.TurnOver,
+    answers.WaitingInput: shapes.Waiting,
+    answers.Answered: shapes.Decided,
+    answers.Resolved: shapes.Reference,
+    answers.Reader: shapes.Reader,
+    answers.Summary: shapes.Conversation,
+    AgentNow: shapes.AgentNow,
+    OptionNow: shapes.OptionNow,
+    Stored: shapes.Reference,
+    Hit: shapes.Hit,
+    Head: shapes.Row,
+}
 
 
 def test_the_table_of_errors_is_on_the_page_and_a_wrong_one_is_replaced() -> None:
@@ -26,9 +51,14 @@ def test_every_part_of_it_is_a_schema() -> None:
 
 
 def test_every_method_and_every_member_of_its_params_has_words() -> None:
-    assert document()["methods"].keys() == METHODS.keys()
+    assert document()["methods"].keys() == METHODS.keys() == DESCRIBED.keys()
     for name, method in METHODS.items():
-        assert method.summary
+        assert DESCRIBED[name].summary
         if name not in {"conversation/detach", "conversation/resolve", "clients/kill"}:  # the name says it
             described = [field for field in method.params.model_fields.values() if field.description]
             assert len(described) == len(method.params.model_fields), name
+
+
+@pytest.mark.parametrize("answer", MEMBERS, ids=lambda answer: answer.__name__)
+def test_an_answer_is_written_with_the_members_of_its_shape(answer: type[object]) -> None:
+    assert set(MEMBERS[answer]) == set(SHAPES[answer].model_fields)

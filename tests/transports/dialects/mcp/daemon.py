@@ -283,7 +283,8 @@ class Daemon:
     def _commit(self, work: tuple[Append, int, tuple[Any, ...]]) -> None:
         append, epoch, pending = work
         assert self.journal.commit([append]) == [None]
-        self._session(append.conversation).tell(Committed(append.records[-1].seq, epoch))
+        if append.records:
+            self._session(append.conversation).tell(Committed(append.records[-1].seq, epoch))
         if append.head is not None:
             self._registry.tell(HeadChanged(append.head, pending))
 

@@ -74,6 +74,21 @@ def wants_to_patch(daemon: Daemon, conversation: ConversationId, name: str = "a1
     return approval
 
 
+def wants_to_use_a_tool(daemon: Daemon, conversation: ConversationId, name: str = "a1") -> ApprovalId:
+    approval = ApprovalId(f"{name}@{conversation}")
+    asked = ev.McpToolCallApprovalRequest(
+        call_id=CallId("call1234"),
+        server="files",
+        tool="write",
+        arguments='{"path": "/w/a"}',
+        approval_id=approval,
+        item_id=ItemId(f"i-{name}"),
+    )
+    daemon.say(conversation, asked)
+    daemon.settle()
+    return approval
+
+
 def text_of(result: Json) -> str:
     (content,) = result["content"]
     assert content["type"] == "text"

@@ -19,6 +19,7 @@ from tests.transports.dialects.mcp.steps import (
     text_of,
     wants_to_patch,
     wants_to_run,
+    wants_to_use_a_tool,
 )
 
 NOTHING_TO_FILL_IN = {"type": "object", "properties": {}}
@@ -489,3 +490,23 @@ def test_a_question_whose_stream_is_off_is_still_taken_back_when_somebody_else_a
     answer_elsewhere(daemon, conversation, approval)
     assert [one["requestId"] for one in client.told("notifications/cancelled")] == [0]
     assert nothing_open(client)
+
+
+def test_a_tool_of_an_mcp_server_is_asked_for_in_words_and_as_a_command_that_codex_clients_can_answer() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1)
+    wants_to_use_a_tool(daemon, conversation)
+    params = client.lines[-1]["params"]
+    assert params["message"].split("\n") == [
+        "The agent asks: may it use this tool of an MCP server?",
+        "  tool files write",
+        "    {",
+        '      "path": "/w/a"',
+        "    }",
+        "  outside the sandbox",
+    ]
+    assert params["codex_elicitation"] == "exec-approval"
+    assert params["codex_command"] == ["use-mcp-tool", "files", "write", '{"path": "/w/a"}']
+    client.respond(0, {"action": "accept", "content": {}})
+    assert decisions(daemon) == [Decision.APPROVED]

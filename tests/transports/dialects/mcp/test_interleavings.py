@@ -23,6 +23,7 @@ DRAWS = st.data()
 QUICK = (Phase.reuse, Phase.generate)  # to make a failure small takes minutes; the long test does it
 POLICIES = ("steer", "enqueue", "reject", "interrupt")
 LIVE = {"task_started", "agent_message", "task_complete", "turn_aborted", "error", "exec_approval_request"}
+LIVE |= {"background_event"}  # a queue that is held
 
 
 class World:

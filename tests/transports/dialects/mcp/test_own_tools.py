@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from actors.conversation.messages import Send, ToConversation
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import CallId, ItemId
+from actors.vocabulary.ids import CallId, ConversationId, ItemId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
@@ -15,9 +18,15 @@ from transports.dialects.mcp.tools import ALL
 from transports.requests import Found, Hit, Search
 
 
-def test_six_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
+def test_seven_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
     names = [tool["name"] for tool in McpClient(Daemon()).ask("tools/list")["result"]["tools"]]
-    ours = ["list_conversations", "interrupt_conversation", "read_conversation", "answer_approval"]
+    ours = [
+        "list_conversations",
+        "interrupt_conversation",
+        "waiting_messages",
+        "read_conversation",
+        "answer_approval",
+    ]
     assert names == ["codex", "codex-reply", *ours]
     client = McpClient(Daemon(), tools=("conversationCreate", "codex"))
     assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["conversationCreate", "codex"]
@@ -128,10 +137,38 @@ def test_an_interrupt_is_answered_when_the_turn_is_over_and_at_once_where_none_r
         "threadId": conversation,
         "interrupted": True,
         "queued": 0,
+        "waiting": [],
     }
     assert client.answer(1)["result"]["isError"]
     again = other.result("interrupt_conversation", {"threadId": conversation})
     assert again["structuredContent"]["interrupted"] is False
+
+
+def test_what_waits_is_named_by_an_interrupt_and_seen_to_by_any_client() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = began(daemon, client, 1)
+    for words in ("run the tests", "commit"):
+        items = (TextItem(text=words),)
+        said = ToConversation(ConversationId(conversation), Send(items, BusyPolicy.ENQUEUE, by="somebody"))
+        daemon.mailboxes["registry"].tell(said)
+    daemon.settle()
+    told = other.result("interrupt_conversation", {"threadId": conversation})["structuredContent"]
+    assert told["queued"] == 2
+    assert told["note"].startswith('2 messages wait: "run the tests", "commit"; they are held')
+    one, two = (row["inputId"] for row in told["waiting"])
+
+    def see(action: str, **more: str) -> list[str]:
+        asked = {"threadId": conversation, "action": action, **more}
+        result = other.result("waiting_messages", asked)["structuredContent"]
+        return [row["text"] for row in result["waiting"]]
+
+    assert see("edit", inputId=one, text="test") == ["test", "commit"]
+    assert see("move", inputId=one) == ["commit", "test"]
+    assert see("withdraw", inputId=two) == ["test"]
+    assert other.result("waiting_messages", {"threadId": conversation, "action": "edit"})["isError"]
+    assert see("go_on") == []
+    assert see("list") == []
 
 
 def test_an_interrupt_of_nothing_known_is_an_error() -> None:

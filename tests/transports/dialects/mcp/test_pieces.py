@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.vocabulary.records import ListPlace
+from actors.vocabulary.records import ListPlace, Record
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
 from transports.codex_events import MEMBERS, event_notification, initial_state, listener_notification, seed_message
 from transports.dialects.kit.bounded import Bounded
@@ -13,6 +13,8 @@ from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.mcp.options import McpOptions, with_hello
 from transports.dialects.mcp.revisions import Initialize, peer
+from transports.dialects.mcp.transcript import as_markdown
+from transports.jsonrpc import JsonObject
 from transports.requests import Person
 
 PLAIN = "67e5504410b1426f9247bb680e5fe0c8"
@@ -51,6 +53,12 @@ def test_an_event_that_those_clients_don_t_know_is_left_out() -> None:
     assert "conversation_archived" not in MEMBERS
 
 
+def test_tokens_that_nobody_counted_are_not_told_as_none() -> None:
+    count = {"type": "token_count", "input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    assert seed_message({**count, "counted": False}) is None
+    assert seed_message({**count, "counted": True}) is not None
+
+
 def test_null_members_stay_or_go_as_they_did() -> None:
     asked: dict[str, Any] = {
         "type": "exec_approval_request",
@@ -66,6 +74,39 @@ def test_null_members_stay_or_go_as_they_did() -> None:
         "explanation": None,
         "plan": [],
     }
+
+
+def test_a_failed_call_and_a_held_queue_are_told_as_notices() -> None:
+    failed = {"type": "tool_output", "output": "…", "failed": {"kind": "patch", "message": "it does not apply"}}
+    assert seed_message(failed) == {"type": "background_event", "message": "failed: it does not apply"}
+    assert seed_message({**failed, "failed": None}) is None
+    held = seed_message({"type": "queue_paused", "queued": 4, "waiting": ["one", "two", "three", "four"]})
+    assert held == {
+        "type": "background_event",
+        "message": '4 messages wait: "one", "two", "three", …; the next message lets them go on after it',
+    }
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (
+            {"type": "job_started", "job": "3f2a", "command": ["npm", "run", "dev"], "keeps": True},
+            "in the background as job 3f2a, it goes on after the turn: npm run dev",
+        ),
+        ({"type": "job_ended", "job": "3f2a", "how": "exited", "exit_code": 2}, "job 3f2a ended with exit code 2"),
+        (
+            {"type": "job_ended", "job": "3f2a", "how": "ended", "exit_code": 143, "by": "ann"},
+            "job 3f2a was ended by ann",
+        ),
+        (
+            {"type": "settings_changed", "by": "ann", "changed": [{"name": "model", "before": "a", "after": "b"}]},
+            "settings: model is b now (ann)",
+        ),
+    ],
+)
+def test_what_those_clients_do_not_know_is_told_in_a_line(event: JsonObject, told: str) -> None:
+    assert seed_message(event) == {"type": "background_event", "message": told}
 
 
 @pytest.mark.parametrize("reason", ["interrupted", "replaced"])
@@ -154,3 +195,16 @@ def test_the_schema_check_finds_what_is_wrong(name: str, value: Any, protocol: s
     known = root.get("$defs") or root["definitions"]
     with pytest.raises(Invalid):
         check(value, known[name], root)
+
+
+def test_a_transcript_has_the_same_notices() -> None:
+    changed = {"type": "settings_changed", "by": "", "changed": [{"name": "model", "before": "a", "after": "b"}]}
+    failed: JsonObject = {
+        "type": "tool_output",
+        "output": "…",
+        "failed": {"kind": "patch", "message": "it does not apply"},
+    }
+    records = [
+        Record(seq, 0.0, None, one["type"], json.dumps(one).encode()) for seq, one in enumerate((changed, failed))
+    ]
+    assert as_markdown(records) == "*Settings: model is b now*\n\n*Failed: it does not apply*"

@@ -1,0 +1,280 @@
+"""The one way in which the facts of a conversation change: by an event.
+
+`apply` is used on every new event and on every event read back from the journal, so a restored
+state equals the one before.
+"""
+
+from actors.conversation import agents, agents_told
+from actors.conversation.facts import KEYS_KEPT_S, Facts, Key, OpenItem, OpenJob, TurnFacts
+from actors.conversation.orders import PendingInput
+from actors.conversation.waiting_line import in_line, moved, unhurried, without
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import InputId, ItemId, TurnId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.replacing import replace
+from actors.vocabulary.setting_changes import MODELS, fields_of
+from actors.vocabulary.settings import AbortReason, Decision, Settings
+from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
+
+ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
+KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
+STANDING_KEPT = 256  # the same; what is forgotten is asked again
+STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
+PREVIEW_LENGTH = 80  # what a line of `ls` has room for
+
+
+def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) -> Facts:
+    """The facts after one more event."""
+    earlier = facts.earlier if ts == facts.updated else facts.updated
+    facts = replace(facts, seq=facts.seq + 1, updated=ts, earlier=earlier)
+    if agents.knows(facts, event):
+        facts = replace(facts, agents=agents.after_words(facts))
+    match event:
+        case ev.SessionConfigured():
+            copied = agents.copied_to(event)
+            settings = event.settings or facts.settings
+            return replace(facts, created=ts, name=event.name, settings=settings, copied=copied)
+        case ev.SettingsChanged():
+            window = _window_after(facts, event.settings)
+            turned = _resettled(facts, event)
+            return replace(facts, settings=event.settings, turn=turned, context_window=window)
+        case ev.ConversationRenamed():
+            return replace(facts, name=event.name)
+        case ev.ConversationArchived():
+            return replace(facts, archived=event.archived)
+        case ev.ConversationFailed():
+            return replace(facts, failed=event.message)
+        case ev.ConversationRestarted():
+            return replace(facts, failed=None, stumbled=False)
+        case ev.UserMessage():
+            return _apply_user_message(facts, event, ts, turn)
+        case (
+            ev.InputQueued()
+            | ev.InputEdited()
+            | ev.InputMoved()
+            | ev.InputWithdrawn()
+            | ev.QueuePaused()
+            | ev.QueueResumed()
+        ):
+            return _apply_to_queue(facts, event, ts)
+        case ev.TaskStarted() if turn is not None:
+            begun = TurnFacts(turn, event.settings, working_since=ts)
+            return _begun(replace(facts, turn=begun, stumbled=False), event, ts, turn)
+        case ev.ErrorEvent():
+            return replace(facts, stumbled=True)
+        case ev.TaskComplete() | ev.TurnAborted():
+            lost = isinstance(event, ev.TurnAborted) and event.reason is AbortReason.LOST
+            worked = _worked(facts, facts.earlier if lost else ts, turns=1)
+            spent = facts.spent.plus(worked).plus(spent_on(event) or NOTHING)
+            return replace(facts, turn=None, keys=_ended(facts), spent=spent)
+        case ev.AgentSession() if facts.seq > facts.copied:
+            told = agents_told.after_session(facts, event)
+            return replace(facts, agents=agents.after_beginning(facts, event), agents_told=told)
+        case ev.AgentOptions():
+            return replace(facts, agents_told=agents_told.after_options(facts, event))
+        case ev.AgentTitle():
+            return replace(facts, title=agents_told.title_of(event))
+        case ev.JobStarted():
+            return replace(facts, jobs=(*facts.jobs, OpenJob(event.job, None if event.keeps else turn)))
+        case ev.JobEnded():
+            return replace(facts, jobs=tuple(job for job in facts.jobs if job.id != event.job))
+        case ev.TokenCount():
+            return _counted(_count(facts, event, ts), event)
+        case ev.Compacted():
+            return replace(
+                facts,
+                compacted=facts.seq,
+                unsummed=False,
+                context_tokens=_held(event.tokens_after),
+                context_window=_held(event.context_window),
+            )
+        case ev.AgentMessage() if not facts.unsummed:
+            return replace(facts, unsummed=True)
+        case _ if facts.turn is not None:
+            counted = _count(facts, event, ts)
+            return _apply_to_turn(counted, counted.turn or facts.turn, event)
+        case _:
+            return facts
+
+
+def _count(facts: Facts, event: ev.DurableEvent, ts: float) -> Facts:
+    """Count what the event tells of. The clock of the turn's work stops at its first open question."""
+    if isinstance(event, ev.ApprovalRequest):
+        return _spend(facts, _worked(facts, ts))
+    spent = spent_on(event)
+    return facts if spent is None else _spend(facts, spent)
+
+
+def _spend(facts: Facts, spent: Spent) -> Facts:
+    turn = facts.turn and replace(facts.turn, spent=facts.turn.spent.plus(spent))
+    both = facts.spent.plus(spent)
+    return replace(facts, turn=turn, spent=both, tokens=both.tokens)
+
+
+def _worked(facts: Facts, ts: float, *, turns: int = 0) -> Spent:
+    """The time that the turn has worked until then. A clock that was set back takes nothing away."""
+    if facts.turn is None:
+        return NOTHING
+    since = facts.turn.working_since
+    return replace(NOTHING, turns=turns, seconds=0.0 if since is None else max(0.0, ts - since))
+
+
+def _window_after(facts: Facts, settings: Settings) -> int | None:
+    """The context window under new settings: that of another model is not known before it has answered."""
+    now = facts.settings
+    same = (settings.model, settings.provider) == (now.model, now.provider)
+    return facts.context_window if same else None
+
+
+def _begun(facts: Facts, event: ev.TaskStarted, ts: float, turn: TurnId) -> Facts:
+    """The facts at a turn's beginning, which takes a request that is no message. A message is taken by its event."""
+    if event.input_id is None or facts.turn is None:
+        return facts
+    return replace(
+        facts,
+        pending=without(facts.pending, event.input_id),
+        keys=_remember(facts, event.key, event.input_id, ts, turn),
+        turn=replace(facts.turn, inputs=(event.input_id,)),
+    )
+
+
+def _counted(facts: Facts, event: ev.TokenCount) -> Facts:
+    return replace(
+        facts,
+        context_tokens=facts.context_tokens if event.context_tokens is None else _held(event.context_tokens),
+        context_window=_held(event.context_window) or facts.context_window,
+        agents=agents.after_count(facts, event),
+    )
+
+
+def _held(tokens: int | None) -> int | None:
+    """A count within what every reader can hold."""
+    return None if tokens is None else max(0, min(tokens, MOST))
+
+
+def _resettled(facts: Facts, event: ev.SettingsChanged) -> TurnFacts | None:
+    """Change the settings that the open turn has of its own; without such, those of the conversation count.
+
+    The turn goes on with the agent that it has.
+    """
+    turn, switched = facts.turn, facts.settings.agent != event.settings.agent
+    if turn is None or (turn.settings is None and not switched):
+        return turn
+    fields = fields_of(event.changed)
+    kept = {"agent", *MODELS} if switched else {"agent"}
+    return replace(turn, settings=(turn.settings or facts.settings).taking(event.settings, fields - kept))
+
+
+def _apply_to_queue(
+    facts: Facts,
+    event: ev.InputQueued | ev.InputEdited | ev.InputMoved | ev.InputWithdrawn | ev.QueuePaused | ev.QueueResumed,
+    ts: float,
+) -> Facts:
+    match event:
+        case ev.InputQueued():
+            waiting = PendingInput(
+                event.input_id,
+                event.items,
+                event.policy,
+                event.settings,
+                event.key,
+                event.by,
+                event.task,
+                event.own,
+                since=ts,
+            )
+            keys = _remember(facts, event.key, event.input_id, ts, None)
+            return replace(facts, pending=in_line(facts.pending, waiting), keys=keys)
+        case ev.InputEdited():
+            edited = (replace(one, items=event.items) if one.id == event.input_id else one for one in facts.pending)
+            return replace(facts, pending=tuple(edited))
+        case ev.InputMoved():
+            return replace(facts, pending=moved(facts.pending, event.input_id, event.before))
+        case ev.InputWithdrawn():
+            keys = tuple(known for known in facts.keys if known.input != event.input_id)
+            return replace(facts, pending=without(facts.pending, event.input_id), keys=keys)
+        case ev.QueuePaused():
+            return replace(facts, paused=True, pending=unhurried(facts.pending) if facts.turn else facts.pending)
+        case ev.QueueResumed():
+            return replace(facts, paused=False)
+
+
+def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: TurnId | None) -> Facts:
+    if event.input_id is None:
+        return facts
+    return replace(
+        facts,
+        pending=without(facts.pending, event.input_id),
+        keys=_remember(facts, event.key, event.input_id, ts, turn),
+        preview=facts.preview or " ".join((event.message or text_of(event.items)).split())[:PREVIEW_LENGTH],
+        turn=replace(facts.turn, inputs=(*facts.turn.inputs, event.input_id)) if facts.turn else None,
+    )
+
+
+def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
+    match event:
+        case ev.ApprovalRequest():
+            turn = replace(turn, approvals=(*turn.approvals, event), working_since=None)
+        case ev.ApprovalResolved():
+            facts = _remember_answer(facts, event)
+            rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
+            since = facts.updated if turn.working_since is None and not rest else turn.working_since
+            granted = (*turn.granted, *_granted(turn, event))
+            turn = replace(turn, approvals=rest, granted=granted, working_since=since)
+        case ev.ExecCommandBegin():
+            turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
+        case ev.PatchApplyBegin():
+            turn = _opened(turn, event.item_id, OpenItem("patch", event.call_id))
+        case ev.McpToolCallBegin():
+            turn = _opened(turn, event.item_id, OpenItem("mcp", event.call_id, event.invocation))
+        case ev.ToolUseBegin():
+            turn = _opened(turn, event.item_id, OpenItem("use", event.call_id, use=_brief(event)))
+        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd() | ev.ToolUseEnd():
+            turn = replace(turn, items=tuple(item for item in turn.items if item[0] != event.item_id))
+        case ev.ToolCall():
+            turn = replace(turn, calls=(*turn.calls, (event.call_id, event.item_id)))
+        case ev.ToolOutput():
+            facts = replace(facts, unsummed=True)
+            turn = replace(turn, calls=tuple(call for call in turn.calls if call[1] != event.item_id))
+        case _:
+            return facts
+    return replace(facts, turn=turn)
+
+
+def _brief(begun: ev.ToolUseBegin) -> ev.ToolUseBegin:
+    """Keep what the end of a call says again if its turn is cut; what it was given is in its beginning."""
+    return begun.model_copy(update={"arguments": "", "changes": {}})
+
+
+def _opened(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
+    granted = tuple(one for one in turn.granted if one != item)
+    return replace(turn, items=(*turn.items, (item, opened)), granted=granted)
+
+
+def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
+    if event.decision not in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}:
+        return ()
+    return tuple(asked.item_id for asked in turn.approvals if asked.approval_id == event.approval_id)
+
+
+def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
+    answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
+    asked = facts.approval(event.approval_id)
+    standing = facts.standing
+    approved = asked.standing if asked and event.decision is Decision.APPROVED_FOR_SESSION else None
+    if approved is not None and sum(map(len, approved[0])) <= STANDING_LENGTH:
+        standing = (*standing, approved)[-STANDING_KEPT:]
+    return replace(facts, answered=answered, standing=standing)
+
+
+def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
+    if key is None:
+        return facts.keys
+    kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
+    return (*kept, Key(key, ts, taken, turn))[-KEYS_KEPT:]
+
+
+def _ended(facts: Facts) -> tuple[Key, ...]:
+    """The keys, with the seq at which their turn ended: a repeated request looks the end up in the history there."""
+    taken = facts.turn.inputs if facts.turn else ()
+    return tuple(replace(known, ended=facts.seq) if known.input in taken else known for known in facts.keys)

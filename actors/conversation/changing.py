@@ -1,0 +1,51 @@
+"""Settings that change: of the conversation, and of the turn that runs. The agent is told when that is on disk."""
+
+from msgspec import UNSET
+
+from actors.conversation.draft import Draft
+from actors.conversation.lifecycle import is_unborn
+from actors.conversation.messages import ChangeSettings
+from actors.conversation.orders import UseSettings
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Changed
+from actors.vocabulary.errors import SettingsMoved
+from actors.vocabulary.setting_changes import changes
+from actors.vocabulary.settings import SettingChange, Settings
+
+
+def change_settings(draft: Draft, command: ChangeSettings) -> None:
+    """Change all that is named, or nothing. What is so already makes no event."""
+    if is_unborn(draft):
+        return
+    facts = draft.facts
+    if command.seen is not None and command.seen != facts.settings:
+        draft.reply_now(SettingsMoved("the settings were changed by another client meanwhile; try again"))
+        return
+    if command.name is not UNSET and command.name != facts.name:
+        draft.emit(ev.ConversationRenamed(name=command.name, by=command.by))
+    changed = _changed(draft, command)
+    turn = facts.turn.id if facts.turn else None
+    draft.reply_when_stored(Changed(draft.facts.settings, draft.facts.name, changed, turn))
+
+
+def _changed(draft: Draft, command: ChangeSettings) -> tuple[SettingChange, ...]:
+    facts, run = draft.facts, draft.state.run
+    settings = _over(facts.settings, command)
+    found = {one.name: one for one in changes(facts.settings, settings)}
+    own = facts.turn.settings if facts.turn else None
+    if own is not None:  # a turn with settings of its own takes the changed ones, too
+        found |= {one.name: one for one in changes(own, _over(own, command))}
+    if not found:
+        return ()
+    changed = tuple(found.values())
+    draft.emit(ev.SettingsChanged(settings=settings, by=command.by, changed=changed))
+    if facts.turn is not None and run is not None:
+        turn = draft.facts.turn
+        draft.when_stored(UseSettings(facts.turn.id, (turn and turn.settings) or settings))
+    return changed
+
+
+def _over(current: Settings, command: ChangeSettings) -> Settings:
+    if command.fields:
+        return current.taking(command.settings, command.fields)
+    return command.settings.keeping(current)

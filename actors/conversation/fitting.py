@@ -1,0 +1,187 @@
+"""Answers that fit their questions: an option that the agent offers, the fields of a server's form. Pure.
+
+An answer is made exact before it is stored: what the history says is what the agent or the server is told.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.event_bases import FormField, FormValue
+from actors.vocabulary.settings import Decision
+
+TEXT_LENGTH = 64 * 1024  # characters that one field is told: words of a person, kept in the history for ever
+EXACT = 2**53  # beyond it, programs that read JSON do not agree on a number
+CHOSEN = 256  # choices of one field; a form offers no more
+
+OPTION = "option"  # the field in which a client that only has forms says which option is meant
+YES = {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
+DECISIONS = {
+    "allow_once": Decision.APPROVED,
+    "allow_always": Decision.APPROVED_FOR_SESSION,
+    "reject_once": Decision.DENIED,
+    "reject_always": Decision.DENIED,
+}
+TRUE, FALSE = {"true", "yes", "y", "1", "on"}, {"false", "no", "n", "0", "off"}
+
+
+class FittingAnswer(Struct, frozen=True):
+    decision: Decision
+    option: str = ""  # by its id
+    content: dict[str, FormValue] = {}
+
+
+def fitted(
+    request: ev.ApprovalRequest, decision: Decision, option: str, content: Mapping[str, object]
+) -> FittingAnswer | InvalidInput:
+    """Make the answer exact, or say why it is none; then the question stays open."""
+    offered = request.options if isinstance(request, ev.ToolUseApprovalRequest) else ()
+    form = request.form if isinstance(request, ev.ElicitationApprovalRequest) else ()
+    if offered and set(content) == {OPTION}:
+        option, content = str(content[OPTION]), {}
+    try:
+        if option:
+            return _with_option(offered, decision, option)
+        if content and decision not in YES:
+            return InvalidInput("a no tells the server nothing; leave out what it would be told")
+        told = _told(form, content) if decision in YES else {}
+    except ValueError as error:
+        return InvalidInput(str(error))
+    if offered and decision is Decision.APPROVED_FOR_SESSION and not _offers(offered, "allow_always"):
+        return FittingAnswer(Decision.APPROVED)  # the agent has no way to remember it, and it is its memory
+    return FittingAnswer(decision, content=told)
+
+
+# --- options --------------------------------------------------------------------------------------------------------
+
+
+def _with_option(offered: tuple[ev.ApprovalOption, ...], decision: Decision, wanted: str) -> FittingAnswer:
+    chosen = _named(offered, wanted)
+    meant = DECISIONS[chosen.kind]
+    if (decision in YES) != (meant in YES):
+        said, other = ("yes", "no") if decision in YES else ("no", "yes")
+        raise ValueError(f"the option {chosen.id!r} ({chosen.name}) is a {other}, and the answer is a {said}")
+    return FittingAnswer(decision if decision is Decision.ABORT else meant, chosen.id)
+
+
+def _named(offered: tuple[ev.ApprovalOption, ...], wanted: str) -> ev.ApprovalOption:
+    """The option of this id, or of this name if no other has it; of a name, how it is written matters less."""
+    if not offered:
+        raise ValueError("this question offers no options; answer it with yes or no")
+    named = wanted.strip().casefold()
+    found = [one for one in offered if one.id == wanted] or [
+        one for one in offered if named in {one.id.casefold(), one.name.strip().casefold(), one.kind}
+    ]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(f"{one.id} ({one.name})" for one in offered)
+    problem = "stands for several options" if found else "is not an option"
+    raise ValueError(f"{wanted!r} {problem} of this question; it offers {known}")
+
+
+def _offers(offered: Iterable[ev.ApprovalOption], kind: str) -> bool:
+    return any(one.kind == kind for one in offered)
+
+
+# --- fields ---------------------------------------------------------------------------------------------------------
+
+
+def _told(form: tuple[FormField, ...], content: Mapping[str, object]) -> dict[str, FormValue]:
+    """All that the server is told: what was said, and the defaults of the rest."""
+    unknown = [name for name in content if all(field.name != name for field in form)]
+    if unknown:
+        known = f"its fields are {', '.join(field.name for field in form)}" if form else "it has none"
+        raise ValueError(f"{', '.join(unknown[:CHOSEN])}: this question has no such field; {known}")
+    told: dict[str, FormValue] = {}
+    for field in form:
+        if field.name in content:
+            told[field.name] = value(field, content[field.name])
+        elif field.default is not None:
+            told[field.name] = field.default
+    missing = [field for field in form if field.required and field.name not in told]
+    if missing:
+        needed = ", ".join(f"{field.name} ({field.type})" for field in missing)
+        raise ValueError(f"the server needs {needed}; say it as {missing[0].name}=VALUE, or deny the question")
+    return told
+
+
+def value(field: FormField, said: object) -> FormValue:
+    """Read what was said for a field. Raises ValueError, in words for people, if it does not fit."""
+    read = _READ[field.type](field, said)
+    many = read if isinstance(read, tuple) else (read,)
+    wrong = [one for one in many if field.choices and one not in field.choices]
+    if wrong:
+        raise ValueError(f"{field.name}: {wrong[0]!r} is none of {', '.join(field.choices)}")
+    if isinstance(read, str | tuple):
+        _within(field, len(read), " long")
+    elif not isinstance(read, bool):
+        _within(field, read, "")
+    return read
+
+
+def _within(field: FormField, size: float, unit: str) -> None:
+    if field.least is not None and size < field.least:
+        raise ValueError(f"{field.name}: at least {field.least:g}{unit}, and it is {size:g}")
+    if field.most is not None and size > field.most:
+        raise ValueError(f"{field.name}: at most {field.most:g}{unit}, and it is {size:g}")
+
+
+def _text(field: FormField, said: object) -> str:
+    if not isinstance(said, str):
+        raise ValueError(f"{field.name} is a text")  # noqa: TRY004  # a refusal for people, not a bug
+    if len(said) > TEXT_LENGTH:
+        raise ValueError(f"{field.name}: {len(said):,} characters, {TEXT_LENGTH:,} are possible")
+    if said in field.names and said not in field.choices:  # a choice may be said as people call it
+        return field.choices[field.names.index(said)]
+    return said
+
+
+def _number(field: FormField, said: object) -> float:
+    """A number; doors at which everything is typed give it as text."""
+    try:
+        number = float(said) if isinstance(said, str | int | float) and not isinstance(said, bool) else None
+    except (ValueError, OverflowError):
+        number = None
+    if number is None or not isfinite(number):
+        raise ValueError(f"{field.name} is a number, and {_shown(said)} is none")
+    return said if isinstance(said, int) else number
+
+
+def _integer(field: FormField, said: object) -> int:
+    number = _number(field, said)
+    if not float(number).is_integer() or abs(number) > EXACT:
+        raise ValueError(f"{field.name} is a whole number, and {_shown(said)} is none that every program can hold")
+    return int(number)
+
+
+def _boolean(field: FormField, said: object) -> bool:
+    word = str(said).strip().casefold() if isinstance(said, str | bool) else ""
+    if word not in TRUE | FALSE:
+        raise ValueError(f"{field.name} is yes or no, and {_shown(said)} is neither")
+    return word in TRUE
+
+
+def _several(field: FormField, said: object) -> tuple[str, ...]:
+    if isinstance(said, str):
+        said = [part.strip() for part in said.split(",")] if said else []
+    parts: Iterable[object] = said if isinstance(said, list | tuple) else (said,)
+    several = tuple(dict.fromkeys(_text(field, part) for part in parts))
+    if len(several) > CHOSEN:
+        raise ValueError(f"{field.name}: {len(several)} choices, {CHOSEN} are possible")
+    return several
+
+
+def _shown(said: object) -> str:
+    return repr(said)[:100]
+
+
+_READ: Mapping[str, Callable[[FormField, object], FormValue]] = {
+    "string": _text,
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+    "array": _several,
+}

@@ -1,0 +1,18 @@
+"""An agent that says something although no turn asked it: recorded, or followed by a turn."""
+
+from actors.conversation.draft import Draft
+from actors.conversation.messages import RecordAgentNews
+from actors.conversation.starting import follow_agent
+from actors.vocabulary.answers import Done
+
+
+def record_news(draft: Draft, command: RecordAgentNews) -> None:
+    for news in command.news:
+        draft.emit(news)
+    draft.reply_when_stored(Done())
+
+
+def follow(draft: Draft) -> None:
+    """Begin a turn for the agent's own work. An open turn takes it in, and so does the next if none can begin."""
+    follow_agent(draft)
+    draft.reply_when_stored(Done())

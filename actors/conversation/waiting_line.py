@@ -1,0 +1,36 @@
+"""The line of input that waits, and the places in it. Pure."""
+
+from dataclasses import replace
+
+from actors.conversation.orders import PendingInput
+from actors.vocabulary.ids import InputId
+from actors.vocabulary.settings import BusyPolicy
+
+
+def in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:
+    """The queue with one more input: one that interrupts goes before the others, behind those of its kind."""
+    if waiting.policy is not BusyPolicy.INTERRUPT:
+        return (*pending, waiting)
+    urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
+    return (*pending[:urgent], waiting, *pending[urgent:])
+
+
+def moved(pending: tuple[PendingInput, ...], taken: InputId, before: InputId | None) -> tuple[PendingInput, ...]:
+    """The queue with an input in another place: before that one, or behind all that wait as it does."""
+    mine = next((one for one in pending if one.id == taken), None)
+    rest = without(pending, taken)
+    alike = [number for number, one in enumerate(rest) if mine is not None and one.policy is mine.policy]
+    last = alike[-1] + 1 if alike else len(rest)
+    place = next((number for number, one in enumerate(rest) if one.id == before), last)
+    return pending if mine is None else (*rest[:place], mine, *rest[place:])
+
+
+def unhurried(pending: tuple[PendingInput, ...]) -> tuple[PendingInput, ...]:
+    """The queue after a pause: input that was to replace the open turn waits like all the others."""
+    return tuple(
+        replace(one, policy=BusyPolicy.ENQUEUE) if one.policy is BusyPolicy.INTERRUPT else one for one in pending
+    )
+
+
+def without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:
+    return tuple(waiting for waiting in pending if waiting.id != taken)

@@ -1,0 +1,131 @@
+"""The families of events, and what kinds of them have in common. A leaf; the kinds themselves are in `events`."""
+
+from math import copysign, isfinite, isnan
+from pathlib import Path
+from sys import float_info
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.settings import FROZEN, Decision
+
+MOST = 2**63 - 1
+LARGEST = float_info.max
+
+
+def _within_64_bits(value: Any) -> Any:
+    """Read a number that no column and few clients can hold as the largest they can: history stays readable."""
+    return max(-MOST, min(value, MOST)) if type(value) is int else value
+
+
+def _finite(value: Any) -> Any:
+    """Read what JSON can't say as the nearest that it can."""
+    if not isinstance(value, float) or isfinite(value):
+        return value
+    return 0.0 if isnan(value) else copysign(LARGEST, value)
+
+
+Whole = Annotated[int, BeforeValidator(_within_64_bits)]
+Number = Annotated[float, BeforeValidator(_finite)]
+
+
+class Duration(BaseModel):
+    model_config = FROZEN
+    secs: Whole = Field(0, description="Whole seconds.")
+    nanos: Whole = Field(0, description="The rest, in nanoseconds.")
+
+    @classmethod
+    def of(cls, seconds: float) -> Self:
+        return cls(secs=int(seconds), nanos=int(seconds % 1 * 1e9))
+
+    @property
+    def seconds(self) -> float:
+        return self.secs + self.nanos / 1e9
+
+
+class Event(BaseModel):
+    model_config = FROZEN
+
+    activity: ClassVar[str] = ""  # what the conversation is busy with from then on, for people; empty: as before
+
+    type: str
+
+
+class DurableEvent(Event):
+    synced: ClassVar[bool] = False  # a power cut must not take it: something was said, decided, ended
+    headline: ClassVar[bool] = False  # after it the row that `ls` and a wake-up read is not true any more
+    terminal: ClassVar[bool] = False  # its turn is over
+    said_by_client: ClassVar[bool] = False  # it is as long as a client's message may be
+    read_by_models: ClassVar[bool] = False  # the transcript that a model gets depends on it
+
+
+class AgentEvent(DurableEvent):
+    """An agent may say it."""
+
+
+Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory; no argv: a repository's history
+
+
+class ApprovalRequest(AgentEvent):
+    """A question for people. Each kind declares these members itself: their order is that of the stored bytes."""
+
+    synced = headline = read_by_models = True
+    activity = "waiting for an approval"
+    if TYPE_CHECKING:
+        call_id: CallId
+        reason: str | None
+        outside_sandbox: bool | None
+        approval_id: ApprovalId
+        item_id: ItemId
+        deadline_s: float | None
+        default: Decision
+
+    @property
+    def standing(self) -> Standing | None:
+        """The approval that an answer for the whole session gives; None if the next question is asked, too."""
+        return None
+
+
+FORM_LIMITS = {  # the least and the most, as JSON Schema calls them
+    "string": ("minLength", "maxLength"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "boolean": ("", ""),
+    "array": ("minItems", "maxItems"),
+}
+FormValue = str | bool | int | Number | tuple[str, ...]
+
+
+class FormField(BaseModel):
+    """A thing that a server wants to be told."""
+
+    model_config = FROZEN
+    name: str = Field(description="The name under which it is told.")
+    title: str = Field("", description="What it is called for people.")
+    description: str = Field("", description="What it means.")
+    type: Literal["string", "number", "integer", "boolean", "array"] = Field(
+        "string", description="What it is. array: some of the choices."
+    )
+    choices: tuple[str, ...] = Field((), description="What it can be; empty: anything of its type.")
+    names: tuple[str, ...] = Field(
+        (), description="What each of the choices is called for people, if the server says."
+    )
+    required: bool = Field(False, description="Whether the server needs it.")
+    default: FormValue | None = Field(None, description="What a plain yes sends.")
+    least: Number | None = Field(None, description="The smallest number, the shortest text, or the fewest choices.")
+    most: Number | None = Field(None, description="The largest number, the longest text, or the most choices.")
+    format: str = Field("", description="What the text has to look like: email, uri, date, date-time.")
+
+
+FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
+
+
+class UpdatedFile(BaseModel):
+    model_config = FROZEN
+    unified_diff: str = Field(description="The change, one line of context, no file header.")
+    move_path: Path | None = Field(None, description="New path of the file, if it moves.")
+
+
+FileUpdate = dict[Literal["update"], UpdatedFile]
+FileChange = Literal["delete"] | FileAdd | FileUpdate

@@ -1,0 +1,24 @@
+"""Raises of the budgets that all conversations share. A leaf, no logic but whether one is in force."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+SharedScope = Literal["day", "home"]
+Unit = Literal["requests", "tool_calls", "minutes", "tokens", "usd"]
+
+
+class Raise(Struct, frozen=True):
+    """A larger limit than the configuration has. A day's counts on that day, the home's until taken back."""
+
+    scope: SharedScope
+    unit: Unit
+    day: str  # of local time, 2026-03-01; empty: every day
+    limit: float
+    ts: float
+    by: str
+
+
+def in_force(raises: Iterable[Raise], day: str) -> tuple[Raise, ...]:
+    return tuple(one for one in raises if one.day in {"", day})

@@ -1,0 +1,73 @@
+"""Settings under the names that people use, and what differs between two of them, in words. A leaf."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from actors.vocabulary.brief import brief_line
+from actors.vocabulary.settings import SettingChange, Settings
+
+OWN_AGENT = "greenroom"  # the name of our own agent, which settings call ""
+TOLD = 200  # characters of a value that are told; nobody reads more of it in a line
+
+INSIDE_SANDBOX = ("writable_roots", "network_access", "exclude_tmpdir_env_var", "exclude_slash_tmp", "unix_sockets")
+
+
+def _of_sandbox(name: str) -> Callable[[Settings], object]:
+    return lambda settings: getattr(settings.sandbox, name, None)
+
+
+def _of(field: str) -> Callable[[Settings], object]:
+    return lambda settings: getattr(settings, field)
+
+
+def model_of(settings: Settings) -> str:
+    """Return the model as people call it; empty: one that an agent of others chooses itself."""
+    return settings.agent_model if settings.agent else settings.model
+
+
+# In the order in which they are told. Pins are left out: they say where a directory is, not which one is meant.
+READ: Mapping[str, Callable[[Settings], object]] = {
+    "agent": lambda settings: settings.agent or OWN_AGENT,
+    "provider": _of("provider"),
+    "model": model_of,
+    "effort": _of("effort"),
+    "summary": _of("summary"),
+    "approval": _of("approval_policy"),
+    "sandbox": lambda settings: settings.sandbox.mode,
+    **{name: _of_sandbox(name) for name in INSIDE_SANDBOX},
+    "cwd": _of("cwd"),
+    "base_instructions": _of("base_instructions"),
+    "developer_instructions": _of("developer_instructions"),
+    "include_plan_tool": _of("include_plan_tool"),
+    "include_apply_patch_tool": _of("include_apply_patch_tool"),
+    "overrides": _of("overrides"),
+}
+FIELDS: Mapping[str, str] = {"approval": "approval_policy", **dict.fromkeys(INSIDE_SANDBOX, "sandbox")}
+MODELS = frozenset({"model", "agent_model"})  # fields of what people call the model
+
+
+def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
+    for name, read in READ.items():
+        was, now = _words(read(before)), _words(read(after))
+        if was != now:
+            yield SettingChange(name=name, before=brief_line(was, TOLD), after=brief_line(now, TOLD))
+
+
+def fields_of(changed: Iterable[SettingChange]) -> frozenset[str]:
+    """Return the fields of Settings that these changes are about."""
+    named = frozenset(FIELDS.get(one.name, one.name) for one in changed)
+    return named | MODELS if "model" in named else named
+
+
+def _words(value: object) -> str:
+    match value:
+        case None | False:
+            return ""
+        case True:
+            return "on"
+        case tuple():
+            return ":".join(map(str, value))
+        case dict():
+            return json.dumps(value, sort_keys=True) if value else ""
+        case _:
+            return str(value)

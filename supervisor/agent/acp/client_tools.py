@@ -1,0 +1,251 @@
+"""Requests of an agent that want something done by us: files read and written, commands run. Loop thread.
+
+They are served by what our own tools use, under the conversation's policy: what a command in its sandbox could not do
+is refused, and that is said. What no tool call of the agent accounts for is a tool use of its own in the history.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from secrets import token_hex
+
+from msgspec import Struct
+
+from actors.conversation.orders import AgentNews
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
+from actors.vocabulary.settings import DangerFullAccess
+from supervisor.agent.acp import client_files as files
+from supervisor.agent.acp.failures import Refused
+from supervisor.agent.acp.peer import Serve
+from supervisor.agent.acp.shapes import short, text, texts, whole
+from supervisor.agent.acp.terminals import Terminal, Terminals, Wanted
+from supervisor.agent.acp.updates import Updates
+from supervisor.agent.acp.wire import PARAMS_INVALID, Json
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.environments import Around
+from supervisor.agent.files.reach import Reach
+from supervisor.agent.patch.errors import PatchError
+from supervisor.agent.patch.plan import PatchPlan
+from supervisor.agent.processes.command import Finished
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.confined import Confined
+from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.turn import Turn
+from supervisor.agent.worker_job import in_worker
+
+BETTER_BY_ITSELF = {"gemini", "qwen"}  # where files are offered, they can't make new ones: a missing one is an error
+VARIABLES = 200  # that an agent may add to a command's environment
+WORDS = 1_000  # of a command
+
+
+class Tooling(Struct, frozen=True):
+    """The parts of the engine that serve an agent; `around`: the environment of commands in the turn."""
+
+    processes: Processes
+    sandbox: Sandbox
+    around: Callable[[Turn], Around]
+    bounds: Callable[[], Bounds]
+
+
+def offered(tooling: Tooling, turn: Turn, agent: str) -> Json:
+    """Return the capabilities that we tell an agent. Commands are offered where they can be confined as they must."""
+    confined = isinstance(turn.settings.sandbox, DangerFullAccess) or tooling.sandbox.availability.ok
+    offers_files = agent not in BETTER_BY_ITSELF
+    return {"fs": {"readTextFile": offers_files, "writeTextFile": offers_files}, "terminal": confined}
+
+
+class ClientTools:
+    """The requests of one turn."""
+
+    def __init__(self, tooling: Tooling, turn: Turn, updates: Updates) -> None:
+        self._tooling = tooling
+        self._turn = turn
+        self._updates = updates
+        self._around = tooling.around(turn)
+        self._writing = asyncio.Lock()
+        self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that no tool call of the agent accounts for
+        order = turn.order
+        umask = self._around.umask
+        self.terminals = Terminals(
+            tooling.processes, order.conversation, order.turn, self._confined, umask, self._wrote, self._over
+        )
+        updates.show_terminals(self.terminals.shown)
+        self._served: Mapping[str, Serve] = {
+            "fs/read_text_file": self._read,
+            "fs/write_text_file": self._write,
+            "terminal/create": self._create,
+            "terminal/output": self._output,
+            "terminal/wait_for_exit": self._wait,
+            "terminal/kill": self._kill,
+            "terminal/release": self._release,
+        }
+
+    def served(self, method: str) -> Serve | None:
+        return self._served.get(method)
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    async def _read(self, params: Json) -> Json:
+        path, first = _path(params), whole(params.get("line"))
+        settings = self._turn.settings
+        reach = Reach(settings.cwd, None, self._tooling.sandbox.protection.hidden)
+        lines = whole(params.get("limit"))
+        return {"content": await in_worker(files.read, reach, path, max(1, first or 1), lines)}
+
+    async def _write(self, params: Json) -> Json:
+        path, content = _path(params), params.get("content")
+        if not isinstance(content, str):
+            raise Refused("`content` is not a text", PARAMS_INVALID)
+        async with self._writing:
+            try:
+                plan = await in_worker(files.planned, path, text(content), self._turn.settings.cwd, self._bounds)
+                await self._applied(plan)
+            except PatchError as error:
+                raise Refused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
+        return {}
+
+    async def _applied(self, plan: PatchPlan) -> None:
+        known = any(_is_about(use.changes, use.places, plan) for use in self._updates.not_over)
+        begin = None if known else self._begin(kind="edit", title=f"Write {next(iter(plan.changes), '')}", plan=plan)
+        await self._turn.stored()  # a crash must not hide that a file was changed
+        status = "failed"
+        try:
+            # A thread can't be cancelled half-way, so the turn's end waits for it.
+            writing = asyncio.ensure_future(asyncio.to_thread(self._put, plan))
+            try:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait({writing})
+                raise
+            status = "completed"
+        finally:
+            if begin is not None:
+                self._say(ev.ToolUseEnd.model_validate({**_end(begin), "status": status}))
+
+    def _put(self, plan: PatchPlan) -> None:
+        settings, sandbox = self._turn.settings, self._tooling.sandbox
+        pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
+        with sandbox.roots(settings.sandbox, settings.cwd, pins) as roots:
+            files.put(plan, settings.sandbox, roots, self._around.umask)
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    async def _create(self, params: Json) -> Json:
+        wanted = self._wanted(params)
+        name = self.terminals.create(wanted)
+        if not any(use.kind == "execute" or use.command for use in self._updates.not_over):
+            title = " ".join(wanted.argv)
+            self._own[name] = self._begin(kind="execute", title=title, command=wanted.argv, cwd=wanted.cwd)
+            await self._turn.stored()
+        return {"terminalId": name}
+
+    def _wanted(self, params: Json) -> Wanted:
+        program, words = text(params.get("command")), texts(params.get("args"), WORDS)
+        if not program or (params.get("args") and not words) or "\0" in "".join((program, *words)):
+            raise Refused("`command` and `args` are not the words of a command", PARAMS_INVALID)
+        given = params.get("env")
+        listed = given[:VARIABLES] if isinstance(given, list) else []
+        added = {text(one.get("name")): text(one.get("value")) for one in listed if isinstance(one, dict)}
+        cwd = text(params.get("cwd"))
+        keep = self._bounds.command_output_bytes
+        return Wanted(
+            argv=(program, *words),
+            cwd=self._turn.settings.cwd / cwd if cwd and "\0" not in cwd else self._turn.settings.cwd,
+            env={**self._around.env, **{name: value for name, value in added.items() if name and "=" not in name}},
+            keep=min(keep, _limit(whole(params.get("outputByteLimit")), keep)),
+        )
+
+    def _confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+        """Confine a command as the turn's settings are now. In a worker thread."""
+        settings, sandbox = self._turn.settings, self._tooling.sandbox
+        pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
+        return sandbox.confine(settings.sandbox, settings.cwd, wanted.argv, wanted.env, start=wanted.cwd, pins=pins)
+
+    async def _output(self, params: Json) -> Json:
+        return self.terminals.output(_terminal(params))
+
+    async def _wait(self, params: Json) -> Json:
+        return await self.terminals.wait(_terminal(params))
+
+    async def _kill(self, params: Json) -> Json:
+        await self.terminals.kill(_terminal(params))
+        return {}
+
+    async def _release(self, params: Json) -> Json:
+        await self.terminals.release(_terminal(params))
+        return {}
+
+    async def _wrote(self, name: str, piece: str) -> None:
+        own = self._own.get(name)
+        if own is not None:
+            self._say(ev.ToolUseDelta(call_id=own.call_id, item_id=own.item_id, delta=piece, reads_as=own.reads_as))
+        else:
+            self._say(*self._updates.terminal_wrote(name, piece))
+        await self._turn.room()
+
+    def _over(self, name: str, terminal: Terminal) -> None:
+        own, ended = self._own.pop(name, None), terminal.ended.result()
+        if own is not None:
+            code = ended.exit_code if isinstance(ended, Finished) else None
+            status = "cancelled" if terminal.killed else "completed" if code == 0 else "failed"
+            more = {"status": status, "output": terminal.text, "exit_code": code}
+            self._say(ev.ToolUseEnd.model_validate({**_end(own), **more}))
+
+    # --- what no tool call accounts for -----------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        *,
+        kind: ev.ToolKind,
+        title: str,
+        plan: PatchPlan | None = None,
+        command: Iterable[str] = (),
+        cwd: Path | None = None,
+    ) -> ev.ToolUseBegin:
+        begin = ev.ToolUseBegin(
+            call_id=CallId(f"client-{token_hex(6)}"),
+            item_id=ItemId(self._turn.new_item()),
+            title=short(title),
+            kind=kind,
+            command=tuple(command),
+            cwd=cwd,
+            changes=dict(plan.changes) if plan else {},
+            reads_as="patch" if plan else "command",
+        )
+        self._say(begin)
+        return begin
+
+    def _say(self, *news: AgentNews) -> None:
+        if news:
+            self._turn.emit(*news)
+
+    @property
+    def _bounds(self) -> Bounds:
+        return self._tooling.bounds()
+
+
+def _end(begin: ev.ToolUseBegin) -> dict[str, object]:
+    """The members that an end says again."""
+    return begin.model_dump(exclude={"type", "arguments"})
+
+
+def _is_about(changes: Mapping[str, object], places: Iterable[ev.Place], plan: PatchPlan) -> bool:
+    touched = {*map(str, plan.touched), *plan.changes}
+    return bool(touched & {*changes, *(str(one.path) for one in places)})
+
+
+def _path(params: Json) -> str:
+    path = text(params.get("path"))
+    if not path.startswith("/"):
+        raise Refused(f"{path[:100]!r} is no absolute path", PARAMS_INVALID)
+    return path
+
+
+def _terminal(params: Json) -> str:
+    return text(params.get("terminalId"))
+
+
+def _limit(asked: int | None, most: int) -> int:
+    return most if asked is None or asked < 0 else asked

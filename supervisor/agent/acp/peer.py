@@ -1,0 +1,193 @@
+"""Requests and notifications with one agent, both ways. Loop thread. Knows nothing of processes or of ACP's methods.
+
+What the agent says is handled in the order of arrival: the answer of a prompt comes after all updates before it. Its
+requests are begun in that order, and answered when they are done.
+"""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import structlog
+
+from supervisor.agent.acp import wire
+from supervisor.agent.acp.failures import AgentFailed, ChildEnded, LoginWanted, Refused
+from supervisor.agent.acp.wire import Json
+
+REQUESTS = 64  # of the agent's at the same time; each may be a question that waits for a person
+UNSENT = 256  # lines that wait for an agent that does not read
+ERROR_TEXT = 2_000  # characters of an agent's error
+NOISE = 5  # lines that are no message and are logged
+NOISE_SHOWN = 200  # characters of each
+IN_A_THREAD = 64 * 1024  # bytes of a message whose parsing would hold up the loop
+OF_A_LOGIN = ("auth", "api key", "log in", "login")  # others use the number of a missing login for anything
+CANCEL = "$/cancel_request"
+
+log = structlog.get_logger()
+
+Serve = Callable[[Json], Awaitable[Any]]
+
+
+class Hears(Protocol):
+    """The listener at our end."""
+
+    async def told(self, method: str, params: Json) -> None:
+        """Take a notification; the next message is read when this returns."""
+        ...
+
+    def served(self, method: str) -> Serve | None:
+        """Return what answers such a request of the agent's; None: nothing does."""
+        ...
+
+
+class Peer:
+    def __init__(self, agent: str, write: Callable[[bytes], Awaitable[int]], hears: Hears) -> None:
+        self._agent = agent
+        self._write = write
+        self._hears = hears
+        self._numbers = itertools.count(1)
+        self._open: dict[int, asyncio.Future[Any]] = {}
+        self._serving: dict[bytes, asyncio.Task[None]] = {}
+        self._unsent: asyncio.Queue[bytes] = asyncio.Queue(UNSENT)
+        self._writing = asyncio.create_task(self._write_on(), name=f"acp-{agent}-writer")
+        self._ended: ChildEnded | None = None
+        self._noise = 0
+
+    # --- ours to the agent ------------------------------------------------------------------------------------------
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Ask, and return the result. Raises AgentFailed. If it is cancelled, so is the request."""
+        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
+        self._open[number] = answer
+        try:
+            await self._send(wire.request(number, method, params))
+            return await answer
+        except asyncio.CancelledError:
+            if not self._unsent.full():
+                self._unsent.put_nowait(wire.notification(CANCEL, {"requestId": number}))
+            raise
+        finally:
+            del self._open[number]
+            answer.cancel()
+
+    async def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Tell the agent. Raises ChildEnded."""
+        await self._send(wire.notification(method, params))
+
+    async def _send(self, line: bytes) -> None:
+        if self._ended is not None:
+            raise self._ended
+        await self._unsent.put(line)
+
+    async def _write_on(self) -> None:
+        """Write whole lines, one after the other: half a line would be the end of all understanding."""
+        while True:
+            await self._write(await self._unsent.get())
+
+    # --- the agent's to us ------------------------------------------------------------------------------------------
+
+    async def hear(self, line: bytes) -> None:
+        match await asyncio.to_thread(wire.read, line) if len(line) > IN_A_THREAD else wire.read(line):
+            case wire.Notification(method=method, params=params) if method == CANCEL:
+                self._cancel(params)
+            case wire.Notification(method=method, params=params):
+                await self._hears.told(method, params)
+            case wire.Request() as request:
+                self._serve(request)
+            case wire.Answer() as answer:
+                self._settle(answer)
+            case None:
+                self._hear_noise(line)
+
+    def _hear_noise(self, line: bytes) -> None:
+        self._noise += 1
+        if self._noise <= NOISE:
+            shown = line[:NOISE_SHOWN].decode("utf-8", "replace")
+            log.info("agent.no_message", agent=self._agent, line=shown, last_shown=self._noise == NOISE)
+
+    def _settle(self, answer: wire.Answer) -> None:
+        """An answer that nobody waits for is a second one, or came too late."""
+        waiting = self._open.get(answer.id)
+        if waiting is None or waiting.done():
+            log.info("agent.answered_nobody", agent=self._agent, id=answer.id)
+        elif answer.error is None:
+            waiting.set_result(answer.result)
+        else:
+            waiting.set_exception(refused(answer.error, self._agent))
+
+    def _serve(self, request: wire.Request) -> None:
+        serve = self._hears.served(request.method)
+        if request.id in self._serving:  # an answer would be taken for that of the first
+            log.warning("agent.request_dropped", agent=self._agent, method=request.method)
+            return
+        if len(self._serving) >= REQUESTS:
+            self._refuse(request)
+            return
+        work = self._answered(request, serve)
+        serving = asyncio.create_task(work, name=f"acp-{self._agent}-{request.method}")
+        self._serving[request.id] = serving
+        serving.add_done_callback(lambda _: self._serving.pop(request.id, None))
+
+    def _refuse(self, request: wire.Request) -> None:
+        """Say that it is one too many; an agent that does not read even that hears nothing."""
+        log.warning("agent.request_refused", agent=self._agent, method=request.method)
+        line = wire.refusal(request.id, wire.INTERNAL, f"{REQUESTS} requests are open; wait for an answer first")
+        with contextlib.suppress(asyncio.QueueFull):
+            self._unsent.put_nowait(line)
+
+    async def _answered(self, request: wire.Request, serve: Serve | None) -> None:
+        if serve is None:
+            line = wire.refusal(request.id, wire.METHOD_UNKNOWN, f"{request.method} is not offered")
+        else:
+            line = await self._result(request, serve)
+        if self._ended is None:
+            await self._unsent.put(line)
+
+    async def _result(self, request: wire.Request, serve: Serve) -> bytes:
+        try:
+            return wire.answer(request.id, await serve(request.params))
+        except asyncio.CancelledError:
+            return wire.refusal(request.id, wire.CANCELLED, "cancelled")
+        except Refused as error:
+            return wire.refusal(request.id, error.given, str(error))
+        except Exception as error:
+            log.exception("agent.request_failed", agent=self._agent, method=request.method)
+            return wire.refusal(request.id, wire.INTERNAL, type(error).__name__)
+
+    def _cancel(self, params: Json) -> None:
+        asked = wire.id_of(params.get("requestId", params.get("id")))
+        if (serving := self._serving.get(asked)) is not None:
+            serving.cancel()
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def end(self, why: ChildEnded) -> None:
+        """Fail all that waits for the agent, and end what it waits for."""
+        self._ended = self._ended or why
+        self._writing.cancel()
+        while not self._unsent.empty():  # a sender that waits for room finds it, and its answer fails
+            self._unsent.get_nowait()
+        for waiting in self._open.values():
+            if not waiting.done():
+                waiting.set_exception(why)
+        for serving in self._serving.values():
+            serving.cancel()
+
+
+def refused(error: Json, agent: str) -> AgentFailed:
+    """Return the agent's error as people read it: its own words, and what it adds where that says more."""
+    said, data = str(error.get("message") or "an error without words"), error.get("data")
+    more = (
+        data
+        if isinstance(data, str)
+        else data.get("message") or data.get("details")
+        if isinstance(data, dict)
+        else None
+    )
+    text = f"{said}: {more}" if more and str(more) not in said else said
+    code = error.get("code")
+    if code == wire.LOGIN_WANTED and any(word in text.lower() for word in OF_A_LOGIN):
+        return LoginWanted(text[:ERROR_TEXT], agent, code)
+    return Refused(text[:ERROR_TEXT], code if isinstance(code, int) else wire.INTERNAL)

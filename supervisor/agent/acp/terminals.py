@@ -1,0 +1,178 @@
+"""Terminals that an agent has from us: commands in the conversation's sandbox, until they are released. Loop thread.
+
+Each has an owner of its own, which the turn's end ends: nothing of a terminal outlives its turn, or its release.
+"""
+
+import asyncio
+import codecs
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import structlog
+from msgspec import Struct
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.agent.acp.failures import Refused
+from supervisor.agent.acp.tool_uses import ShownTerminal
+from supervisor.agent.acp.wire import PARAMS_INVALID
+from supervisor.agent.entering import in_a_thread
+from supervisor.agent.processes.command import Finished, NotStarted
+from supervisor.agent.processes.output import Output, Stream
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.processes.spawn import reason
+from supervisor.agent.sandbox.confined import Confined
+
+MOST = 32  # terminals of one turn that are not released; each keeps its output
+Wrote = Callable[[str, str], Awaitable[None]]  # a terminal's id, and what it wrote since
+ALL = 1 << 62  # bytes of output: what is kept is bounded here
+SIGNALLED = 128  # exit codes above it are signals, as in shells
+
+log = structlog.get_logger()
+
+
+class Wanted(Struct, frozen=True):
+    """A command as the agent wants it. `keep` bytes of its output are kept, the last ones."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    keep: int
+
+
+class Terminal:
+    """One command, from its start to its release."""
+
+    def __init__(self, keep: int) -> None:
+        self.ended: asyncio.Future[Finished | NotStarted] = asyncio.get_running_loop().create_future()
+        self._keep = keep
+        self._kept = bytearray()
+        self._dropped = False
+        self.killed = False
+
+    def take(self, chunk: bytes) -> None:
+        self._kept += chunk
+        if len(self._kept) > self._keep:
+            del self._kept[: len(self._kept) - self._keep]
+            while self._kept and self._kept[0] & 0xC0 == 0x80:  # half a character
+                del self._kept[0]
+            self._dropped = True
+
+    @property
+    def text(self) -> str:
+        return self._kept.decode("utf-8", "replace")
+
+    def output(self) -> dict[str, object]:
+        status = {"exitStatus": self.status()} if self.ended.done() else {}
+        return {"output": self.text, "truncated": self._dropped, **status}
+
+    def status(self) -> dict[str, object]:
+        ended = self.ended.result()
+        code = ended.exit_code if isinstance(ended, Finished) else None
+        if code is None or code < 0 or code > SIGNALLED:
+            return {"exitCode": None, "signal": None if code is None else str(max(code - SIGNALLED, 9))}
+        return {"exitCode": code, "signal": None}
+
+    def shown(self) -> ShownTerminal:
+        done = self.ended.result() if self.ended.done() else None
+        return ShownTerminal(self.text, done.exit_code if isinstance(done, Finished) else None)
+
+
+class Terminals:
+    """The terminals of one turn."""
+
+    def __init__(
+        self,
+        processes: Processes,
+        conversation: ConversationId,
+        turn: TurnId,
+        confine: Callable[[Wanted], AbstractContextManager[Confined]],
+        umask: int,
+        wrote: Wrote,
+        over: Callable[[str, Terminal], None],
+    ) -> None:
+        self._processes = processes
+        self._conversation = conversation
+        self._turn = turn
+        self._confine = confine
+        self._umask = umask
+        self._wrote = wrote
+        self._over = over
+        self._open: dict[str, Terminal] = {}
+        self._released: dict[str, ShownTerminal] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._numbers = itertools.count(1)
+
+    def create(self, wanted: Wanted) -> str:
+        if len(self._open) >= MOST:
+            raise Refused(f"{MOST} terminals are open in this turn; release one of them first", PARAMS_INVALID)
+        name = f"{self._turn}-terminal-{next(self._numbers)}"
+        terminal = self._open[name] = Terminal(wanted.keep)
+        self._processes.tie(TurnId(name), self._turn)
+        self._running[name] = asyncio.create_task(self._run(name, terminal, wanted), name=name)
+        return name
+
+    def output(self, name: str) -> dict[str, object]:
+        return self._named(name).output()
+
+    async def wait(self, name: str) -> dict[str, object]:
+        terminal = self._named(name)
+        await asyncio.wait({terminal.ended})
+        return terminal.status()
+
+    async def kill(self, name: str) -> None:
+        """End its command, with all that this has begun. What it wrote can still be read."""
+        self._named(name).killed = True
+        await self._processes.end_turn(TurnId(name))
+
+    async def release(self, name: str) -> None:
+        self._named(name)
+        await self._end(name)
+        self._released[name] = ShownTerminal("", self._open.pop(name).shown().exit_code)
+        if len(self._released) > MOST:
+            del self._released[next(iter(self._released))]
+
+    def shown(self, name: str) -> ShownTerminal | None:
+        """The part that a tool call shows; of a released one its end, as its output was told before."""
+        terminal = self._open.get(name)
+        return terminal.shown() if terminal is not None else self._released.get(name)
+
+    async def aclose(self) -> None:
+        """End all of them: the turn is over."""
+        await asyncio.gather(*map(self._end, list(self._running)))
+        self._open.clear()
+
+    def _named(self, name: str) -> Terminal:
+        if name not in self._open:
+            raise Refused(f"there is no terminal {name[:100]!r} in this turn", PARAMS_INVALID)
+        return self._open[name]
+
+    async def _end(self, name: str) -> None:
+        self._open[name].killed = True
+        await self._processes.end_turn(TurnId(name))
+        await asyncio.wait({self._running.pop(name)})
+
+    async def _run(self, name: str, terminal: Terminal, wanted: Wanted) -> None:
+        decoded = codecs.getincrementaldecoder("utf-8")("replace")
+
+        async def take(_: Stream, chunk: bytes) -> None:
+            terminal.take(chunk)
+            await self._wrote(name, decoded.decode(chunk))
+
+        result: Finished | NotStarted = NotStarted("it was ended before it began")
+        try:
+            async with in_a_thread(lambda: self._confine(wanted)) as confined:
+                if not terminal.killed:
+                    command = confined.command(self._conversation, TurnId(name), None, self._umask)
+                    result = await self._processes.run(command, Output(take, keep_bytes=0, live_bytes=ALL))
+        except OSError as error:
+            result = NotStarted(reason(error))
+        except Exception as error:
+            log.exception("agent.terminal_failed", conversation=self._conversation)
+            result = NotStarted(type(error).__name__)
+        finally:
+            if isinstance(result, NotStarted):
+                terminal.take(f"{result}\n".encode())
+            terminal.ended.set_result(result)
+            self._over(name, terminal)

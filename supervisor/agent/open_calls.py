@@ -1,0 +1,77 @@
+"""The calls of a turn without an output, and what is known of each: the question, the answer, the command's end.
+
+No I/O. Told by the transcript, which is told every event.
+"""
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.settings import Decision
+
+
+class OpenCall(Struct, frozen=True):
+    """A tool call of the model without an output."""
+
+    call: CallId
+    item: ItemId
+    name: str
+    arguments: str
+
+
+class PastDecision(Struct, frozen=True):
+    """An approval of this turn that was decided, maybe in an earlier life of the daemon."""
+
+    request: ev.ApprovalRequest
+    decision: Decision
+    reason: str
+
+
+class OpenCalls:
+    def __init__(self) -> None:
+        self._open: dict[ItemId, OpenCall] = {}
+        self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
+        self._decided: dict[ItemId, list[PastDecision]] = {}
+        self._ended: dict[ItemId, ev.ExecCommandEnd] = {}
+
+    @property
+    def open(self) -> tuple[OpenCall, ...]:
+        return tuple(self._open.values())
+
+    def begin(self, event: ev.ToolCall) -> None:
+        self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
+
+    def ask(self, request: ev.ApprovalRequest) -> None:
+        self._asked[request.approval_id] = request
+
+    def decide(self, event: ev.ApprovalResolved) -> None:
+        request = self._asked.pop(event.approval_id, None)
+        if request is not None:
+            decided = PastDecision(request, event.decision, event.reason)
+            self._decided.setdefault(request.item_id, []).append(decided)
+
+    def end_command(self, event: ev.ExecCommandEnd) -> None:
+        self._ended[event.item_id] = event
+
+    def answer(self, item: ItemId) -> None:
+        """Close the call. Its approval and its command's end are of no more use."""
+        self._open.pop(item, None)
+        self._decided.pop(item, None)
+        self._ended.pop(item, None)
+
+    def decided(self, item: ItemId, *, retry: bool = False) -> PastDecision | None:
+        """Return the decision about an item, if there was one."""
+        for one in self._decided.get(item, ()):
+            if getattr(one.request, "retry", False) == retry:
+                return one
+        return None
+
+    def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
+        """Return the end of the item's command, if it ran."""
+        return self._ended.get(item)
+
+    def clear(self) -> None:
+        self._open.clear()
+        self._asked.clear()
+        self._decided.clear()
+        self._ended.clear()

@@ -1,0 +1,125 @@
+"""The paths in an index that a command has written: git takes them as they are, and writes files there later. Pure.
+
+git checks the names of what it adds to an index, but not those that it finds in one. Anything that is not read here
+exactly as git reads it is refused. The format: gitformat-index(5).
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+HEADER, FIELDS = struct.Struct(">4sII"), struct.Struct(">H")
+STAT_BYTES, MODE_AT = 40, 24  # what is known of the file, before the hash of its content
+EXTENDED, LONG = 0x4000, 0x0FFF  # flags: two more bytes of them follow; the name is longer than can be said
+LONGEST = 4_096  # bytes of a path, as Linux has it
+FOLDER_MODE = 0o040000  # a folder that is not checked out, in a sparse index
+BLOCKS, ENTRIES_END = b"IEOT", b"EOIE"  # where threads begin to read
+CACHES = frozenset({b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"sdir"})
+NEW_STYLE = 4  # the version whose names are shortened by those before them
+VERSIONS = frozenset({2, 3, NEW_STYLE})
+
+
+class Unfit(Exception):
+    """The index must not be git's. The text says why."""
+
+
+class _Entry(NamedTuple):
+    at: int
+    shared: int  # bytes of the name that are those of the entry before
+    name: bytes
+    end: int
+
+
+def check(data: bytes, hash_bytes: int) -> None:
+    """Raise Unfit for an index that git would read paths from that lead out of the files of its work tree."""
+    try:
+        _check(data, hash_bytes)
+    except (struct.error, IndexError):
+        raise Unfit("it is cut off") from None
+
+
+def _check(data: bytes, hash_bytes: int) -> None:
+    kind, version, count = HEADER.unpack_from(data)
+    if kind != b"DIRC" or version not in VERSIONS:
+        raise Unfit("it is not an index")
+    starts: dict[int, int] = {}  # of the entries: how much of each name was said before
+    end = HEADER.size
+    for entry in _entries(data, count, hash_bytes, version):
+        starts[entry.at] = entry.shared
+        end = entry.end
+    if end > len(data) - hash_bytes:
+        raise Unfit("it is cut off")
+    _check_extensions(data[: len(data) - hash_bytes], end, starts)
+
+
+def _entries(data: bytes, count: int, hash_bytes: int, version: int) -> Iterator[_Entry]:
+    at, before = HEADER.size, b""
+    for _ in range(count):
+        (flags,) = FIELDS.unpack_from(data, at + STAT_BYTES + hash_bytes)
+        begins = at + STAT_BYTES + hash_bytes + FIELDS.size * (2 if flags & EXTENDED else 1)
+        stripped = len(before)
+        if version == NEW_STYLE:
+            stripped, begins = _number(data, begins)
+        if stripped > len(before):
+            raise Unfit("a name in it is shorter than nothing")
+        stop, shared = data.find(b"\0", begins), len(before) - stripped
+        if not begins <= stop <= begins + LONGEST:
+            raise Unfit("a name in it is too long, or cut off")
+        name = before[:shared] + data[begins:stop]
+        if (flags & LONG) != min(len(name), LONG) or len(name) > LONGEST:
+            raise Unfit("a name in it has another length than it says")
+        _check_name(name, int.from_bytes(data[at + MODE_AT : at + MODE_AT + 4], "big"))
+        end = stop + 1 if version == NEW_STYLE else at + (stop - at + 8 & ~7)
+        yield _Entry(at, shared, name, end)
+        at, before = end, name
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of variable length, as git writes them; return it and the place behind it."""
+    byte = data[at]
+    value = byte & 0x7F
+    while byte & 0x80:
+        at += 1
+        byte = data[at]
+        value = (value + 1 << 7) + (byte & 0x7F)
+        if value > len(data):
+            raise Unfit("a name in it is longer than all of it")
+    return value, at + 1
+
+
+def _check_name(name: bytes, mode: int) -> None:
+    """Refuse what git would refuse to add."""
+    if not name:
+        return  # in a split index: the name is the other's
+    path = name.removesuffix(b"/") if mode == FOLDER_MODE else name
+    for part in path.split(b"/"):
+        plain = part.split(b":")[0].rstrip(b" .").lower()  # some file systems leave out what is behind
+        if part in {b"", b".", b".."} or plain in {b".git", b"git~1"}:
+            shown = name[:200].decode("utf-8", "backslashreplace")
+            raise Unfit(f"it names {shown!a}, where git would later write that file")
+
+
+def _check_extensions(data: bytes, at: int, starts: dict[int, int]) -> None:
+    end = at
+    while at < len(data):
+        (size,) = struct.unpack_from(">I", data, at + 4)
+        name, body = data[at : at + 4], data[at + 8 : at + 8 + size]
+        if len(body) != size or name not in {*CACHES, BLOCKS, ENTRIES_END}:
+            raise Unfit("it has a part that is not known")
+        if name == ENTRIES_END and struct.unpack_from(">I", body)[0] != end:
+            raise Unfit("it is read in two ways")
+        if name == BLOCKS:
+            _check_blocks(body, starts)
+        at += 8 + size
+
+
+def _check_blocks(body: bytes, starts: dict[int, int]) -> None:
+    """Each thread must begin at an entry, and with a whole name: it does not know the one before."""
+    numbered = list(starts)
+    first = 0
+    for at, count in struct.iter_unpack(">II", body[4:]):
+        if first >= len(numbered) or numbered[first] != at or starts[at]:
+            raise Unfit("it is read in two ways")
+        first += count
+    if first != len(numbered):
+        raise Unfit("it is read in two ways")

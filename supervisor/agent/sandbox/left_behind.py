@@ -1,0 +1,28 @@
+"""Tell whether an earlier life left something of its commands on disk. Loads nothing: each start asks. Blocking."""
+
+import os
+from pathlib import Path
+
+
+def views_beside(ledgers: Path) -> Path:
+    """Return the folder of the views of repositories, one for each command that runs."""
+    return ledgers.parent / "views"
+
+
+def desks_beside(ledgers: Path) -> Path:
+    """Return the folder of the desks at which agents' git is served, one for each agent that runs."""
+    return ledgers.parent / "desks"
+
+
+def is_anything_left(ledgers: Path) -> bool:
+    return any(_holds_something(folder) for folder in (ledgers, views_beside(ledgers), desks_beside(ledgers)))
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as inside:
+            return any(True for _ in inside)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # the sandbox has words for it

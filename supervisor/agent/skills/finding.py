@@ -1,0 +1,99 @@
+"""The skills that a conversation in a directory has: the user's own, then the project's. Blocking; standard library.
+
+A user's skill wins over a project's of the same name: a project must not replace what its user trusts.
+"""
+
+# ruff: noqa: PTH110, PTH118, PTH120, PTH208 # pathlib takes a third of the time that a verb may take to start
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal, NamedTuple
+
+from supervisor.agent.reading import read_ordinary
+from supervisor.agent.skills.front_matter import NoFrontMatter, front_matter
+
+FILE = "SKILL.md"
+PLACES = (os.path.join(".agents", "skills"), os.path.join(".claude", "skills"))
+HEAD_BYTES = 16 * 1024  # of a file; its front matter is in it
+NAMES = 1_000  # of one folder of skills
+SKILLS = 200  # in all; more would not fit into what a model is told
+LONGEST = 1_024  # characters of a description, as the format has it
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
+
+Origin = Literal["greenroom", "user", "project"]
+
+
+class Skill(NamedTuple):
+    """A skill. `wrong` says why it is not offered; empty: it is."""
+
+    name: str
+    description: str
+    path: str
+    origin: Origin
+    wrong: str = ""
+
+
+def find_skills(cwd: str, home: str, config: str) -> list[Skill]:
+    """Find all skills, the usable and the others. `home` is the user's, `config` the folder of Greenroom's config."""
+    found: list[Skill] = []
+    taken: dict[str, str] = {}
+    for skill in islice(_all(cwd, home, config), SKILLS):
+        if not skill.wrong and (other := taken.setdefault(skill.name, skill.path)) != skill.path:
+            found.append(skill._replace(wrong=f"{other} has the same name and comes first"))
+        else:
+            found.append(skill)
+    return found
+
+
+def _all(cwd: str, home: str, config: str) -> Iterator[Skill]:
+    yield from _below(os.path.join(config, "skills"), "greenroom")
+    own = {os.path.join(home, place) for place in PLACES} if home else set()
+    for folder in sorted(own):
+        yield from _below(folder, "user")
+    for above in up_to_the_repository(cwd):
+        for place in PLACES:
+            if (folder := os.path.join(above, place)) not in own:
+                yield from _below(folder, "project")
+
+
+def up_to_the_repository(cwd: str) -> Iterator[str]:
+    """Yield the directory and those above it up to the repository's root, or the directory alone if there is none."""
+    above, at = [cwd], cwd
+    while not os.path.exists(os.path.join(at, ".git")):
+        if (up := os.path.dirname(at)) == at:
+            yield cwd
+            return
+        at = up
+        above.append(at)
+    yield from above
+
+
+def _below(folder: str, origin: Origin) -> Iterator[Skill]:
+    try:
+        names = sorted(islice(os.listdir(folder), NAMES))
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name, FILE)
+        if os.path.lexists(path):
+            yield _read(name, path, origin)
+
+
+def _read(folder: str, path: str, origin: Origin) -> Skill:
+    try:
+        text = read_ordinary(path, HEAD_BYTES).decode("utf-8", "replace")
+        values = front_matter(text)
+    except OSError as error:
+        return Skill(folder, "", path, origin, f"it can't be read: {error.strerror}")
+    except NoFrontMatter as error:
+        return Skill(folder, "", path, origin, str(error))
+    name, description = values.get("name") or folder, values.get("description", "")[:LONGEST]
+    return Skill(name, description, path, origin, _wrong(name, description))
+
+
+def _wrong(name: str, description: str) -> str:
+    if not NAME.fullmatch(name):
+        return "its name may have letters, digits, `-`, `_` and `.`, 64 at most"
+    return "" if description else "its front matter has no description"

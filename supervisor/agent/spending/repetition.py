@@ -1,0 +1,78 @@
+"""Models that go round in circles: the same calls with the same results, again and again. Pure.
+
+Projected from the events of a turn, so that a turn which is resumed has not forgotten it.
+"""
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+
+from msgspec import Struct, field
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
+
+LONGEST_CIRCLE = 4  # calls; a longer one is caught by a budget
+TOLD_AFTER = 3
+REMEMBERED = 4_096  # results of a turn: more than the longest circle, as often as the config may allow
+TELLING = "\n\n[greenroom] "
+TOLD = (
+    TELLING + "These calls have given the same results {times} times in a row, and will give them again. "
+    "Do something else, or say what is missing."
+)
+TIMES = re.compile(r'"duration_seconds": ?[0-9.]+')  # the only part of a result that differs each time by itself
+
+
+def _none_yet() -> deque[int]:
+    return deque(maxlen=REMEMBERED)
+
+
+class Repetition(Struct):
+    """The results of a turn's calls so far, each as a number that equal calls with equal results share."""
+
+    calls: dict[ItemId, ev.ToolCall] = field(default_factory=dict)
+    results: deque[int] = field(default_factory=_none_yet)
+
+    def begin_turn(self) -> None:
+        self.calls.clear()
+        self.results.clear()
+
+    def take(self, event: ev.ToolCall | ev.ToolOutput) -> None:
+        if isinstance(event, ev.ToolCall):
+            self.calls[event.item_id] = event
+        elif (call := self.calls.pop(event.item_id, None)) is not None:
+            self.results.append(_number(call.name, call.arguments, event.output))
+
+    def times(self) -> int:
+        """The number of times in a row that the last calls gave the same results."""
+        return rounds(self.results)
+
+    def told(self, item: ItemId, output: str) -> str:
+        """The output of a call, with a word to the model if it is the one that completes the third round."""
+        call = self.calls.get(item)
+        if call is None:
+            return output
+        with_it = [*islice(reversed(self.results), LONGEST_CIRCLE * (TOLD_AFTER + 1))][::-1]
+        before = rounds(with_it)
+        with_it.append(_number(call.name, call.arguments, output))
+        return output + TOLD.format(times=TOLD_AFTER) if rounds(with_it) == TOLD_AFTER > before else output
+
+
+def rounds(results: Sequence[int]) -> int:
+    """The number of times that the last few calls were made in a row; 1 if they were not, 0 if there are none."""
+    known = list(results)
+    return max((_times(known, length) for length in range(1, min(LONGEST_CIRCLE, len(known)) + 1)), default=0)
+
+
+def _times(results: list[int], length: int) -> int:
+    last = results[-length:]
+    times, end = 1, len(results) - length
+    while end >= length and results[end - length : end] == last:
+        times, end = times + 1, end - length
+    return times
+
+
+def _number(name: str, arguments: str, output: str) -> int:
+    plain = output.partition(TELLING)[0]
+    return hash((name, arguments, TIMES.sub("", plain)))

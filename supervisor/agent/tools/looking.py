@@ -1,0 +1,64 @@
+"""One call that looks at files: one line for people, work in a worker thread, text for the model. Loop thread."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from supervisor.agent.files.reach import NotReadable, Reach
+from supervisor.agent.open_calls import OpenCall
+from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.tools.told import Told, failure
+from supervisor.agent.tools.work import Work
+from supervisor.agent.worker_job import WorkerJob, in_worker
+
+Look = Callable[[WorkerJob, Reach], "Seen"]
+
+
+class Seen(Struct, frozen=True):
+    """The text for the model, and for people how much it is."""
+
+    text: str
+    extent: str
+
+
+class Looking(Struct, frozen=True):
+    sandbox: Sandbox
+    work: Work
+    call: OpenCall
+
+    async def told(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> Told:
+        """Look, between a beginning and an end as a command has them. `words` are what people read."""
+        self.began(words, hint)
+        try:
+            seen = await in_worker(look, self.reach)
+        except NotReadable as error:
+            return self.failed(str(error))
+        self.ended(seen.extent)
+        return Told(seen.text)
+
+    @property
+    def reach(self) -> Reach:
+        """The files that a command could read, by the protection as it is now."""
+        home = Path(self.work.env.get("HOME", ""))
+        hidden = self.sandbox.protection.hidden
+        return Reach(self.work.settings.cwd, home if home.is_absolute() else None, hidden)
+
+    def began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
+        call, cwd = self.call, self.work.settings.cwd
+        begin = ev.ExecCommandBegin(
+            call_id=call.call, command=tuple(words), cwd=cwd, parsed_cmd=(hint,), item_id=call.item, tool=call.name
+        )
+        self.work.say(begin)
+
+    def ended(self, extent: str, exit_code: int = 0) -> None:
+        call = self.call
+        self.work.say(ev.ExecCommandEnd(call_id=call.call, stdout=extent, exit_code=exit_code, item_id=call.item))
+
+    def failed(self, why: str) -> Told:
+        self.ended("", exit_code=1)
+        return self.refused(why)
+
+    def refused(self, why: str) -> Told:
+        return failure("tool", f"error: {why}")

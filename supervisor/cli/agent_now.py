@@ -1,0 +1,61 @@
+"""A conversation's agent in lines of `greenroom status ID`: what it has said of itself, and what it brings."""
+
+import os
+from typing import TYPE_CHECKING
+
+from actors.vocabulary.visible import visible
+from supervisor.cli.client import Json
+from supervisor.cli.rows import home
+from supervisor.cli.words import one_line
+
+if TYPE_CHECKING:
+    from supervisor.config.inherited import Inherited
+
+INDENT = f"\n{' ' * 12}"
+IN_LINES_OF_THEIR_OWN = ("model", "mode")
+
+
+def agent_lines(found: Json) -> dict[str, str]:
+    """The names of lines and what they say; nothing where nothing is to say."""
+    settings, now = found["settings"], found.get("agent_now")
+    if not settings["agent"]:
+        provider = settings["provider"] or "default provider"
+        return {"model": visible(f"{settings['model']} ({provider}), effort {settings['effort']}")}
+    return {
+        "agent": visible(" ".join([settings["agent"], *_program(now)])),
+        **(_told(now) if now else {}),
+        "model": visible(_model(settings, now)),
+        "brings": INDENT.join(visible(f"{one.what} ({home(one.where)})") for one in brings(settings)),
+    }
+
+
+def brings(settings: Json) -> "tuple[Inherited, ...]":
+    """The things that an agent has by itself, as far as this terminal's variables lead to them."""
+    from pathlib import Path  # slow to import
+
+    from supervisor.config.inherited import inherited
+
+    return inherited(settings["agent"], os.environ, Path(settings["cwd"]))
+
+
+def _program(now: Json | None) -> list[str]:
+    return [f"({now['program']})"] if now and now["program"] else []
+
+
+def _told(now: Json) -> dict[str, str]:
+    rest = (one for one in now["options"] if one["category"] not in IN_LINES_OF_THEIR_OWN)
+    return {
+        "its session": visible(f"{now['session'] or '-'}{now['how'] and ', ' + now['how']}"),
+        "note": one_line(now["note"]),
+        "can": visible(", ".join(now["can"])),
+        "mode": visible(now["mode"]),
+        "options": visible(", ".join(f"{one['id']}={one['value']}" for one in rest)),
+    }
+
+
+def _model(settings: Json, now: Json | None) -> str:
+    """The model that was named, and the one that the agent has, where they differ."""
+    named, told = settings["agent_model"], now["model"] if now else ""
+    if named and told and named != told:
+        return f"{named}, {told} in its session so far"
+    return named or told or "the agent's own choice"

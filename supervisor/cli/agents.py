@@ -1,0 +1,193 @@
+"""`greenroom agents`: the agents that are here, whether they are logged in, and how to get what is missing.
+
+Needs no daemon. The config and what starts programs are imported by the run alone: this is also read for completions.
+"""
+
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supervisor.cli import terminal
+from supervisor.cli.listing import ListLayout, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import home
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import clean, hung, one_line
+
+if TYPE_CHECKING:
+    from supervisor.config.agents_here import AgentHere
+    from supervisor.config.load import LoadedConfig
+
+CHECK_S = 60.0  # some load for 10 s on a busy machine, and ask their server who they are
+
+COLOURS = {"ready": ("green",), "no login": ("yellow",), "missing": ("dim",), "failed": ("red",)}
+
+
+def _state(row: Row) -> str:
+    return f"{row['state']}, default" if row["default"] else str(row["state"])
+
+
+def _use(row: Row) -> str:
+    """The thing to do next, or else the program that is there."""
+    return one_line(row["next"]) or (clean(home(row["start"][0])) if row["start"] else "")
+
+
+AGENTS = ListLayout(
+    {
+        "name": "Its name, for --agent.",
+        "title": "What people call it.",
+        "state": "One of ready, installed (whether it is logged in is unknown), no login, missing, failed (--check).",
+        "default": "Whether conversations have it that name none.",
+        "login": "yes, no or unknown: whether a key or a file of credentials was found.",
+        "sign": "What was found: a variable or a file.",
+        "start": "The program and its arguments, as a list; empty if it is missing.",
+        "wrong": "Why it can't be started; empty: it can.",
+        "next": "What to do next; empty: nothing.",
+        "install": "The command that installs it.",
+        "log_in": "The command that logs in.",
+        "confine": "workspace: in the conversation's sandbox. none: outside of every sandbox.",
+        "network": "Whether it may use the network.",
+        "own": "Files and directories of its own, which it may write.",
+        "brings": "What it brings by itself here: settings, instructions, servers, hooks; each `what` and `where`.",
+        "check": "What it said when it was started; null without --check.",
+    },
+    (
+        Column("NAME", lambda row: clean(row["name"])),
+        Column("STATE", _state, style=lambda row: COLOURS.get(row["state"], ())),
+        Column("PROGRAM OR NEXT STEP", _use, gives=True),  # both would fit on no terminal
+    ),
+    key="name",
+)
+
+
+def run(chosen: Namespace) -> int:
+    limit_s = chosen.timeout if chosen.timeout is not None else CHECK_S
+    if chosen.agent is None:
+        return present(AGENTS, lambda: _rows(_loaded(), None, limit_s, check=chosen.check), chosen)
+    rows = _rows(_loaded(), chosen.agent, limit_s, check=chosen.check)
+    if chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
+        print("\n".join(_block(rows[0])))
+    else:
+        present(AGENTS, lambda: rows, chosen)
+    return 0 if rows[0]["state"] in {"ready", "installed"} else 1
+
+
+def _loaded() -> "LoadedConfig":
+    from actors.vocabulary.errors import ConfigError
+    from supervisor.config.load import load
+    from supervisor.logs.setup import silence
+
+    silence()
+    try:
+        return load(environ=os.environ)
+    except ConfigError as error:
+        raise Problem(error.message, code=error.code) from error
+
+
+def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bool) -> list[Row]:
+    from actors.vocabulary.errors import ConfigError
+    from supervisor.config.agent_definitions import agent_named
+    from supervisor.config.agents_here import agents_here
+
+    config = loaded.config
+    try:
+        _ = agent_named(name, config) if name is not None else ""
+    except ConfigError as error:
+        raise Problem(error.message.removeprefix("agent: "), code=error.code) from error
+    found = [one for one in agents_here(config, os.environ) if name in {None, one.name}]
+    trials = _tried(loaded, [one.name for one in found if one.start], limit_s) if check else {}
+    return [_row(one, trials.get(one.name)) for one in found]
+
+
+def _row(one: "AgentHere", trial: Row | None) -> Row:
+    from supervisor.config.inherited import inherited
+
+    row: Row = {name: getattr(one, name, None) for name in AGENTS.fields}
+    return {
+        **row,
+        "start": list(one.start),
+        "own": list(one.own),
+        "state": _state_of(one, trial),
+        "next": _next(one, trial),
+        "brings": [each._asdict() for each in inherited(one.name, os.environ, Path.cwd())],
+        "check": trial,
+    }
+
+
+def _state_of(one: "AgentHere", trial: Row | None) -> str:
+    """Some begin a session without a login, and want one at the first prompt: a start shows nothing of it."""
+    if trial is None:
+        return one.state
+    return "installed" if trial["state"] == "ready" and one.login == "no" else str(trial["state"])
+
+
+def _next(one: "AgentHere", trial: Row | None) -> str:
+    from msgspec.structs import replace
+
+    from supervisor.config.agents_here import next_step
+
+    if trial is None:
+        return next_step(one)
+    wants = trial["state"] == "no login" or (trial["state"] == "ready" and one.login == "no")
+    return next_step(replace(one, state="no login")) if wants else str(trial["wrong"])
+
+
+def _block(row: Row) -> list[str]:
+    """All about one agent, a line for each thing."""
+    lines = [f"{clean(row['name'])}: {clean(row['title'])}, {row['state']}"]
+    columns = terminal.size()[0] if terminal.is_terminal() else None
+    for what, words in _told(row):
+        if words:
+            lines += hung(f"  {what:<9} {one_line(words)}", columns, " " * 12)
+    return lines
+
+
+def _told(row: Row) -> list[tuple[str, str]]:
+    found = {"yes": f"yes: {home(row['sign'])}", "no": "no key and no file of credentials found"}
+    trial = row["check"] or {}
+    around = "outside of every sandbox" if row["confine"] == "none" else "in the conversation's sandbox"
+    return [
+        ("program", " ".join(row["start"]) or row["wrong"]),
+        ("login", found.get(row["login"], "unknown; its own program knows")),
+        ("next", row["next"] if row["next"] != row["wrong"] else ""),
+        ("runs", f"{around}, network {'open' if row['network'] else 'closed'}" if row["start"] else ""),
+        ("writes", ", ".join(map(home, row["own"]))),
+        *(("brings", f"{each['what']} ({home(each['where'])})") for each in row["brings"]),
+        ("says", trial.get("program", "")),
+        ("can", ", ".join(trial.get("can", ()))),
+        ("modes", ", ".join(trial.get("modes", ()))),
+        ("models", ", ".join(trial.get("models", ()))),
+        ("logins", ", ".join(trial.get("logins", ()))),
+    ]
+
+
+def _tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
+    """Start them one after the other: each may take hundreds of megabytes."""
+    import asyncio
+
+    return asyncio.run(_all_tried(loaded, names, limit_s))
+
+
+async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
+    from tempfile import TemporaryDirectory
+
+    from msgspec.structs import asdict
+
+    from supervisor.agent.acp.trial import Place, tried
+    from supervisor.agent.environments import Around
+    from supervisor.agent.processes.processes import Processes
+    from supervisor.agent.sandbox.sandbox import Sandbox
+    from supervisor.config.agent_definitions import definition_of
+    from supervisor.engine.protection import protection
+    from supervisor.paths import locate
+
+    told: dict[str, Row] = {}
+    sandbox = Sandbox(protection(loaded, locate(), os.environ))
+    with TemporaryDirectory(prefix="greenroom-") as ledger:
+        async with Processes(Path(ledger) / "ledger", ledger, guarded=True) as processes:
+            place = Place(processes, sandbox, loaded.config, Around(os.environ))
+            for name in names:
+                trial = await tried(place, definition_of(name, loaded.config, os.environ), limit_s)
+                told[name] = {**asdict(trial), "state": trial.state}
+    return told

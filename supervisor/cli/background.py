@@ -1,0 +1,19 @@
+"""The jobs that run, for verbs that mention them. Small, because those verbs must start fast."""
+
+from supervisor.cli.client import Control, Json, Refused
+from supervisor.cli.words import many
+
+
+def running(control: Control, conversation: str | None = None) -> list[Json]:
+    """The jobs that run. None of a daemon of an earlier version, which does not know the question."""
+    try:
+        jobs: list[Json] = control.call("jobs/list", conversation=conversation)["jobs"]
+    except Refused:
+        return []
+    return [job for job in jobs if job["running"]]
+
+
+def ending(control: Control) -> str:
+    """The words for somebody who stops the daemon; empty if nothing runs in the background."""
+    jobs = running(control)
+    return f"{many(len(jobs), 'background command ends', 'background commands end')} with it" if jobs else ""

@@ -1,0 +1,117 @@
+"""`greenroom jobs`: background commands of all conversations, as people see to them."""
+
+import sys
+import time
+from argparse import Namespace
+
+from actors.vocabulary.visible import visible
+from supervisor.cli import exits, ids
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import ListLayout, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import age, clean, one_line
+from supervisor.cli.written import json_text
+from transports.question import typed
+
+AT_A_TIME_S = 30.0  # of waiting in one request
+ANSWER_S = 30.0
+
+JOBS = ListLayout(
+    {
+        "job": "The job's id.",
+        "conversation": "The conversation that started it.",
+        "command": "What runs, word by word.",
+        "cwd": "Its working directory.",
+        "began": "When it was started, in seconds since 1970.",
+        "keeps": "True if it goes on after its turn.",
+        "running": "True while it runs.",
+        "state": "How it is, in words.",
+        "exit_code": "Its exit code; null while it runs.",
+        "written": "Bytes that it has written.",
+    },
+    (
+        Column("JOB", lambda row: row["job"], style=lambda _: ("cyan",)),
+        Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
+        Column("AGE", lambda row: age(row["began"]), right=True),
+        Column("STATE", lambda row: visible(row["state"])),
+        Column("COMMAND", lambda row: one_line(typed(row["command"])), gives=True),
+    ),
+    "no command runs in the background",
+    key="job",
+)
+
+
+def run(chosen: Namespace) -> int:
+    what = chosen.what or "list"
+    if (chosen.job is None) != (what == "list"):
+        if chosen.job is None:
+            raise Problem("no job is named", "`greenroom jobs` lists them", "usage")
+        raise Problem("a list is of all jobs", f"`greenroom jobs read {chosen.job}` shows one", "usage")
+    with Control("jobs") as control:
+        return DO[what](control, chosen)
+
+
+def _list(control: Control, chosen: Namespace) -> int:
+    one = None if chosen.conversation is None else ids.resolved(control, chosen.conversation)
+    return present(JOBS, lambda: _rows(control, one), chosen)
+
+
+def _rows(control: Control, conversation: str | None) -> list[Row]:
+    return list(control.call("jobs/list", conversation=conversation)["jobs"])
+
+
+def _read(control: Control, chosen: Namespace) -> int:
+    """Print the output from the beginning, as far as it is kept; with --follow, until the job ends."""
+    place = 0
+    while True:
+        seconds = AT_A_TIME_S if chosen.follow else 0.0
+        part = control.call("jobs/read", ANSWER_S + seconds, job=chosen.job, after=place, seconds=seconds)
+        _print(part, chosen)
+        place = part["next"]
+        if place >= part["written"] and not (chosen.follow and part["running"]):
+            return exits.OK
+
+
+def _print(part: Json, chosen: Namespace) -> None:
+    if chosen.json is not None:
+        print(json_text(part))
+    else:
+        if part["lost"]:
+            print(f"greenroom: {part['lost']} bytes are not kept any more", file=sys.stderr)
+        sys.stdout.write(clean(part["output"]))
+    sys.stdout.flush()
+
+
+def _write(control: Control, chosen: Namespace) -> int:
+    text = sys.stdin.read() if chosen.text == "-" else f"{chosen.text or ''}\n"
+    if chosen.text is None and not chosen.end_input:
+        raise Problem("there is nothing to write", "name a text, or - for standard input", "usage")
+    job = control.call("jobs/write", job=chosen.job, text=text if chosen.text else "", end_input=chosen.end_input)
+    return _told(job, chosen)
+
+
+def _wait(control: Control, chosen: Namespace) -> int:
+    """Wait for the end; fail if the command did."""
+    deadline = None if chosen.timeout is None else time.monotonic() + chosen.timeout
+    while True:
+        left = AT_A_TIME_S if deadline is None else min(AT_A_TIME_S, max(0.0, deadline - time.monotonic()))
+        job = control.call("jobs/wait", ANSWER_S + left, job=chosen.job, seconds=left)
+        if not job["running"]:
+            _told(job, chosen)
+            return exits.OK if job["exit_code"] == 0 else exits.FAILED
+        if deadline is not None and time.monotonic() >= deadline:
+            hint = f"`greenroom jobs read {job['job']}` shows its output"
+            raise Problem(f"job {job['job']} still runs", hint, "timed_out")
+
+
+def _end(control: Control, chosen: Namespace) -> int:
+    return _told(control.call("jobs/end", job=chosen.job), chosen)
+
+
+def _told(job: Json, chosen: Namespace) -> int:
+    print(json_text(job) if chosen.json is not None else f"{job['job']}: {visible(job['state'])}")
+    return exits.OK
+
+
+DO = {"list": _list, "read": _read, "write": _write, "wait": _wait, "end": _end}

@@ -1,0 +1,144 @@
+"""`greenroom queue`: the messages of a conversation that wait, and what people do to them. It must start fast."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+
+from actors.vocabulary.visible import visible
+from supervisor.cli import ids
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import ListLayout, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.running import prompt_of
+from supervisor.cli.table import Column, Row
+from supervisor.cli.terminal import is_terminal
+from supervisor.cli.words import age, many, one_line
+
+SHORT = 8  # characters of an id, which nearly always tell two apart
+HOW = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}
+WAITING = ListLayout(
+    {
+        "input": "The message's id.",
+        "policy": "How it runs: steer joins the running turn; enqueue and interrupt get a turn of their own.",
+        "preview": "Its first words.",
+        "by": "The client that sent it.",
+        "since": "When it was sent, in seconds since 1970; 0 where unknown.",
+    },
+    (
+        Column("ID", lambda row: row["short"], style=lambda _: ("cyan",)),
+        Column("WAITS", lambda row: age(row["since"]) if row["since"] else "", right=True),
+        Column("RUNS", lambda row: HOW[row["policy"]]),
+        Column("BY", lambda row: visible(row["by"]), gives=True),
+        Column("MESSAGE", lambda row: one_line(row["preview"]), gives=True),
+    ),
+    "nothing waits",
+    key="input",
+)
+
+
+def run(chosen: Namespace) -> int:
+    what = chosen.what or "list"
+    _check(what, chosen)
+    with Control("queue") as control:
+        return DO[what](control, chosen)
+
+
+def _check(what: str, chosen: Namespace) -> None:
+    wanted = what in {"edit", "move"} or (what == "drop" and not chosen.all)
+    if wanted and chosen.input is None:
+        advice = f"`greenroom queue {chosen.conversation}` lists the messages and their ids"
+        raise Problem("no message is named", advice, "usage")
+    if not wanted and chosen.input is not None:
+        raise Problem(f"{what} is about all that waits", "leave the message out", "usage")
+    if (what == "edit") != (chosen.prompt is not None):
+        advice = "write the words after the id, or - to read them from standard input"
+        raise Problem("edit needs the new words" if what == "edit" else f"{what} takes no words", advice, "usage")
+    if what == "move" and sum((chosen.first, chosen.last, chosen.before is not None)) != 1:
+        raise Problem("move needs to know where to", "write one of --first, --last and --before ID", "usage")
+
+
+def _list(control: Control, chosen: Namespace) -> int:
+    found = ids.call(control, "conversation/queue", chosen.conversation)
+    if found["paused"] and found["waiting"] and is_terminal() and chosen.json is None:
+        print(f"held until the next message, or `greenroom queue {visible(chosen.conversation)} go`", file=sys.stderr)
+    return present(WAITING, lambda: _rows(control, chosen.conversation), chosen)
+
+
+def _rows(control: Control, reference: str) -> list[Row]:
+    found = ids.call(control, "conversation/queue", reference)
+    names = [one["input"] for one in found["waiting"]]
+    return [{**one, "short": _shortest(one["input"], names)} for one in found["waiting"]]
+
+
+def _shortest(name: str, names: Sequence[str]) -> str:
+    """So much of the id that it means no other one."""
+    lengths = range(SHORT, len(name) + 1)
+    return next((name[:some] for some in lengths if sum(one.startswith(name[:some]) for one in names) == 1), name)
+
+
+def _edit(control: Control, chosen: Namespace) -> int:
+    words = prompt_of(chosen.prompt)
+    one = _meant(control, chosen.conversation, chosen.input)
+    ids.call(control, "conversation/edit_input", chosen.conversation, input=one["input"], prompt=words)
+    print("changed")
+    return 0
+
+
+def _move(control: Control, chosen: Namespace) -> int:
+    one = _meant(control, chosen.conversation, chosen.input)
+    before = _meant(control, chosen.conversation, chosen.before)["input"] if chosen.before is not None else None
+    to = None if before else "first" if chosen.first else "last"
+    ids.call(control, "conversation/move_input", chosen.conversation, input=one["input"], before=before, to=to)
+    print("moved")
+    return 0
+
+
+def _drop(control: Control, chosen: Namespace) -> int:
+    params: Json = {"all": True, "reason": chosen.reason or ""}
+    if not chosen.all:
+        one = _meant(control, chosen.conversation, chosen.input)
+        params = {"input": one["input"], "reason": chosen.reason or ""}
+    count = len(_rows_of(control, chosen.conversation)) if chosen.all else 1
+    ids.call(control, "conversation/withdraw", chosen.conversation, **params)
+    print(f"{many(count, 'message')} dropped" if count else "nothing waits")
+    return 0
+
+
+def _go(control: Control, chosen: Namespace) -> int:
+    found = ids.call(control, "conversation/queue", chosen.conversation)
+    count = len(found["waiting"])
+    ids.call(control, "conversation/resume_queue", chosen.conversation)
+    if not count:
+        print("nothing waits")
+    elif found["turn"] is not None:
+        print(f"{many(count, 'message runs', 'messages run')} after this turn")
+    else:
+        print(f"{many(count, 'message')} on the way")
+    return 0
+
+
+def _rows_of(control: Control, reference: str) -> list[Json]:
+    waiting: list[Json] = ids.call(control, "conversation/queue", reference)["waiting"]
+    return waiting
+
+
+def _meant(control: Control, reference: str, name: str) -> Json:
+    """The message with this id, or the only one whose id begins so."""
+    waiting = _rows_of(control, reference)
+    found = [one for one in waiting if name and one["input"].startswith(name)]
+    exact = [one for one in found if one["input"] == name] or found
+    if len(exact) == 1:
+        return exact[0]
+    if exact:
+        raise Problem(f"{name!r} is the beginning of {len(exact)} ids", "write more of it", "usage")
+    advice = f"`greenroom queue {visible(reference)}` lists what waits; it may have been taken by a turn"
+    raise Problem(f"no message {visible(name)!r} waits", advice, "usage")
+
+
+DO: dict[str, Callable[[Control, Namespace], int]] = {
+    "list": _list,
+    "edit": _edit,
+    "move": _move,
+    "drop": _drop,
+    "go": _go,
+}

@@ -1,0 +1,58 @@
+"""Events that one line tells, in words. Pure: knows neither screen nor colours."""
+
+from collections.abc import Callable
+
+from actors.vocabulary.visible import visible
+from supervisor.cli.client import Json
+from supervisor.cli.words import one_line
+from transports.job_words import job_end
+from transports.waiting_words import waits
+
+HELD = "(held: `greenroom queue` shows it and lets it go on, and so does the next `send`)"
+
+
+def by_whom(body: Json) -> str:
+    return f" by {visible(body['by'])}" if body.get("by") else ""
+
+
+def words_of(body: Json) -> str:
+    return one_line(" ".join(item.get("text", "") for item in body["items"]))
+
+
+def because(reason: str) -> str:
+    return f": {one_line(reason)}" if reason else ""
+
+
+def _room(body: Json) -> str:
+    before, after = body["tokens_before"], body["tokens_after"]
+    return f"; context {before:,} -> about {after:,} tokens" if before is not None and after is not None else ""
+
+
+BEGUN = {"resumed": "goes on", "loaded": "goes on", "seeded": "began anew, and was told what had been said"}
+
+
+def _session(body: Json) -> str:
+    """The beginning of an agent's session; what there is to know about it is a line of its own."""
+    program = f" ({visible(body['program'])})" if body.get("program") else ""
+    return f"{visible(body['agent'])}{program}: {BEGUN.get(body['how'], 'begins')}"
+
+
+NOTES: dict[str, Callable[[Json], str]] = {
+    "stream_error": lambda body: one_line(body["message"]),
+    "web_search_end": lambda body: f"searched the web: {one_line(body['query']) or 'something'}",
+    "background_event": lambda body: one_line(body["message"]),
+    "agent_session": _session,
+    "agent_title": lambda body: f"about: {one_line(body['title'])}" if body["title"] else "about: nothing any more",
+    "compacted": lambda body: f"summed up: events {body['first_seq']} to {body['last_seq']}{_room(body)}",
+    "job_ended": job_end,
+    "input_withdrawn": lambda body: f"a waiting message was withdrawn{by_whom(body)}{because(body['reason'])}",
+    "input_edited": lambda body: f"a waiting message was changed{by_whom(body)}: {words_of(body)}",
+    "input_moved": lambda body: f"a waiting message was moved{by_whom(body)}",
+    "queue_paused": lambda body: f"{waits(body['queued'], body.get('waiting', ()))} {HELD}",
+    "conversation_restarted": lambda body: f"restarted{by_whom(body)}",
+    "conversation_renamed": lambda body: (
+        (f"renamed to {visible(body['name'])}" if body["name"] else "name removed") + by_whom(body)
+    ),
+    "conversation_archived": lambda body: "archived" if body["archived"] else "unarchived",
+}
+YELLOW = {"stream_error", "queue_paused"}

@@ -1,0 +1,186 @@
+"""The tools that a turn uses, as a person reads them: commands, patches, plans, tools of servers and of other agents.
+
+With it the lines that all events are written by. The printer of all other events builds on this one.
+"""
+
+import base64
+
+from actors.vocabulary.visible import visible
+from supervisor.cli import approval_text
+from supervisor.cli.client import Json
+from supervisor.cli.show.command_output import CommandOutput
+from supervisor.cli.show.screen import Screen
+from supervisor.cli.terminal import Paint
+from supervisor.cli.words import clean, hung, one_line, took
+from transports import question as texts
+
+MCP = "⚒"  # before a tool of an MCP server, as `$` before a command
+CUTS = {"lost": "(cut off here when the daemon ended)"}
+REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a person refuses says "by user"
+MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
+
+
+class ToolPrinter:
+    def __init__(self, said: Screen, told: Screen, paint: Paint, *, raw: bool) -> None:
+        self._said = said
+        self._told = told
+        self._paint = paint
+        self._raw = raw
+        self._output = CommandOutput(raw=raw)
+        self._looks: set[str] = set()  # items that no program runs for
+        self._told_of: set[str] = set()  # items of which another event has told that they failed
+        self.base = ""  # the conversation's directory, to which file names are relative
+
+    def _forget_tools(self) -> None:
+        self._output.clear()
+        self._looks.clear()
+        self._told_of.clear()
+
+    # --- lines ----------------------------------------------------------------------------------------------------
+
+    def _anything(self, body: Json) -> None:
+        self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
+
+    def _note(self, text: str, *styles: str) -> None:
+        self._hung(text, "  ", *styles)
+
+    def _note_each(self, lines: list[str]) -> None:
+        for line in lines:
+            self._note(f"  {line}")
+
+    def _hung(self, text: str, below: str, *styles: str) -> None:
+        for line in hung(text, self._told.room, below):
+            self._plain(self._paint(line, *(styles or ("dim",))))
+
+    def _plain(self, text: str, *, asks: bool = False) -> None:
+        if self._said is not self._told:
+            self._said.fresh()
+        self._told.line(text, asks=asks)
+
+    def _cut(self, body: Json) -> None:
+        self._note(CUTS.get(body.get("cut") or "", "(cut off)"))
+
+    # --- commands -------------------------------------------------------------------------------------------------
+
+    def _on_exec_command_begin(self, body: Json, _: Json) -> None:
+        if body.get("tool"):
+            self._looks.add(body["item_id"])
+            self._note(" ".join(map(visible, body["command"])), "cyan")
+            return
+        self._note(f"$ {texts.typed(body['command'])}", "cyan")
+        self._output.begin(body["item_id"])
+
+    def _on_exec_command_output_delta(self, body: Json, _: Json) -> None:
+        text = base64.b64decode(body["chunk"]).decode(errors="replace")
+        self._note_each(self._output.take(body["item_id"], clean(text)))
+
+    def _on_exec_command_end(self, body: Json, _: Json) -> None:
+        item = body["item_id"]
+        if item in self._looks:  # what it found is for the model, and a failure is said with the output
+            self._looks.discard(item)
+            return
+        if not self._output.began(item):
+            self._note_each(self._output.take_whole(item, clean(body["stdout"] + body["stderr"])))
+            if body["exit_code"] < 0 and body["stderr"]:  # why it was not started, which its failure repeats
+                self._told_of.add(item)
+        self._note_each(self._output.end(item))
+        if body.get("cut"):
+            self._cut(body)
+        elif body["exit_code"] > 0:
+            self._note(f"  exit {body['exit_code']}, {_length(body)}", "red")
+        elif body["exit_code"] < 0 and any(body["duration"].values()):  # no exit code: it was ended, or not started
+            self._note(f"  stopped after {_length(body)}", "red")
+
+    def _on_job_started(self, body: Json, _: Json) -> None:
+        until = "it goes on after the turn" if body["keeps"] else "until the turn ends"
+        self._note(f"$ {texts.typed(body['command'])} &", "cyan")
+        self._note(f"  job {body['job']}, {until}")
+
+    # --- files and plans ------------------------------------------------------------------------------------------
+
+    def _on_view_image_tool_call(self, body: Json, _: Json) -> None:
+        self._note(f"view_image {visible(self._relative(body['path']))}", "cyan")
+
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
+
+    def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
+        self._changes(body["changes"])
+
+    def _changes(self, changes: Json) -> None:
+        for path, change in sorted(changes.items()):
+            for line in texts.changed(self._relative(path), change, approval_text.home()):
+                for shown in line.folded(self._told.room or texts.LONGEST):
+                    self._plain(self._paint(shown, *approval_text.STYLES.get(line.style, ())))
+
+    def _on_patch_apply_end(self, body: Json, _: Json) -> None:
+        if not body["success"]:
+            self._told_of.add(body["item_id"])
+            self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
+
+    def _on_plan_update(self, body: Json, _: Json) -> None:
+        if body["explanation"]:
+            self._note(clean(body["explanation"]))
+        for step in body["plan"]:
+            style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "plain")
+            self._hung(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
+
+    # --- tools of servers, and of agents of others -----------------------------------------------------------------
+
+    def _on_mcp_tool_call_begin(self, body: Json, _: Json) -> None:
+        self._note(f"{MCP} {one_line(texts.invoked(body['invocation']))}", "cyan")
+
+    def _on_mcp_tool_call_end(self, body: Json, _: Json) -> None:
+        if "Err" in body["result"]:
+            self._told_of.add(body["item_id"])
+            self._note(f"  {one_line(body['result']['Err'])}, {_length(body)}", "red")
+        else:
+            text = clean("\n".join(part.get("text", "") for part in body["result"]["Ok"].get("content", ())))
+            whole = text.rstrip("\n") + "\n" if text else ""
+            self._note_each(self._output.take_whole(body["item_id"], whole))
+            self._note_each(self._output.end(body["item_id"]))
+
+    def _on_tool_use_begin(self, body: Json, _: Json) -> None:
+        if body["changes"]:
+            self._changes(body["changes"])
+        elif body["command"]:
+            self._note(f"$ {texts.typed(body['command'])}", "cyan")
+        else:
+            self._note(f"{MCP} {one_line(body['title'] or body['kind'])}", "cyan")
+        self._output.begin(body["item_id"])
+
+    def _on_tool_use_delta(self, body: Json, _: Json) -> None:
+        if body["reads_as"] == "command":  # what other tools found is for the agent
+            self._note_each(self._output.take(body["item_id"], clean(body["delta"])))
+
+    def _on_tool_use_end(self, body: Json, _: Json) -> None:
+        item, failed = body["item_id"], body["status"] == "failed"
+        if body["reads_as"] == "command":
+            if not self._output.began(item):
+                self._note_each(self._output.take_whole(item, clean(body["output"])))
+            self._note_each(self._output.end(item))
+        code = f"exit {body['exit_code']}" if body["exit_code"] else ""
+        if body.get("cut"):
+            self._cut(body)
+        elif body["status"] == "cancelled":
+            self._note("  cancelled", "yellow")
+        elif failed and body["reads_as"] != "command":
+            self._note(f"  failed: {one_line(body['output']) or code or 'it says no more'}", "red")
+        elif failed or code:
+            self._note(f"  {code or 'failed'}, {_length(body)}", "red")
+
+    def _on_tool_output(self, body: Json, _: Json) -> None:
+        """Show what failed, unless another event has told it already. Older histories tell only what was refused."""
+        failed = body.get("failed")
+        known = body["item_id"] in self._told_of
+        self._told_of.discard(body["item_id"])
+        if failed and not known:
+            self._note(f"  {one_line(failed['message'])}", "yellow" if failed["kind"] == "refused" else "red")
+        elif not failed and body["output"].startswith(REFUSED):
+            self._note(one_line(body["output"]), "yellow")
+        elif self._raw:
+            self._anything(body)
+
+
+def _length(body: Json) -> str:
+    return took(body["duration"]["secs"] + body["duration"]["nanos"] / 1e9)

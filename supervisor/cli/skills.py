@@ -1,0 +1,53 @@
+"""`greenroom skills`: list the skills of a directory as its conversations are offered them. Needs no daemon."""
+
+import os
+from argparse import Namespace
+
+from supervisor.agent.skills.finding import find_skills
+from supervisor.cli.listing import ListLayout, present
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import clean, one_line
+from supervisor.paths import locate
+
+SKILLS = ListLayout(
+    {
+        "name": "Its name.",
+        "from": "One of greenroom (beside the config), user, project.",
+        "description": "When to use it, as it says itself.",
+        "path": "Its file.",
+        "offered": "Whether models are offered it.",
+        "wrong": "Why it is not offered; empty: it is.",
+    },
+    (
+        Column("NAME", lambda row: clean(row["name"])),
+        Column("FROM", lambda row: row["from"]),
+        Column(
+            "DESCRIPTION",
+            lambda row: f"not offered: {one_line(row['wrong'])}" if row["wrong"] else one_line(row["description"]),
+            gives=True,
+        ),
+        Column("WHERE", lambda row: clean(row["path"]), gives=True),
+    ),
+    "no skills here; `greenroom help skills` says where they are looked for",
+    key="name",
+)
+
+
+def run(chosen: Namespace) -> int:
+    cwd = os.path.abspath(chosen.cwd or os.curdir)  # noqa: PTH100  # pathlib is slow to import
+    return present(SKILLS, lambda: _rows(cwd), chosen)
+
+
+def _rows(cwd: str) -> list[Row]:
+    found = find_skills(cwd, os.environ.get("HOME", ""), locate().config)
+    return [
+        {
+            "name": one.name,
+            "from": one.origin,
+            "description": one.description,
+            "path": one.path,
+            "offered": not one.wrong,
+            "wrong": one.wrong,
+        }
+        for one in found
+    ]

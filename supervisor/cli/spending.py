@@ -1,0 +1,120 @@
+"""`greenroom usage` and `greenroom budget`: what was spent, and what may be."""
+
+import re
+from argparse import Namespace
+
+from actors.vocabulary.visible import visible
+from supervisor.cli import ids
+from supervisor.cli.arguments import number
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import ListLayout, Noted, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import cost, tokens
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import clean, moment, span, when
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a conversation's id, which only --json has whole
+PRICES = "list prices of {}; what [greenroom.prices] or a provider says goes first"
+ROWS = 100  # unless a number is given
+GROUPS = ("day", "model", "directory", "conversation")
+
+
+def _group(row: Row) -> str:
+    group = str(row["group"])
+    return ids.short(group) if UUID.fullmatch(group) else visible(group)
+
+
+def _raised(row: Row) -> str:
+    return f"by {clean(row['raised_by'])}, {moment(row['raised_at'])}" if row["raised_by"] else ""
+
+
+USAGE = ListLayout(
+    {
+        "group": "The day, model, directory or conversation.",
+        "turns": "Turns that have ended.",
+        "requests": "Requests to models.",
+        "tool_calls": "Calls of tools.",
+        "seconds": "Time of work, without waiting for people.",
+        "input_tokens": "Tokens read.",
+        "cached_tokens": "How many of them came from a cache.",
+        "cache_written_tokens": "How many of them went into a cache.",
+        "output_tokens": "Tokens written.",
+        "reasoning_tokens": "How many of them were reasoning.",
+        "tokens": "Tokens read and written; null where no server has told any.",
+        "usd": "Their price in US dollars, as far as it is known; null where nothing is.",
+        "unpriced": "Responses whose price is not known.",
+        "uncounted": "Responses whose tokens the server has not told.",
+    },
+    (
+        Column("", _group, gives=True, style=lambda _: ("cyan",)),
+        Column("TURNS", lambda row: str(row["turns"]), right=True),
+        Column("REQUESTS", lambda row: str(row["requests"]), right=True),
+        Column("CALLS", lambda row: str(row["tool_calls"]), right=True),
+        Column("WORK", lambda row: span(row["seconds"]), right=True),
+        Column("TOKENS", lambda row: tokens(row, ","), right=True),
+        Column(
+            "CACHED", lambda row: "?" if row["cached_tokens"] is None else f"{row['cached_tokens']:,}", right=True
+        ),
+        Column("COST", cost, right=True),
+    ),
+    "nothing was spent yet",
+    key="group",
+)
+BUDGET = ListLayout(
+    {
+        "scope": "One of turn, conversation, day, home.",
+        "unit": "One of requests, tool_calls, minutes, tokens, usd.",
+        "used": "What is used of it.",
+        "limit": "The budget, or null.",
+        "raised_by": "The client that raised it for all conversations, or null.",
+        "raised_at": "When, in seconds since 1970, or null.",
+    },
+    (
+        Column("BUDGET", lambda row: f"{row['scope']}.{row['unit']}", style=lambda _: ("cyan",)),
+        Column("USED", lambda row: _amount(row["used"]), right=True),
+        Column("LIMIT", lambda row: "-" if row["limit"] is None else _amount(row["limit"]), right=True),
+        Column("RAISED", _raised, tells=lambda row: bool(row["raised_by"])),
+    ),
+    "no budget is set; --raise UNIT=NUMBER sets one for a conversation, [greenroom.budget] in the configuration any",
+    key="scope",
+)
+
+
+def usage(chosen: Namespace) -> int:
+    count = number(chosen.count, "number of rows") if chosen.count is not None else ROWS
+    since = when(chosen.since) if chosen.since is not None else None
+    with Control("usage") as control:
+
+        def fetch() -> list[Row]:
+            found = control.call("usage/read", by=chosen.by, since=since, limit=count)
+            return Noted(found["rows"], PRICES.format(found["prices_of"]))
+
+        return present(USAGE, fetch, chosen)
+
+
+def budget(chosen: Namespace) -> int:
+    limits = {**dict(map(_pair, chosen.raised or ())), **dict.fromkeys(chosen.reset or ())}
+    with Control("budget") as control:
+
+        def fetch() -> list[Row]:
+            rows = list(_budgets(control, chosen.conversation, limits)["budgets"])
+            return rows if chosen.json is not None else [row for row in rows if row["limit"] is not None]
+
+        return present(BUDGET, fetch, chosen)
+
+
+def _budgets(control: Control, conversation: str | None, limits: dict[str, str | None]) -> Json:
+    if not conversation:
+        return control.call("budgets/shared", limits=limits)
+    return ids.call(control, "conversation/budget", conversation, limits=limits)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not (equals and value):
+        raise Problem(f"{word!r} is not a budget", "write UNIT=NUMBER, turn.UNIT=NUMBER, or UNIT=+NUMBER", "usage")
+    return key, value
+
+
+def _amount(amount: float) -> str:
+    return f"{amount:,.2f}".rstrip("0").rstrip(".") if amount != int(amount) else f"{int(amount):,}"

@@ -1,0 +1,29 @@
+"""All verbs, in groups as help shows them. Data only: a verb's module is imported when it is asked for."""
+
+from supervisor.cli.shapes import Arg, Verb
+from supervisor.cli.verbs.clients import AROUND
+from supervisor.cli.verbs.conversations import IN_CONVERSATION
+from supervisor.cli.verbs.daemon import DAEMON
+from supervisor.cli.verbs.keeping import KEEPING
+from supervisor.cli.verbs.turns import TURNS
+
+COMPLETE = Verb(
+    "__complete",
+    "completion:answer",
+    "list possible next words, for the completion scripts",
+    "greenroom __complete attach ''",
+    args=(Arg("words", "The words so far, the last one unfinished.", "*"),),
+)
+
+GROUPS = {
+    "Conversations": IN_CONVERSATION,
+    "Turns and approvals": TURNS,
+    "Organising": KEEPING,
+    "The daemon": DAEMON,
+    "Clients and help": AROUND,
+}
+VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
+
+
+def find(name: str) -> Verb | None:
+    return next((verb for verb in (*VERBS, COMPLETE) if name == verb.name or name in verb.aliases), None)

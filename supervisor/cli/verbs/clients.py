@@ -1,0 +1,44 @@
+"""The verbs about clients, shells and help. Data only."""
+
+from supervisor.cli.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.options import LISTING, SETTINGS
+
+AROUND = (
+    Verb(
+        "clients",
+        "clients:run",
+        "list connected clients and what they read",
+        "greenroom clients",
+        opts=(Opt(("--kill",), "Disconnect this client.", "ID"), *LISTING),
+    ),
+    Verb(
+        "mcp",
+        "mcp:run",
+        "serve MCP over stdio; editors start this",
+        "greenroom mcp --sandbox workspace-write",
+        opts=(*SETTINGS, Opt(("--embedded",), "Run everything in this process, without a daemon.")),
+        aliases=("mcp-server",),
+        about="Starts the daemon if none runs. As with Codex, options may stand before the verb, "
+        "and -p, -s, -a are --profile, --sandbox, --approval.",
+    ),
+    Verb(
+        "completion",
+        "completion:run",
+        "print a completion script for your shell",
+        'eval "$(greenroom completion bash)"',
+        args=(Arg("shell", "The shell.", choices=("bash", "zsh", "fish")),),
+    ),
+    Verb(
+        "demo",
+        "demo:run",
+        "take a tour with the built-in model: no key, no network",
+        "greenroom demo",
+    ),
+    Verb(
+        "help",
+        "helping:run",
+        "explain a verb or a topic",
+        "greenroom help exit-codes",
+        args=(Arg("topic", "A verb or a topic.", "?", "topic"),),
+    ),
+)

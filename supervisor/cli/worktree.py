@@ -1,0 +1,158 @@
+"""`greenroom worktree`, and the worktree of a conversation that begins."""
+
+import os
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from supervisor.cli import ids
+from supervisor.cli import worktree_git as git
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import ListLayout, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import home
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import many, nearest
+from supervisor.cli.written import json_text
+
+# ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
+
+WORDS = 4  # of the prompt in a name that nobody has chosen
+LONGEST = 40  # characters of such a name
+BUSY = ("starting", "running", "waiting", "interrupting")
+
+
+def _state(row: Row) -> str:
+    changed = f"{row['uncommitted']} uncommitted" if row["uncommitted"] else ""
+    ahead = f"{many(row['ahead'], 'commit')} ahead" if row["ahead"] else ""
+    return ", ".join(filter(None, (changed, ahead))) or "nothing new"
+
+
+WORKTREES = ListLayout(
+    {
+        "worktree": "Its name.",
+        "path": "Its directory.",
+        "branch": "The branch that is checked out in it.",
+        "repository": "The repository that it belongs to; empty if that is gone.",
+        "uncommitted": "Files in it that are changed or new, and not committed.",
+        "ahead": "Commits that the repository's checked-out branch doesn't have.",
+        "conversations": "The conversations that work in it.",
+    },
+    (
+        Column("WORKTREE", lambda row: row["worktree"], style=lambda _: ("cyan",)),
+        Column("BRANCH", lambda row: "" if row["branch"] == row["worktree"] else row["branch"]),
+        Column("REPOSITORY", lambda row: home(row["repository"]) or "gone", gives=True),
+        Column("STATE", _state),
+        Column("CONVERSATIONS", lambda row: ", ".join(map(ids.short, row["conversations"]))),
+    ),
+    "no conversation has a worktree; `greenroom run --worktree` makes one",
+    key="worktree",
+)
+
+
+@contextmanager
+def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[None]:
+    """Let what is begun inside have a new worktree as its directory. If it can't be begun, none is left."""
+    cwd = os.path.abspath(chosen.cwd or os.getcwd())
+    if not os.path.isdir(cwd):
+        yield  # refused for that
+        return
+    made = git.made_in(cwd, chosen.worktree or _named_by(prompt))
+    chosen.cwd = git.inside(made, cwd)
+    try:
+        yield
+    except BaseException:
+        git.undo(made)
+        raise
+    left_behind = git.left_behind(cwd)
+    print(f"greenroom: works in {home(chosen.cwd)}, on the branch {made.branch}", file=sys.stderr)
+    if left_behind:
+        print(f"greenroom: {left_behind}", file=sys.stderr)
+
+
+def run(chosen: Namespace) -> int:
+    what = chosen.what or "list"
+    if (chosen.worktree is None) != (what == "list"):
+        if chosen.worktree is None:
+            raise Problem("no worktree is named", "`greenroom worktree` lists them", "usage")
+        raise Problem(
+            "a list is of all worktrees", f"`greenroom worktree merge {chosen.worktree}` merges one", "usage"
+        )
+    with Control("worktree") as control:
+        if what == "list":
+            return present(WORKTREES, lambda: _rows(control), chosen)
+        meant = _meant(control, chosen.worktree)
+        if what == "remove":
+            _refuse_in_use(control, meant)
+        told = {"merge": git.merge, "remove": git.remove}[what](meant)
+    print(json_text({"worktree": meant.name, "done": told}) if chosen.json is not None else f"{meant.name}: {told}")
+    return 0
+
+
+def _rows(control: Control) -> list[Row]:
+    conversations = ids.everything(control)
+    return [_row(one, conversations) for one in git.all_of_them()]
+
+
+def _row(one: git.Worktree, conversations: list[Json]) -> Row:
+    changes = git.changes(one)
+    return {
+        "worktree": one.name,
+        "path": one.path,
+        "branch": one.branch,
+        "repository": one.main,
+        "uncommitted": changes.uncommitted,
+        "ahead": changes.ahead,
+        "conversations": [found["conversation"] for found in _working_in(one, conversations)],
+    }
+
+
+def _working_in(one: git.Worktree, conversations: list[Json]) -> list[Json]:
+    return [found for found in conversations if _is_inside(found["cwd"], one)]
+
+
+def _is_inside(cwd: str, one: git.Worktree) -> bool:
+    return f"{cwd}/".startswith(f"{one.path}/")
+
+
+def _meant(control: Control, word: str) -> git.Worktree:
+    """The worktree of this name, or the one that this conversation works in."""
+    known = list(git.all_of_them())
+    named = [one for one in known if word in {one.name, one.branch, one.path}]
+    if len(named) > 1:
+        raise Problem(
+            f"{many(len(named), 'worktree')} are called {word!r}", f"name one by its path: {named[0].path}", "usage"
+        )
+    if named:
+        return named[0]
+    try:
+        conversation = ids.resolved(control, word)
+    except Problem as problem:
+        advice = nearest(word, (one.name for one in known), "`greenroom worktree` lists them")
+        raise Problem(f"there is no worktree or conversation {word!r}", advice, "unknown_conversation") from problem
+    cwd = control.call("conversation/get", conversation=conversation)["settings"]["cwd"]
+    for one in known:
+        if _is_inside(cwd, one):
+            return one
+    raise Problem(
+        f"{word} works in {home(cwd)}, which Greenroom has not made",
+        "`git worktree list` shows others",
+        "wrong_state",
+    )
+
+
+def _refuse_in_use(control: Control, meant: git.Worktree) -> None:
+    for found in _working_in(meant, ids.everything(control)):
+        if found["state"] in BUSY:
+            advice = f"`greenroom interrupt {ids.short(found['conversation'])}` stops it"
+            raise Problem(
+                f"conversation {ids.short(found['conversation'])} is at work in {meant.name}", advice, "busy"
+            )
+
+
+def _named_by(prompt: str) -> str:
+    """Make a name of the first words, with something behind it that makes it the only one."""
+    words = re.findall(r"[a-z0-9]+", prompt.lower())[:WORDS]
+    return "-".join((*words, os.urandom(2).hex()))[-LONGEST:].lstrip("-")

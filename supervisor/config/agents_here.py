@@ -1,0 +1,105 @@
+"""The agents of this machine, as somebody with these variables has them: installed, logged in, and what to do next.
+
+Looks at the disk and starts nothing. Signs of a login are cheap and may be wrong: unknown is said as unknown.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.setting_changes import OWN_AGENT
+from supervisor.config.agent_definitions import AgentDefinition, agent_names, definition_of, table_of
+from supervisor.config.known_agents import KNOWN, KnownAgent, places_of
+from supervisor.config.models import Config
+
+Login = Literal["yes", "no", "unknown"]
+
+
+class AgentHere(Struct, frozen=True):
+    """An agent as it is here. `start`: the program and its arguments; none if it is missing.
+
+    `login`: yes: `sign` says what was found. no: neither a key nor a file of credentials. `wrong`: why it can't be
+    started. `install`, `log_in`: commands for a person, empty where nobody knows them.
+    """
+
+    name: str
+    title: str
+    default: bool
+    state: Literal["ready", "installed", "no login", "missing"]
+    start: tuple[str, ...] = ()
+    login: Login = "unknown"
+    sign: str = ""
+    wrong: str = ""
+    install: str = ""
+    log_in: str = ""
+    confine: str = "workspace"
+    network: bool = True
+    own: tuple[str, ...] = ()
+
+
+def next_step(one: AgentHere) -> str:
+    """Return what a person does next to use it; empty: nothing is missing, as far as is known."""
+    if one.state == "missing":
+        return one.install or one.wrong
+    if one.state == "no login":
+        return f"log in: {one.log_in}" if one.log_in else "log in with its own program"
+    return ""
+
+
+def agents_here(config: Config, environ: Mapping[str, str]) -> list[AgentHere]:
+    """Return all of them, our own first, then those of the config, then the known ones."""
+    return [_ours(config), *(agent_here(name, config, environ) for name in agent_names(config)[1:])]
+
+
+def agent_here(name: str, config: Config, environ: Mapping[str, str]) -> AgentHere:
+    known, table = KNOWN.get(name), table_of(name, config)
+    definition, wrong = _definition(name, config, environ)
+    login, sign = _login(known, {**environ, **table.env})
+    state = "missing" if definition is None else {"yes": "ready", "no": "no login", "unknown": "installed"}[login]
+    return AgentHere(
+        name=name,
+        title=known.title if known else name,
+        default=config.agent == name,
+        state=state,  # type: ignore[arg-type]  # of the four above
+        start=definition.argv if definition else (),
+        login=login,
+        sign=sign,
+        wrong=wrong,
+        install=known.install if known and table.command is None else "",
+        log_in=known.login if known else "",
+        confine=table.confine,
+        network=table.network,
+        own=tuple(map(str, definition.own)) if definition else (),
+    )
+
+
+def _ours(config: Config) -> AgentHere:
+    default = config.agent in {None, OWN_AGENT}
+    return AgentHere(OWN_AGENT, "Greenroom's own", default, "ready", login="yes", sign="its model provider")
+
+
+def _definition(name: str, config: Config, environ: Mapping[str, str]) -> tuple[AgentDefinition | None, str]:
+    try:
+        return definition_of(name, config, environ), ""
+    except ConfigError as error:
+        return None, error.message.removeprefix(f"agent {name}: ")
+
+
+def _login(known: KnownAgent | None, environ: Mapping[str, str]) -> tuple[Login, str]:
+    if known is None:
+        return "unknown", ""
+    for key in known.keys:
+        if environ.get(key, "").strip():
+            return "yes", key
+    for sign in places_of(known.signs, environ):
+        try:
+            if sign.stat().st_size:
+                return "yes", str(sign)
+        except OSError:
+            continue
+    # With only a part of the signs known, or a keychain that is not looked into, nothing found says nothing.
+    told = known.keys and known.signs and not known.elsewhere and sys.platform != "darwin"
+    return ("no" if told else "unknown"), ""

@@ -1,0 +1,206 @@
+"""The things that an agent brings by itself: settings, instructions, servers, hooks and rules that its person wrote.
+
+Reads its files, never starts it; blocking. Names only: what a value says may be a secret. Standard library alone.
+"""
+
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from supervisor.agent.reading import read_ordinary
+from supervisor.config.known_agents import KNOWN, Place, places_of
+
+READ_BYTES = 4 << 20  # of a file of settings; Claude Code keeps its projects in one
+LISTED = 12  # names of one kind in one file; the others are counted
+ABOVE = 32  # folders above the working directory that may hold instructions
+SHOWN = 100  # things in all
+_PROJECT = "."  # the beginning of a path in the project, in these tables
+
+
+class Inherited(NamedTuple):
+    """A thing that the agent brings: `what` it is in words, and the file or directory that it comes from."""
+
+    what: str
+    where: str
+
+
+class _Brings(NamedTuple):
+    """`settings` are read, `instructions` are looked for above the project as well, `folders` are looked into."""
+
+    settings: tuple[Place, ...]
+    instructions: tuple[str, ...]
+    folders: tuple[Place, ...] = ()
+    told: tuple[Place, ...] = ()  # instructions of the person's own
+
+
+_CLAUDE, _CODEX = "$CLAUDE_CONFIG_DIR", "$CODEX_HOME"
+_BRINGS: Mapping[str, _Brings] = {
+    "claude": _Brings(
+        (
+            ("/etc/claude-code/managed-settings.json",),
+            (f"{_CLAUDE}/settings.json", "~/.claude/settings.json"),
+            (f"{_CLAUDE}/.claude.json", "~/.claude.json"),
+            ("./.claude/settings.json",),
+            ("./.claude/settings.local.json",),
+            ("./.mcp.json",),
+        ),
+        ("CLAUDE.md", "CLAUDE.local.md"),
+        tuple(
+            place
+            for kind in ("agents", "commands", "plugins", "skills")
+            for place in ((f"{_CLAUDE}/{kind}", f"~/.claude/{kind}"), (f"./.claude/{kind}",))
+        ),
+        ((f"{_CLAUDE}/CLAUDE.md", "~/.claude/CLAUDE.md"),),
+    ),
+    "codex": _Brings(
+        ((f"{_CODEX}/config.toml", "~/.codex/config.toml"), ("./.codex/config.toml",)),
+        ("AGENTS.md", "AGENTS.override.md"),
+        tuple((f"{_CODEX}/{kind}", f"~/.codex/{kind}") for kind in ("prompts", "rules", "skills")),
+        ((f"{_CODEX}/AGENTS.md", "~/.codex/AGENTS.md"),),
+    ),
+    "gemini": _Brings(
+        (("~/.gemini/settings.json",), ("./.gemini/settings.json",)),
+        ("GEMINI.md",),
+        tuple(
+            (f"{home}/.gemini/{kind}",) for kind in ("commands", "extensions", "skills") for home in ("~", _PROJECT)
+        ),
+        (("~/.gemini/GEMINI.md",),),
+    ),
+    "opencode": _Brings(
+        tuple(
+            place
+            for name in ("opencode.json", "opencode.jsonc")
+            for place in ((f"$XDG_CONFIG_HOME/opencode/{name}", f"~/.config/opencode/{name}"), (f"./{name}",))
+        ),
+        ("AGENTS.md",),
+        tuple(
+            place
+            for kind in ("agent", "command", "plugin", "tool")
+            for place in (
+                (f"$XDG_CONFIG_HOME/opencode/{kind}", f"~/.config/opencode/{kind}"),
+                (f"./.opencode/{kind}",),
+            )
+        ),
+        (("$XDG_CONFIG_HOME/opencode/AGENTS.md", "~/.config/opencode/AGENTS.md"),),
+    ),
+    "qwen": _Brings((("~/.qwen/settings.json",), ("./.qwen/settings.json",)), ("QWEN.md", "AGENTS.md")),
+}
+# The words for what settings say, by its key. A table's keys are names, a list is counted.
+_SAID: Mapping[str, str] = {
+    "mcpServers": "MCP servers",
+    "mcp_servers": "MCP servers",
+    "mcp": "MCP servers",
+    "hooks": "hooks",
+    "enabledPlugins": "plugins",
+    "plugin": "plugins",
+    "extensions": "extensions",
+    "notify": "a program that it notifies",
+    "sandbox_mode": "its own sandbox mode",
+    "approval_policy": "its own approval policy",
+    "permission": "permissions",
+}
+_RULES = ("allow", "ask", "deny", "additionalDirectories")
+
+
+def inherited(agent: str, environ: Mapping[str, str], cwd: Path) -> tuple[Inherited, ...]:
+    """Return what an agent would bring to a conversation in a directory; of agents not known here nothing is."""
+    brings = _BRINGS.get(agent, _Brings((), ("AGENTS.md",) if agent in KNOWN else ()))
+    found: dict[Inherited, None] = {}
+    for one in _all(brings, environ, cwd):
+        if len(found) >= SHOWN:
+            break
+        found[one] = None
+    return tuple(found)
+
+
+def _all(brings: _Brings, environ: Mapping[str, str], cwd: Path) -> Iterator[Inherited]:
+    for file in _places(brings.settings, environ, cwd):
+        yield from _settings(file, cwd)
+    for file in _places(brings.told, environ, cwd):
+        if _says_something(file):
+            yield Inherited("instructions", str(file))
+    for folder in (cwd, *list(cwd.parents)[:ABOVE]):
+        for name in brings.instructions:
+            if _says_something(folder / name):
+                yield Inherited("instructions", str(folder / name))
+    for folder in _places(brings.folders, environ, cwd):
+        if names := _inside(folder):
+            yield Inherited(f"{folder.name}: {_listed(names)}", str(folder))
+
+
+def _says_something(file: Path) -> bool:
+    """Tell whether there are instructions; an empty file may be ours, and stand there that none comes to be."""
+    try:
+        found = file.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+
+
+def _places(places: tuple[Place, ...], environ: Mapping[str, str], cwd: Path) -> Iterator[Path]:
+    for ways in places:
+        if ways[0].startswith("./"):
+            yield cwd / ways[0][2:]
+        elif ways[0].startswith("/"):
+            yield Path(ways[0])
+        else:
+            yield from places_of((ways,), environ)
+
+
+def _settings(file: Path, cwd: Path) -> Iterator[Inherited]:
+    try:
+        if not file.is_file():
+            return
+        text = read_ordinary(file, READ_BYTES).decode("utf-8-sig")
+        said: Any = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text or "{}")
+    except (OSError, ValueError, RecursionError):
+        yield Inherited("settings that can't be read here", str(file))
+        return
+    if not isinstance(said, dict) or not said:
+        return
+    told = [*_told(said), *_told(_below(said, "projects", str(cwd)))]
+    yield from (Inherited(one, str(file)) for one in told or ["settings"])
+
+
+def _told(said: Mapping[str, Any]) -> Iterator[str]:
+    for key, words in _SAID.items():
+        value = said.get(key)
+        if isinstance(value, dict) and value:
+            yield f"{words}: {_listed(value)}"
+        elif isinstance(value, (list, str)) and value:
+            yield f"{words}: {value}" if key in {"sandbox_mode", "approval_policy"} else f"{words} ({_count(value)})"
+    for rules in (said.get("permissions"), said.get("tools")):
+        if isinstance(rules, dict):
+            if isinstance(mode := rules.get("defaultMode"), str):
+                yield f"its own mode: {mode[:60]}"
+            counted = [f"{_count(rules[key])} {key}" for key in (*_RULES, "allowed") if rules.get(key)]
+            if counted:
+                yield f"rules of its own: {', '.join(counted)}"
+
+
+def _below(said: Any, *keys: str) -> Mapping[str, Any]:
+    for key in keys:
+        said = said.get(key) if isinstance(said, dict) else None
+    return said if isinstance(said, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 1
+
+
+def _inside(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as inside:
+            return sorted(one.name for one in inside if not one.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _listed(names: Any) -> str:
+    known = [str(name)[:60] for name in names]
+    rest = len(known) - LISTED
+    return ", ".join(known[:LISTED]) + (f" and {rest} more" if rest > 0 else "")

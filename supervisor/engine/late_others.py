@@ -1,0 +1,65 @@
+"""Agents of others, imported when the first turn of one begins. Lives on the loop; the import runs in a thread."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.agent.turn import Turn
+
+if TYPE_CHECKING:
+    from supervisor.engine.other_agents import OtherAgents
+
+
+class LateOthers:
+    """A Backend. `make` imports the modules, in a worker thread, and returns what makes it on the loop."""
+
+    resumable = True
+
+    def __init__(self, make: Callable[[], "Callable[[], OtherAgents]"]) -> None:
+        self._make = make
+        self._loading: asyncio.Task[OtherAgents] | None = None
+        self._others: OtherAgents | None = None
+
+    async def run(self, turn: Turn) -> str | None:
+        if self._others is None:
+            await asyncio.shield(self._begin())
+        assert self._others is not None  # noqa: S101  # loaded
+        return await self._others.backend.run(turn)
+
+    def forget(self, conversation: ConversationId) -> None:
+        if self._others is not None:
+            self._others.backend.forget(conversation)
+
+    def hurry(self, turn: TurnId) -> None:
+        if self._others is not None:
+            self._others.backend.hurry(turn)
+
+    def rest(self, conversation: ConversationId) -> None:
+        """The conversation is parked: its program is ended a while later."""
+        if self._others is not None:
+            self._others.children.rest(conversation)
+
+    def erase(self, conversation: ConversationId) -> None:
+        if self._others is not None:
+            self._others.children.erase(conversation)
+
+    async def aclose(self) -> None:
+        if self._loading is not None:
+            await asyncio.wait({self._loading})
+        if self._others is not None:
+            await self._others.aclose()
+
+    def statistics(self) -> dict[str, int]:
+        return self._others.children.statistics() if self._others is not None else {}
+
+    def _begin(self) -> "asyncio.Task[OtherAgents]":
+        """Begin to load it, if nobody has. An import that failed, for want of descriptors, is tried again."""
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
+            self._loading = asyncio.get_running_loop().create_task(self._load(), name="load-other-agents")
+        return self._loading
+
+    async def _load(self) -> "OtherAgents":
+        made = await asyncio.to_thread(self._make)
+        self._others = others = made()
+        return others

@@ -1,0 +1,61 @@
+"""The sandbox, imported when something is first to be confined: an idle daemon confines nothing.
+
+Any thread: a status asks for it, or the worker thread that loads the agent. The first of them makes it, under a lock.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supervisor.agent.sandbox.left_behind import is_anything_left
+from supervisor.config.load import LoadedConfig
+from supervisor.paths import Paths
+
+if TYPE_CHECKING:
+    from supervisor.agent.sandbox.roots import Protection
+    from supervisor.agent.sandbox.sandbox import Sandbox
+
+
+class LateSandbox:
+    def __init__(self, loaded: Callable[[], LoadedConfig], paths: Paths, environ: Mapping[str, str]) -> None:
+        self._loaded = loaded
+        self._paths = paths
+        self._environ = environ
+        self._leftovers = Path(paths.leftovers)
+        self._made: Sandbox | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> "Sandbox":
+        """Blocking, for as long as an import takes."""
+        from supervisor.agent.sandbox.sandbox import Sandbox
+
+        with self._lock:
+            if self._made is None:
+                self._made = Sandbox(self._protection(), self._leftovers)
+            return self._made
+
+    def works(self) -> bool:
+        """Tell whether commands can be confined here. Blocking: it is found out by trying."""
+        return self.get().availability.ok
+
+    def begin(self) -> None:
+        """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
+        if is_anything_left(self._leftovers):
+            self.get().begin()
+
+    def reload(self) -> None:
+        """Protect what the config names now. If it is made meanwhile, the lock keeps it from missing that."""
+        with self._lock:
+            if self._made is not None:
+                self._made.protection = self._protection()
+
+    def end(self) -> None:
+        with self._lock:
+            if self._made is not None:
+                self._made.end()
+
+    def _protection(self) -> "Protection":
+        from supervisor.engine.protection import protection
+
+        return protection(self._loaded(), self._paths, self._environ)

@@ -1,0 +1,103 @@
+"""Agents that are programs of others, put together from the config.
+
+Imported when the first turn of one begins, see late_others.py. Belongs to the loop.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Struct
+
+from actors.conversation.messages import Command, FollowAgent, RecordAgentNews
+from actors.conversation.orders import RunAgent
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.raises import Raise
+from actors.vocabulary.settings import Decision, Settings
+from supervisor.agent.acp.backend import AcpBackend
+from supervisor.agent.acp.children import Children
+from supervisor.agent.acp.client_tools import Tooling, offered
+from supervisor.agent.acp.launching import Launching
+from supervisor.agent.acp.listening import News
+from supervisor.agent.acp.permissions import Deadline
+from supervisor.agent.acp.starting import Starter
+from supervisor.agent.acp.telling import History
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.environments import Around, Environments
+from supervisor.agent.processes.processes import Processes
+from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.spending.agent_account import AgentAccount
+from supervisor.agent.spending.ledger import Ledger
+from supervisor.agent.turn import Turn
+from supervisor.config.agent_definitions import AgentDefinition, definition_of
+from supervisor.config.allowed import budgets_for
+from supervisor.config.budgets import BudgetsTable
+from supervisor.config.load import LoadedConfig
+
+
+class Needs(Struct, frozen=True):
+    """The parts of the engine that they need. `loaded` is the config as it is now; `tell` reaches a conversation."""
+
+    loaded: Callable[[], LoadedConfig]
+    journal: Journal
+    processes: Processes
+    environments: Environments
+    sandbox: Sandbox
+    ledger: Ledger
+    raises: Callable[[], tuple[Raise, ...]]
+    tell: Callable[[ConversationId, Command], None]
+
+
+class OtherAgents:
+    def __init__(self, needs: Needs) -> None:
+        self._needs = needs
+        history = History(needs.journal, lambda: self._bounds().agent_seed_bytes)
+        launching = Launching(needs.sandbox, needs.processes, self._around, self._definition, needs.loaded)
+        tooling = self._tooling()
+        offers = partial(offered, tooling)
+        starter = Starter(needs.processes, launching, self._bounds, self._record, self._follow, history, offers)
+        self.children = Children(self._bounds)
+        self.backend = AcpBackend(self.children, starter, self._bounds, self._deadline, tooling, self._account)
+
+    async def aclose(self) -> None:
+        await self.children.aclose()
+
+    def _bounds(self) -> Bounds:
+        return self._needs.loaded().config.greenroom.limits
+
+    def _account(self, turn: Turn) -> AgentAccount:
+        return AgentAccount(turn, self._budgets, self._needs.ledger)
+
+    def _budgets(self, settings: Settings) -> BudgetsTable:
+        return budgets_for(self._needs.loaded(), settings, self._needs.raises())
+
+    def _deadline(self, turn: Turn) -> Deadline:
+        """Return the time that a question of the turn waits, and its answer then."""
+        ours = self._needs.loaded().relayered(turn.order.settings.overrides).config.greenroom
+        if ours.approval_default == "abort":
+            return Deadline(ours.approval_deadline_seconds, Decision.ABORT)
+        return Deadline(ours.approval_deadline_seconds)
+
+    def _tooling(self) -> Tooling:
+        """Serve an agent as our own tools are: with the environment of commands, in their sandbox."""
+        needs = self._needs
+
+        def around(turn: Turn) -> Around:
+            config = needs.loaded().relayered(turn.order.settings.overrides).config
+            return needs.environments.for_commands(turn.order.conversation, config)
+
+        return Tooling(needs.processes, needs.sandbox, around, self._bounds)
+
+    def _around(self, order: RunAgent) -> Around:
+        """The client's whole environment: its own keys are how it pays."""
+        return self._needs.environments.unfiltered(order.conversation)
+
+    def _definition(self, order: RunAgent, around: Around) -> AgentDefinition:
+        config = self._needs.loaded().relayered(order.settings.overrides).config
+        return definition_of(order.settings.agent, config, around.env)
+
+    def _record(self, conversation: ConversationId, news: tuple[News, ...]) -> None:
+        self._needs.tell(conversation, RecordAgentNews(news))
+
+    def _follow(self, conversation: ConversationId) -> None:
+        self._needs.tell(conversation, FollowAgent())

@@ -1,0 +1,73 @@
+"""Agents that can be chosen, for clients: which are here, and a trial of one. Loop thread.
+
+As the client has them: with its variables, on its PATH. What starts programs is imported by the first trial.
+"""
+
+import asyncio
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
+
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.setting_changes import OWN_AGENT
+from supervisor.agent.environments import Around
+from supervisor.config.agent_definitions import definition_of
+from supervisor.config.agents_here import agents_here, next_step
+from supervisor.config.inherited import inherited
+from supervisor.engine.engine import Engine
+from supervisor.services.client_settings import ClientSettings
+from transports import requests as ask
+from transports.dialect import Client
+
+if TYPE_CHECKING:
+    from supervisor.agent.sandbox.sandbox import Sandbox
+
+AgentRequest = ask.ListAgents | ask.CheckAgent
+
+
+class AgentServices:
+    def __init__(self, engine: Engine, settings: ClientSettings) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._one_trial = asyncio.Lock()  # each may take hundreds of megabytes
+
+    async def carry_out(self, request: AgentRequest, client: Client) -> ask.Plain:
+        match request:
+            case ask.ListAgents():
+                return ask.Plain({"agents": await asyncio.to_thread(self._rows, client)})
+            case ask.CheckAgent():
+                async with self._one_trial:
+                    return ask.Plain(await self._tried(request, client))
+
+    def _rows(self, client: Client) -> list[dict[str, Any]]:
+        env = self._settings.environ(client)
+        return [
+            {
+                **asdict(one),
+                "next": next_step(one),
+                "brings": [each._asdict() for each in inherited(one.name, env, Path(client.cwd or "/"))],
+            }
+            for one in agents_here(self._engine.config, env)
+        ]
+
+    async def _tried(self, request: ask.CheckAgent, client: Client) -> dict[str, Any]:
+        if request.agent == OWN_AGENT:
+            raise InvalidInput("agent: Greenroom's own runs in the daemon; there is nothing to start")
+        config = self._engine.config
+        around = Around.of_client(self._settings.environ(client), client.umask)
+        definition = await asyncio.to_thread(definition_of, request.agent, config, around.env)
+        sandbox = await asyncio.to_thread(self._engine.sandbox.get)
+        trial = await asyncio.to_thread(_ready, sandbox)
+        place = trial.Place(self._engine.processes, sandbox, config, around)
+        told = await trial.tried(place, definition, request.limit_s)
+        return {"agent": request.agent, "state": told.state, **asdict(told)}
+
+
+def _ready(sandbox: "Sandbox") -> ModuleType:
+    """Import what starts agents, and find out whether there is a sandbox. Blocking."""
+    from supervisor.agent.acp import trial
+
+    _ = sandbox.availability
+    return trial

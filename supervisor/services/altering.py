@@ -1,0 +1,69 @@
+"""New values for the settings of a conversation that exists: worked out, checked, and their directories looked at.
+
+Blocking: looks at the disk. Knows no client but by its directory and its environment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic_core import PydanticSerializationError
+
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
+from supervisor.agent.pins import pins_of
+from supervisor.agent.workspace import temporary_of
+from supervisor.config.agent_definitions import definition_of
+from supervisor.config.altering import Surroundings, altered
+from supervisor.config.load import LoadedConfig
+from supervisor.config.models import Config
+from supervisor.engine.command_environment import command_environment
+from transports.requests import NewValues, SettingsMade
+
+
+def alter(loaded: LoadedConfig, current: Settings, values: NewValues, around: Surroundings) -> SettingsMade:
+    config = loaded.relayered(current.overrides).config
+    made = altered(current, values, config, around)
+    settings = made.settings
+    if settings.agent and settings.agent != current.agent:
+        definition_of(settings.agent, config, around.environ)  # now, while somebody is there to install it
+    if "sandbox" in made.fields:
+        settings = settings.model_copy(update={"roots": pins_for(settings, config, around.environ)})
+        _insist_on_directories(current, settings)
+    insist_on_size(settings, config)
+    return SettingsMade(settings, fields=made.fields)
+
+
+def pins_for(settings: Settings, config: Config, environ: Mapping[str, str]) -> tuple[Pin, ...]:
+    """Look at the directories that the sandbox opens, with the temporary one that commands will be told of."""
+    asked_for: dict[str, str] = {name: environ[name] for name in ("HOME", "TMPDIR") if name in environ}
+    tmpdir = temporary_of(command_environment(asked_for, config.shell_environment_policy))
+    return pins_of(settings.sandbox, settings.cwd, tmpdir)
+
+
+def insist_on_size(settings: Settings, config: Config) -> None:
+    most = config.greenroom.limits.settings_bytes
+    if (size := _size(settings)) > most:
+        told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
+        raise InvalidInput(f"{told}; shorten the instructions or the overrides")
+
+
+def _insist_on_directories(before: Settings, after: Settings) -> None:
+    """Refuse new roots that can't be opened. One that was missing when it was first named stays closed."""
+    known = {pin.name: pin for pin in (*(after.roots or ()), *(before.roots or ()))}
+    for name in _roots(after):
+        if name not in _roots(before) and name in known and known[name].path is None:
+            late = "; it was not there when the conversation first named it, and a fork would look again"
+            told = f"writable_roots: there is no directory {str(name)!a}"
+            raise InvalidInput(told + (late if name.is_dir() else "; make it first"))
+
+
+def _roots(settings: Settings) -> tuple[Path, ...]:
+    return settings.sandbox.writable_roots if isinstance(settings.sandbox, WorkspaceWrite) else ()
+
+
+def _size(settings: Settings) -> int:
+    try:
+        return len(settings.model_dump_json().encode())
+    except PydanticSerializationError:
+        told = f"the name of the working directory ({str(settings.cwd)!a}) or of $TMPDIR is not UTF-8 text"
+        raise InvalidInput(f"{told}; use another one") from None

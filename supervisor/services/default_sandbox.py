@@ -1,0 +1,152 @@
+"""The sandbox of a conversation for which nobody named one: writable where the directory is plainly a workspace.
+
+`choice` decides, and is pure; `ground_of` looks at the disk, and blocks. What is decided is said to the person.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from actors.vocabulary.errors import NotAllowed
+from actors.vocabulary.settings import SandboxMode, Settings
+from supervisor.agent.folders import lies_in
+from supervisor.agent.repositories import GIT, makes_repository
+
+# Programs and their configuration lie here; somebody who keeps one of them in a repository says so by --sandbox.
+SYSTEM = tuple(
+    map(
+        Path,
+        (
+            *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"),
+            *("/var", "/System", "/Library", "/Applications", "/private/etc"),
+        ),
+    )
+)
+OTHERS_WRITE = stat.S_IWOTH
+
+
+class Ground(Struct, frozen=True):
+    """A directory as the rule needs to know it. Real paths; `path` is None if there is no such directory."""
+
+    path: Path | None
+    home: Path
+    owned: bool = False  # by the daemon's user
+    shared: bool = False  # every user of the machine may write in it
+    repository: Path | None = None  # the folder whose `.git` git would use
+
+
+class Choice(Struct, frozen=True):
+    mode: SandboxMode
+    why: str
+
+    @property
+    def notice(self) -> str:
+        """The words for a person; how to choose otherwise comes last."""
+        if self.mode is SandboxMode.WORKSPACE_WRITE:
+            return f"the agent may write in this directory: {self.why}; `--sandbox read-only` forbids it"
+        return (
+            f"the agent may write nothing without asking, because {self.why}; "
+            "`--sandbox workspace-write` lets it write there"
+        )
+
+
+def choice(ground: Ground) -> Choice:
+    """Decide. Whatever speaks against writing comes first, so a repository opens none of these."""
+    for reason in _against(ground):
+        return Choice(SandboxMode.READ_ONLY, reason)
+    if ground.repository is not None:
+        return Choice(SandboxMode.WORKSPACE_WRITE, "it is a repository of yours")
+    return Choice(SandboxMode.WORKSPACE_WRITE, "it is a directory of yours")
+
+
+def _against(ground: Ground) -> Iterator[str]:
+    path, home = ground.path, ground.home
+    if path is None:
+        yield "the directory does not exist"
+        return
+    if path == home:
+        yield "it is your home directory"
+    if lies_in(home, path):
+        yield f"{path} holds your home directory" if path != Path("/") else "/ holds the whole system"
+    below_home = lies_in(path, home) and path != home
+    if not below_home and any(lies_in(path, place) for place in SYSTEM):
+        yield f"{path} belongs to the system"
+    if not ground.owned:
+        yield f"{path} is another user's"
+    if ground.shared:
+        yield f"every user of this machine may write in {path}"
+    if ground.repository is not None:
+        return
+    if not below_home:
+        yield f"{path} is neither a repository nor below your home directory"
+    elif path.relative_to(home).parts[0].startswith("."):
+        yield f"{path} holds settings of programs"
+
+
+def ground_of(cwd: Path, home: Path) -> Ground:
+    """Look at a directory. What can't be looked at is not the user's own."""
+    real_home = Path(os.path.realpath(home))
+    try:
+        path = cwd.resolve(strict=True)
+        found = path.stat()
+    except (OSError, RuntimeError, ValueError):
+        return Ground(None, real_home)
+    return Ground(
+        path,
+        real_home,
+        owned=_is_ours(found),
+        shared=bool(found.st_mode & OTHERS_WRITE),
+        repository=_repository(path, real_home),
+    )
+
+
+def _repository(path: Path, home: Path) -> Path | None:
+    """Return the folder of the user's own repository around a directory. One that holds the home is none here."""
+    for folder in (path, *path.parents):
+        if lies_in(home, folder):
+            return None  # a home under version control makes no workspace of all that is in it
+        try:
+            if _is_ours(folder.stat()) and _holds_repository(folder):
+                return folder
+        except OSError:
+            return None
+    return None
+
+
+def _holds_repository(folder: Path) -> bool:
+    git = folder / GIT
+    if git.is_dir():
+        return makes_repository(lambda name: os.path.lexists(git / name))
+    return git.is_file() and git.stat().st_size > 0  # a worktree's or a submodule's
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    return found.st_uid == os.getuid()
+
+
+class DefaultSandbox:
+    """The rule for one request. `most`: what a client may have unless a person has said more; None: no ceiling."""
+
+    def __init__(self, home: Path, most: SandboxMode | None = None) -> None:
+        self._home = home
+        self._most = most
+        self.chosen: Choice | None = None  # None: somebody named a sandbox
+        self._judged: Path | None = None
+
+    def of(self, cwd: Path) -> SandboxMode:
+        ground = ground_of(cwd, self._home)
+        self._judged, self.chosen = ground.path, choice(ground)
+        if self._most is SandboxMode.READ_ONLY and self.chosen.mode is not SandboxMode.READ_ONLY:
+            self.chosen = Choice(SandboxMode.READ_ONLY, "greenroom.mcp.max_sandbox says so")
+        return self.chosen.mode
+
+    def insist_on(self, settings: Settings) -> None:
+        """Refuse settings that would open another directory than the one that was judged."""
+        opened = next((pin.path for pin in settings.roots or () if pin.name == settings.cwd), self._judged)
+        if self.chosen is not None and opened != self._judged:
+            raise NotAllowed(
+                f"{settings.cwd} became another directory while it was looked at; look at it, and try again"
+            )

@@ -1,0 +1,131 @@
+"""Histories as clients move them: read in pages, forked, exported, imported. Loop thread.
+
+Reads and replays go to worker threads, what writes the journal to the writer's thread, between two commits.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, closing
+from itertools import count
+from pathlib import Path
+
+from actors.conversation.effects import Settle
+from actors.routing.messages import ClaimName, Known, NameClaimed
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
+from actors.vocabulary.records import PAGE_BYTES
+from actors.vocabulary.settings import Settings
+from supervisor.config.altering import Surroundings
+from supervisor.engine.awaiting import Awaited
+from supervisor.engine.engine import Engine
+from supervisor.journal.export import ExportPosition, import_, piece
+from supervisor.journal.failures import typed
+from supervisor.services.altering import alter
+from supervisor.services.branching import OtherSettings, forked, guest
+from supervisor.services.uploads import SpooledRecords, Uploads
+from transports import requests as ask
+from transports.dialect import Client
+from transports.switchboard import Switchboard
+
+SERVICES = ConnectionId("services")  # of our own claims, which nobody else answers
+
+
+class Histories:
+    def __init__(self, engine: Engine, switchboard: Switchboard) -> None:
+        self._engine = engine
+        self._switchboard = switchboard
+        most = engine.config.greenroom.limits.import_bytes
+        self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
+        self._importing: dict[ConnectionId, asyncio.Lock] = {}
+        self._claims = count(1)
+        self._one_import = asyncio.Lock()
+
+    async def read(self, request: ask.ReadHistory) -> ask.HistoryRead:
+        journal, conversation, before = self._engine.journal, request.conversation, request.before
+        if before is None:
+            page = await asyncio.to_thread(journal.read, conversation, request.after, request.limit, PAGE_BYTES)
+        else:
+            page = await asyncio.to_thread(journal.read_back, conversation, before, request.limit, PAGE_BYTES)
+        if page is None:
+            raise UnknownConversation(f"no conversation {conversation}")
+        return ask.HistoryRead(page, page.complete if before is None else page.is_the_beginning)
+
+    async def export(self, request: ask.Export) -> ask.Exported:
+        place = ExportPosition(*request.place) if request.place else None
+        found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
+        return ask.Exported(tuple(found.lines), found.position, found.partial)
+
+    async def bring_in(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
+        key = (client.connection, request.upload or f"{id(request)}")
+        lock = self._importing.setdefault(client.connection, asyncio.Lock())
+        try:
+            async with lock:  # in the order they came
+                count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
+                if request.more:
+                    return ask.Plain({"lines": count})
+                with closing(self._uploads.take(key)) as upload:
+                    async with self._one_import:  # each may hold a long line in memory, several times
+                        return await self._take_in(upload, request.new_id)
+        except OSError as error:
+            raise typed(error, Path(self._engine.paths.state)) from error
+        finally:
+            self._forget_the_gone()
+
+    async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
+        journal, state = self._engine.journal, Path(self._engine.paths.state)
+        with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
+            brought = await asyncio.to_thread(guest, lines, new_id, records)
+
+            async with self._name_kept(brought.head.name, brought.head.conversation):
+                await self._engine.chores.carry_out(lambda: import_(journal, brought))
+        return await self._make_known(brought.head.conversation)
+
+    async def fork(self, request: ask.Fork, around: Surroundings) -> ask.Stored:
+        journal = self._engine.journal
+
+        def settings_of(current: Settings) -> Settings:
+            return alter(self._engine.loaded, current, request.values, around).settings
+
+        other = OtherSettings(settings_of, request.by) if request.values else None
+        # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
+        source, at, name = request.conversation, request.at, request.name
+        fork = await asyncio.to_thread(forked, journal, source, request.fork, at, name, other)
+
+        async with self._name_kept(request.name, request.fork):
+            await self._engine.chores.carry_out(lambda: journal.adopt(fork.head, 1, fork.records))
+        return await self._make_known(request.fork)
+
+    def client_left(self) -> None:
+        """Drop the uploads of a connection that has ended."""
+        if self._uploads.characters:
+            self._forget_the_gone()
+
+    def _forget_the_gone(self) -> None:
+        """Drop the unfinished imports of connections that have ended; a running thread cleans up its own."""
+        here = {one.connection for one in self._switchboard.clients()}
+        here |= {one for one, lock in self._importing.items() if lock.locked()}
+        self._uploads.keep_only(here)
+        self._importing = {one: lock for one, lock in self._importing.items() if one in here}
+
+    @asynccontextmanager
+    async def _name_kept(self, name: str | None, conversation: ConversationId) -> AsyncIterator[None]:
+        """Keep the name for this conversation until it is on disk; raises if the name is refused or taken."""
+        if not name:
+            yield
+            return
+        me, claimed = Caller(SERVICES, next(self._claims)), Awaited[NameClaimed](asyncio.get_running_loop())
+        self._engine.registry.tell(ClaimName(name, conversation, me, claimed))
+        try:
+            if (refusal := (await claimed.answer()).refusal) is not None:
+                raise refusal
+            yield
+        finally:
+            self._engine.registry.tell(Settle(me))
+
+    async def _make_known(self, conversation: ConversationId) -> ask.Stored:
+        """Have the registry settle it, if it came with a turn that is open."""
+        head = await asyncio.to_thread(self._engine.journal.row, conversation)
+        if head is None:
+            raise UnknownConversation(f"no conversation {conversation}")
+        self._engine.registry.tell(Known((head,)))
+        return ask.Stored(conversation)

@@ -1,0 +1,82 @@
+"""Background commands as people see to them: listed, read, written to, waited for, ended. Loop thread.
+
+They belong to the agent; this translates for clients. A daemon whose agent was never needed has none.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from actors.vocabulary.errors import UnknownJob, WrongState
+from transports import requests as ask
+
+if TYPE_CHECKING:
+    from supervisor.agent.jobs.job import Job
+    from supervisor.agent.jobs.jobs import Jobs
+
+READ_BYTES = 64 << 10  # of one answer
+WRITE_S = 10.0  # for a job to read what is written
+
+JobRequest = ask.ListJobs | ask.ReadJob | ask.WriteJob | ask.WaitForJob | ask.EndJob
+
+
+class JobServices:
+    def __init__(self, jobs: "Callable[[], Jobs | None]") -> None:
+        self._jobs = jobs
+
+    async def carry_out(self, request: JobRequest, client: str) -> ask.Plain:
+        match request:
+            case ask.ListJobs():
+                jobs = self._jobs()
+                wanted = request.conversation
+                rows = [row(job) for job in (jobs.all() if jobs else ())]
+                return ask.Plain({"jobs": [one for one in rows if wanted in {None, one["conversation"]}]})
+            case ask.ReadJob():
+                return await self._read(request)
+            case ask.WriteJob():
+                return await self._write(request)
+            case ask.WaitForJob():
+                job = self._find(request.job)
+                await job.wait(request.seconds)
+                return ask.Plain(row(job))
+            case ask.EndJob():
+                job = self._find(request.job)
+                await self._owner().end(job, client)
+                return ask.Plain(row(job))
+
+    async def _read(self, request: ask.ReadJob) -> ask.Plain:
+        job = self._find(request.job)
+        await job.wait_for_output(request.after, request.seconds)
+        part = job.roll.since(request.after, READ_BYTES)
+        return ask.Plain({**row(job), "output": part.text, "next": part.next, "lost": part.lost})
+
+    async def _write(self, request: ask.WriteJob) -> ask.Plain:
+        job = self._find(request.job)
+        if job.end is not None:
+            raise WrongState(f"job {job.id} {job.state}; nobody reads what is written to it")
+        if not await job.write(request.text.encode(), close=request.end_input, within_s=WRITE_S):
+            raise WrongState(f"job {job.id} did not read all of it within {WRITE_S:.0f} seconds; it {job.state}")
+        return ask.Plain(row(job))
+
+    def _owner(self) -> "Jobs":
+        jobs = self._jobs()
+        if jobs is None:
+            raise UnknownJob("no background command was started; `greenroom jobs` lists them")
+        return jobs
+
+    def _find(self, reference: str) -> "Job":
+        return self._owner().find(reference)
+
+
+def row(job: "Job") -> dict[str, Any]:
+    return {
+        "job": job.id,
+        "conversation": job.spec.conversation,
+        "command": list(job.spec.command),
+        "cwd": str(job.spec.cwd),
+        "began": job.began,
+        "keeps": job.spec.keeps,
+        "running": job.end is None,
+        "state": job.state,
+        "exit_code": job.end.exit_code if job.end else None,
+        "written": job.roll.end,
+    }

@@ -1,0 +1,59 @@
+"""The budgets of the day and of the home: read, raised by a person, returned to the config. Loop thread.
+
+A raise is on disk before it counts. What is read from the disk is read in a worker thread.
+"""
+
+import asyncio
+import time
+
+import structlog
+
+from actors.vocabulary.raises import Raise, SharedScope, Unit, in_force
+from supervisor.config.allowed import counting, shared_budgets
+from supervisor.engine.engine import Engine
+from supervisor.journal.ledger import day_of
+from supervisor.services.new_limits import larger_limit, limit_of, shared_budget
+from supervisor.services.spending import rows, used_by_all
+from transports import requests as ask
+
+log = structlog.get_logger()
+
+Key = tuple[SharedScope, Unit]
+
+
+class SharedBudgets:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._one_change = asyncio.Lock()  # "so much more than now" is meant by each of two that ask at once
+
+    async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> ask.Plain:
+        now = time.time()
+        if request.limits:
+            async with self._one_change:
+                await self._change(request.limits, by, now)
+        used = await asyncio.to_thread(used_by_all, self._engine.journal, now)
+        loaded, raises = self._engine.loaded, self.of_today(now)
+        shown = rows(shared_budgets(loaded, raises), used, counting(loaded, raises))
+        return ask.Plain({"budgets": list(shown)})
+
+    def of_today(self, now: float) -> tuple[Raise, ...]:
+        return in_force(self._engine.raises, day_of(now))
+
+    async def _change(self, limits: ask.NewLimits, by: str, now: float) -> None:
+        """Carry out all of it, or nothing."""
+        raises: dict[Key, Raise] = {(one.scope, one.unit): one for one in self.of_today(now)}
+        for key, wanted in limits.items():
+            one = shared_budget(key)
+            raises.pop(one, None) if wanted is None else raises.update({one: self._raise(one, wanted, by, now)})
+        kept = tuple(raises.values())
+        await self._engine.chores.carry_out(lambda: self._engine.journal.put_raises(kept))
+        self._engine.raises = kept
+        log.info("budgets.changed", by=by, limits={key: str(wanted) for key, wanted in limits.items()})
+
+    def _raise(self, one: Key, wanted: str | float, by: str, now: float) -> Raise:
+        scope, unit = one
+        loaded = self._engine.loaded
+        before = limit_of(shared_budgets(loaded, self.of_today(now)), scope, unit)
+        limit = larger_limit(loaded, scope, unit, wanted, before)
+        day = day_of(now) if scope == "day" else ""
+        return Raise(scope, unit, day, limit, now, by)

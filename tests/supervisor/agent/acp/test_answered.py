@@ -1,0 +1,61 @@
+"""Questions whose asker is gone: the program that takes its place is told what was asked and what was answered."""
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.settings import Decision
+from supervisor.agent.acp.answered import CLOSING, OPENING, Answered
+
+
+def told(*events: ev.DurableEvent) -> list[str]:
+    answered = Answered()
+    for event in events:
+        answered.take(event)
+    if not (text := answered.text()):
+        return []
+    opening, *lines, closing = text.split("\n")
+    assert (opening, closing) == (OPENING, CLOSING)
+    return lines
+
+
+def asked(name: str, *command: str) -> ev.ToolUseApprovalRequest:
+    return ev.ToolUseApprovalRequest(
+        call_id=CallId(name),
+        item_id=ItemId(f"item-{name}"),
+        approval_id=ApprovalId(name),
+        command=command,
+        title=name,
+    )
+
+
+def answered(name: str, decision: Decision = Decision.APPROVED, reason: str = "") -> ev.ApprovalResolved:
+    return ev.ApprovalResolved(approval_id=ApprovalId(name), decision=decision, reason=reason)
+
+
+def test_each_question_is_told_with_its_answer_and_the_reason() -> None:
+    lines = told(
+        asked("a", "npm", "test"),
+        asked("Write x"),
+        answered("a"),
+        answered("Write x", Decision.DENIED, "not\nthere"),
+    )
+    assert lines == ["- npm test: allowed", "- Write x: refused, because: not there"]
+
+
+def test_what_was_carried_out_after_its_answer_is_not_told() -> None:
+    begun = ev.ToolUseBegin(call_id=CallId("a"), item_id=ItemId("item-a"))
+    assert told(asked("a"), answered("a"), begun, asked("b"), answered("b", Decision.APPROVED_FOR_SESSION)) == [
+        "- b: allowed, also from now on"
+    ]
+
+
+def test_questions_of_earlier_turns_are_not_told() -> None:
+    assert told(asked("a"), answered("a"), ev.TaskStarted(), asked("b"), answered("b")) == ["- b: allowed"]
+
+
+def test_a_program_that_was_told_already_is_not_told_again() -> None:
+    begun = ev.AgentSession(agent="claude", session="s", how="resumed")
+    assert told(asked("a"), answered("a"), begun, asked("b"), answered("b")) == ["- b: allowed"]
+
+
+def test_nothing_is_told_where_nothing_was_asked() -> None:
+    assert told(ev.TaskStarted()) == []

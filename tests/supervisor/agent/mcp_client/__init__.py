@@ -1,0 +1,1 @@
+"""Tools of MCP servers, against a server that misbehaves on demand."""

@@ -1,0 +1,66 @@
+"""The daemon, its clients and its config."""
+
+from actors.conversation import messages as m
+from actors.routing import messages as rm
+from actors.vocabulary.answers import (
+    Reader,
+    Summary,
+)
+from actors.vocabulary.ids import ConnectionId, ConversationId
+from transports import requests as r
+from transports.dialects.control import params as p
+from transports.dialects.control.results import with_readers
+from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.kit.script import (
+    Script,
+    ask,
+    command_each,
+    look_up,
+)
+from transports.jsonrpc import JsonObject
+
+
+def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
+    """List clients, and what each reads. Conversations are asked one after the other, which is no burst."""
+    awake = (yield from look_up(rm.ListAwake())).heads
+    readers: list[tuple[ConversationId, Reader]] = []
+    for head in awake:
+        (summary,) = yield from command_each([(head.conversation, m.Inspect())])
+        if isinstance(summary, Summary):
+            readers += [(head.conversation, one) for one in summary.readers]
+    clients = yield from ask(r.ListClients())
+    return {"clients": [with_readers(one, readers) for one in clients.value["clients"]]}
+
+
+def kill_client(_: ControlCall, given: p.KillClient) -> Script[r.Plain]:
+    return ask(r.KillClient(ConnectionId(given.connection)))
+
+
+def status(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return ask(r.AskStatus())
+
+
+def reload(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return ask(r.Reload())
+
+
+def down(_: ControlCall, given: p.Down) -> Script[r.Plain]:
+    return ask(r.Down(given.drain_s))
+
+
+def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
+    return ask(r.ReadConfig(given.key))
+
+
+def list_agents(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return ask(r.ListAgents())
+
+
+def check_agent(_: ControlCall, given: p.CheckAgent) -> Script[r.Plain]:
+    return ask(r.CheckAgent(given.agent, given.seconds))
+
+
+def schema(_: ControlCall, __: p.Nothing) -> JsonObject:
+    from transports.dialects.control.schema import api_schema  # a megabyte of models; few clients ever ask
+
+    return api_schema()

@@ -1,0 +1,15 @@
+"""A question to the conversation that a request names."""
+
+from actors.conversation.messages import Query
+from transports.dialects.control import params as p
+from transports.dialects.kit.script import (
+    AnyAnswer,
+    Script,
+    command,
+    conversation_named,
+)
+
+
+def to_named(given: p.Named, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, query))

@@ -1,0 +1,32 @@
+"""A change of settings: worked out from those of the moment, and worked out anew if another client was quicker."""
+
+from msgspec import UNSET, UnsetType
+
+from actors.conversation.messages import ChangeSettings, Inspect
+from actors.vocabulary.answers import Changed
+from actors.vocabulary.errors import SettingsMoved
+from actors.vocabulary.ids import ConversationId
+from transports.dialects.kit.script import Script, ask, command
+from transports.requests import AlterSettings, NewValues, Person
+
+TRIES = 5  # of a client that others overtake; then it is told
+
+
+def change_settings(
+    conversation: ConversationId,
+    values: NewValues,
+    person: Person | None,
+    by: str,
+    name: str | UnsetType | None = UNSET,
+) -> Script[Changed]:
+    for attempt in range(1, TRIES + 1):
+        current = (yield from command(conversation, Inspect())).settings
+        made = yield from ask(AlterSettings(current, values, person))
+        # Without fields everything would be meant; of what is named, a model is as it is.
+        change = ChangeSettings(made.settings, made.fields or ("model",), current, name, by)
+        try:
+            return (yield from command(conversation, change))
+        except SettingsMoved:
+            if attempt == TRIES:
+                raise
+    raise AssertionError("the last try returns or raises")
