@@ -7,13 +7,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.faults.agent_harness import agents_of, begun_by_agents, config
-from tests.faults.caller import Caller, Gone, Message
+from tests.faults.caller import WAIT_S, Caller, Gone, Message
 from tests.faults.conftest import Measure
 from tests.faults.daemon_harness import DaemonHarness, until
 from tests.faults.follower import TERMINAL, Follower, judge
@@ -39,7 +40,11 @@ class AgentDriver(Driver):
     """
 
     scripts = SCRIPTS
-    rests = False  # it says nothing new; what it has said goes on
+
+    def __init__(self, conversation: str, chance: random.Random) -> None:
+        super().__init__(conversation, chance)
+        self.rests = False  # it says nothing new; what it has said goes on
+        self._timers: list[threading.Timer] = []
 
     def say(self, *, again: bool = False) -> None:
         if not self.rests:
@@ -55,6 +60,15 @@ class AgentDriver(Driver):
         elif kind == "tool_use_begin" and "300" in event["event"]["title"]:
             self._later(self._interrupt, 0.3)
         super().told(follower, event)
+
+    def rest(self, caller: Caller) -> None:
+        """Say nothing new, and wait until nothing is on its way: a late interrupt would hit the next turn."""
+        self.rests = True
+        until(lambda: self._key in self.acknowledged, "the last message was never acknowledged")
+        history = settled(caller, self.follower.conversation)
+        self.follower.wait_seq(history[-1]["seq"])
+        for timer in self._timers:
+            timer.join()
 
     def settle(self, caller: Caller) -> None:
         """Answer the questions that outlived a kill."""
@@ -78,22 +92,23 @@ class AgentDriver(Driver):
             if one["event"]["type"] == "user_message" and one["turn"] in ended - failed and one["event"].get("key"):
                 yield one["event"]["key"]
 
-    def _later(self, work: Callable[[Caller], object], within_s: float) -> None:
+    def _later(self, work: Callable[[Caller], Future[Message]], within_s: float) -> None:
         caller = self.caller
 
         def do() -> None:
             if caller is not None and caller is self.caller:
-                work(caller)
+                work(caller).exception(WAIT_S)  # refused, if somebody or a kill was first
 
-        threading.Timer(self.chance.random() * within_s, do).start()
+        self._timers.append(threading.Timer(self.chance.random() * within_s, do))
+        self._timers[-1].start()
 
-    def _answer(self, caller: Caller, approval: str) -> None:
+    def _answer(self, caller: Caller, approval: str) -> Future[Message]:
         decision = self.chance.choice(["approved", "approved", "denied"])
-        caller.start("approvals/answer", approval=approval, decision=decision)
+        return caller.start("approvals/answer", approval=approval, decision=decision)
 
-    def _interrupt(self, caller: Caller) -> None:
+    def _interrupt(self, caller: Caller) -> Future[Message]:
         kill = self.chance.random() < 0.3
-        caller.start("conversation/interrupt", conversation=self.follower.conversation, kill=kill)
+        return caller.start("conversation/interrupt", conversation=self.follower.conversation, kill=kill)
 
 
 class AgentTown:
@@ -152,10 +167,8 @@ def come_to_rest(town: Town, drivers: Sequence[AgentDriver]) -> None:
     """Say nothing new; then each turn has its end, all promises are kept, and the next turn is one like any other."""
     caller = town.harness.caller("judge")
     for driver in drivers:
-        driver.rests = True
-    for driver in drivers:
+        driver.rest(caller)
         conversation = driver.follower.conversation
-        settled(caller, conversation)
         assert caller.send(conversation, "say fine", wait=True)["ending"] == "completed"
         history = settled(caller, conversation)  # it may have begun something by itself
         judge(history)
