@@ -35,6 +35,8 @@ from actors.vocabulary.ids import ApprovalId, InputId
 from actors.vocabulary.setting_changes import model_of
 from actors.vocabulary.settings import AbortReason
 
+LEAST_LOOK_S = 0.1  # what is read or runs is looked at again and again, even if nothing is to idle for any time
+
 
 def begin(draft: Draft, command: Begin) -> None:
     facts = draft.facts
@@ -183,7 +185,7 @@ def watch_idleness(draft: Draft) -> None:
     """Keep one timer running, which checks whether the conversation has been quiet for long enough."""
     if not draft.state.idle_timer:
         draft.state.idle_timer = True
-        draft.at_once(SetTimer("idle", draft.state.limits.idle_park_s))
+        draft.at_once(SetTimer("idle", max(draft.state.limits.idle_park_s, LEAST_LOOK_S)))
 
 
 def take_timer(draft: Draft, news: TimerFired) -> None:

@@ -4,6 +4,7 @@ from actors.conversation import condition
 from actors.conversation.effects import Effect, Leave, OfferToPark, SetTimer, Stay
 from actors.conversation.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
 from actors.conversation.orders import Suspended
+from actors.conversation.state import Limits
 from actors.vocabulary.answers import Condition
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConnectionId
@@ -42,6 +43,15 @@ def test_there_is_always_one_timer_that_looks() -> None:
     core.now += 1
     core.say(TimerFired("idle"))
     assert core.effects.count(SetTimer("idle", core.limits.idle_park_s)) == 2
+
+
+def test_a_conversation_that_may_idle_for_no_time_at_all_is_not_looked_at_without_a_pause() -> None:
+    core = Core(limits=Limits(idle_park_s=0.0))
+    core.send()
+    core.say(TimerFired("idle"))
+    looks = [effect.delay_s for effect in core.effects if isinstance(effect, SetTimer) and effect.name == "idle"]
+    assert len(looks) == 2
+    assert all(delay_s >= 0.1 for delay_s in looks)
 
 
 def test_a_conversation_stays_while_a_turn_runs() -> None:
