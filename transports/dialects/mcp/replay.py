@@ -7,7 +7,7 @@ nothing but the bridge, which loads this at its start.
 
 from __future__ import annotations
 
-from transports.bridge.messages import identity, notification
+from transports.bridge.messages import identity, notification, parsed
 from transports.bridge.outstanding import NOTIFICATION
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
@@ -38,8 +38,14 @@ class McpReplay:
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
 
+    def answer_at_once(self, _: Message) -> Message | None:
+        return None
+
     def answer_alone(self, request: Message) -> Message | None:
-        return {} if request["method"] == "ping" else None
+        return {"result": {}} if request["method"] == "ping" else None
+
+    def outlives(self, _: Message) -> bool:
+        return False
 
     def keep(self, message: Message) -> Message | None:
         match message:
@@ -91,11 +97,10 @@ class McpReplay:
             case _:
                 pass
 
-    def concerns(self, line: bytes) -> bool:
-        return line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])
-
-    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
-        match notification:
+    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+        if not (line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])):
+            return None
+        match parsed(line):
             case {"method": "notifications/cancelled", "params": params}:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
