@@ -13,19 +13,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from supervisor.paths import Paths
-
-DIALECT = "acp"
 LOGIN = "login"  # what an editor puts behind our own arguments to have a person log in
 
 
 def verb() -> bridging.BridgeVerb:
-    return bridging.BridgeVerb("acp", DIALECT, _replay, {LOGIN: _log_in})
+    return bridging.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
 
 
-def _replay(_: Paths, said: bridging.Said) -> AcpReplay:
-    settings = said["settings"]
-    return AcpReplay(VERSION, v2=isinstance(settings, dict) and settings.get("v2") is True)
+def _replay(said: bridging.Said) -> AcpReplay:
+    return AcpReplay(VERSION, v2=said["settings"].get("v2") is True)
 
 
 def _log_in(chosen: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from supervisor.paths import Paths
     from transports.bridge.replay import Replay
 
-    Said = dict[str, object]
+    Said = dict[str, dict[str, object]]
 
 ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
@@ -46,7 +46,7 @@ class NoOptions:
 
 
 class BridgeVerb:
-    """A verb that starts a bridge. `replay` makes the dialect's part of one, from the home and what the hello says.
+    """A verb that starts a bridge. `replay` makes the dialect's part of one, from what the hello says.
 
     `instead`: what to do in place of that for a word behind the options.
     """
@@ -55,7 +55,7 @@ class BridgeVerb:
         self,
         name: str,
         dialect: str,
-        replay: Callable[[Paths, Said], Replay],
+        replay: Callable[[Said], Replay],
         instead: dict[str, Callable[[argparse.Namespace], int]],
     ) -> None:
         self.name = name
@@ -117,7 +117,7 @@ def _bridge(verb: BridgeVerb, paths: Paths, said: Said) -> int:
         return 1
     client = StandardStreams()
     try:
-        link = DaemonLink(DaemonAddress(paths), hello(verb, said), verb.replay(paths, said), log.note)
+        link = DaemonLink(DaemonAddress(paths), hello(verb, said), verb.replay(said), log.note)
         return _run_to_the_end(client, link, log)
     except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
         import traceback

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from supervisor.cli import bridging
+from supervisor.config.listed_tools import listed_tools
+from supervisor.version import VERSION
 from transports.dialects.mcp.replay import McpReplay
+from transports.dialects.mcp.table import Table
 
 TYPE_CHECKING = False  # loading typing costs more than everything else here
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-DIALECT = "mcp"
-
 
 def verb() -> bridging.BridgeVerb:
-    return bridging.BridgeVerb(
-        "mcp", DIALECT, lambda _, __: McpReplay(), {"serve": run}
-    )  # Codex had `mcp serve` for a time
+    return bridging.BridgeVerb("mcp", "mcp", _replay, {"serve": run})  # Codex had `mcp serve` for a time
+
+
+def _replay(said: bridging.Said) -> McpReplay:
+    settings = said["settings"]
+    return McpReplay(Table(VERSION, lambda: listed_tools(settings, os.environ)))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -62,5 +62,5 @@ class BoardReplay:
 
 
 if __name__ == "__main__":
-    board = bridging.BridgeVerb("mcp", "board", lambda _, __: BoardReplay(), {})
+    board = bridging.BridgeVerb("mcp", "board", lambda _: BoardReplay(), {})
     sys.exit(bridging.main(board, sys.argv[1:]))

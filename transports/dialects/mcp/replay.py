@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transports.bridge.messages import Id, Message
+    from transports.dialects.mcp.table import Table
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
@@ -33,7 +34,10 @@ class McpReplay:
     server = "MCP server"
     handshake = "initialize"
 
-    def __init__(self) -> None:
+    def __init__(self, table: Table | None = None) -> None:
+        """`table`: the answers that need no daemon."""
+        self._table = table
+        self._introduced = False
         self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
@@ -42,7 +46,9 @@ class McpReplay:
         return None
 
     def answer_alone(self, request: Message) -> Message | None:
-        return {"result": {}} if request["method"] == "ping" else None
+        """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
+        again = self._introduced and request["method"] == self.handshake  # which is an error
+        return None if self._table is None or again else self._table.answer(request)
 
     def outlives(self, _: Message) -> bool:
         return False
@@ -66,6 +72,7 @@ class McpReplay:
         match kept:
             case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
                 self._holds.clear()
+                self._introduced = True
             case {"method": "notifications/initialized"}:
                 self._holds.pop(INITIALIZED, None)
                 self._holds = {INITIALIZED: kept, **self._holds}
