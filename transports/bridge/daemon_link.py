@@ -327,6 +327,8 @@ class DaemonLink:
         if self._left:
             self._drop_first()
         self._hang_up()
+        self._queue = deque(line for line in self._queue if not line.introduces)
+        self._queued = sum(len(line.line) for line in self._queue)
         told = self._outstanding.lost(LOST)
         self.outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")

@@ -27,10 +27,11 @@ TRIES = 3  # daemons that may go down over one handshake; a client that hears an
 class Waiting:
     """A line of the client that is to be sent, and what of its message matters from then on."""
 
-    __slots__ = ("answers", "asks", "begins", "kept", "lasts", "line")
+    __slots__ = ("answers", "asks", "begins", "introduces", "kept", "lasts", "line")
 
     def __init__(self, line: bytes, message: Message, replay: Replay) -> None:
         self.line = line
+        self.introduces = False  # a handshake that is answered already: the next daemon hears it anyway
         self.lasts = False  # when its daemon goes it stays open, and is said again to the next one
         number = identity(message)
         self.asks = number if "method" in message else None
@@ -84,7 +85,9 @@ class Outstanding:
         """Enter a handshake that is answered already; returns how a daemon that is there hears of it."""
         self._handshaking, self._handshake = None, handshake
         self._replay.said(handshake, self._requests)
-        return Waiting(written({**handshake, "id": f"{OWN}{self._replay.handshake}"}), {}, self._replay)
+        waiting = Waiting(written({**handshake, "id": f"{OWN}{self._replay.handshake}"}), {}, self._replay)
+        waiting.introduces = True
+        return waiting
 
     def sent(self, waiting: Waiting) -> None:
         """Enter a line that begins to leave for the daemon."""
