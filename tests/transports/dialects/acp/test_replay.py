@@ -50,7 +50,7 @@ class Exchange:
         return self.outstanding.again()
 
     def attachments(self) -> list[Json]:
-        """What the next daemon is told of each session."""
+        """The words about each session that the next daemon hears."""
         first, *rest = (json.loads(line) for line in self.again())
         assert (first["method"], first["params"]) == ("initialize", {"protocolVersion": 1})
         return [message["params"] for message in rest if message["method"] == ATTACH]
