@@ -1,8 +1,8 @@
 """A model server for agents of others, on the four wires that they speak. What it answers stands in the prompt.
 
 Agents put words of their own around a prompt, so only lines that begin with `@@` count: `@@say WORDS`,
-`@@run COMMAND`, `@@outside COMMAND` (which asks to leave the agent's own sandbox), `@@slow COUNT MS`, `@@count` (how
-many prompts the agent remembers). Each line is one answer; after the last comes `done`.
+`@@run COMMAND`, `@@outside COMMAND` (which asks to leave the agent's own sandbox), `@@slow COUNT MS [WORD]`,
+`@@count` (how many prompts the agent remembers). Each line is one answer; after the last comes `done`.
 """
 
 import json
@@ -52,9 +52,10 @@ class Step(NamedTuple):
 
 @dataclass
 class AgentModel:
-    """The server. `prompts`: how many scripted prompts each request held, in order."""
+    """The server. `prompts`: how many scripted prompts each request held, in order; `bodies`: these requests."""
 
     prompts: list[int] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         model = self
@@ -77,7 +78,10 @@ class AgentModel:
                 if wire is None:
                     self._whole(b'{"input_tokens":10,"totalTokens":10}')
                     return
-                step = model.answer(wire.read(body))
+                asked = wire.read(body)
+                if asked.tools:
+                    model.bodies.append(json.dumps(body, ensure_ascii=False))
+                step = model.answer(asked)
                 if wire.streams(self.path, body):
                     self._stream(wire.stream(step), step.pause_s)
                 else:
@@ -142,6 +146,7 @@ def _step(verb: str, rest: str, tools: frozenset[str], prompts: int) -> Step:
             arguments={SHELLS[tool]: rest, **(extra if tool == "exec_command" else {"description": "run it"})},
         )
     if verb == "slow":
-        count, pause_ms = rest.split()
-        return Step(tuple(f"tick{number} " for number in range(int(count))), float(pause_ms) / 1000)
+        count, pause_ms, *word = rest.split()
+        name = word[0] if word else "tick"
+        return Step(tuple(f"{name}{number} " for number in range(int(count))), float(pause_ms) / 1000)
     return Step((f"count={prompts}" if verb == "count" else rest,))
