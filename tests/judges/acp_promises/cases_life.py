@@ -23,7 +23,7 @@ def end_of_input(trial: Trial) -> None:
 def end_of_input_in_a_turn(trial: Trial) -> None:
     client = trial.agent()
     session = client.new(trial.work)
-    client.prompt(session, "@@run sleep 4711 & sleep 4712")
+    client.prompt(session, "@@run echo begun; sleep 4711 & echo more; sleep 4712")
     trial.wait_for("sleep 4711", "sleep 4712")
     _leaves(trial, client)
     if trial.running("sleep 471"):
@@ -139,5 +139,9 @@ def _says_that_it_is_over(again: Client, asking: Asking) -> None:
     told = again.updates(asking.session)
     ended = [one for one in told if one.get("status") in {"failed", "completed"}]
     user = max((place for place, one in enumerate(told) if kind(one) == "user_message_chunk"), default=None)
-    after = [one for one in told[user:] if kind(one) == "agent_message_chunk" and text_of(one)] if user else []
+    after = (
+        [one for one in told[user:] if kind(one) == "agent_message_chunk" and text_of(one)]
+        if user is not None
+        else []
+    )
     assert ended or after, "it neither asked again nor said that it is over"

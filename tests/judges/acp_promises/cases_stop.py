@@ -24,7 +24,7 @@ def cancel_words(trial: Trial) -> None:
 def cancel_command(trial: Trial) -> None:
     client = trial.agent()
     session = client.new(trial.work)
-    call = client.prompt(session, "@@run sleep 4711 & sleep 4712; true")
+    call = client.prompt(session, "@@run echo begun; sleep 4711 & echo more; sleep 4712")
     trial.wait_for("sleep 4711", "sleep 4712")
     client.cancel(session)
     client.ended(call, "cancelled", limit_s=STOPPED_S)
@@ -47,7 +47,7 @@ def cancel_at_once(trial: Trial) -> None:
     client = trial.agent()
     session = client.new(trial.work)
     client.turn(session, "@@say begun")
-    request = client.request("session/prompt", prompt(session, "@@run sleep 4711"))
+    request = client.request("session/prompt", prompt(session, "@@run echo begun; sleep 4711"))
     client.say(request, cancel(session))
     client.ended(request["id"], "cancelled", limit_s=STOPPED_S)
     trial.stays(lambda: not trial.running("sleep 4711"), "the command runs", for_s=QUIET_S)

@@ -34,7 +34,7 @@ def one_answer(trial: Trial) -> None:
 def one_answer_after_cancel(trial: Trial) -> None:
     client = trial.agent()
     session = client.new(trial.work)
-    for text, sign in (("@@slow 2000 20", "agent_message_chunk"), ("@@run sleep 4711", "tool_call")):
+    for text, sign in (("@@slow 2000 20", "agent_message_chunk"), ("@@run echo begun; sleep 4711", "tool_call")):
         mark = client.mark()
         call = client.prompt(session, text)
         client.until_told(session, sign, after=mark)

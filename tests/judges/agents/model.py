@@ -7,6 +7,7 @@ Agents put words of their own around a prompt, so only lines that begin with `@@
 
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -48,6 +49,13 @@ class Step(NamedTuple):
     pause_s: float = 0.0
     tool: str = ""
     arguments: dict[str, Any] = {}  # noqa: RUF012  # nobody writes to it
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of an agent that has been killed, or has hung up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @dataclass
@@ -108,7 +116,7 @@ class AgentModel:
                 except OSError:
                     self.close_connection = True  # the agent was interrupted
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, name="agents-model", daemon=True).start()
         return self
