@@ -9,7 +9,8 @@ from pathlib import Path
 class Candidate:
     """An agent's command line. `{home}` and `{address}` (of the model) in `env` are filled in for each trial.
 
-    `prepare` writes its config into a home. `asks` is the line of the model's script that makes it ask a person.
+    `prepare` writes its config into a home. `asks` is the line of the model's script that makes it ask a person, and
+    `mode` the mode in which it does, if it is not the one that it begins in.
     `service`: words in the command line of a process that may outlive the agent, as a proxy's daemon does.
     """
 
@@ -18,6 +19,7 @@ class Candidate:
     env: Mapping[str, str] = field(default_factory=dict)
     prepare: Callable[[Path, str], None] = lambda _home, _address: None
     asks: str = "run"
+    mode: str = ""
     service: str = ""
 
     def variables(self, home: Path, address: str) -> dict[str, str]:

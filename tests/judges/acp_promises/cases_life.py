@@ -137,7 +137,7 @@ def _asks_again_or_says_so(trial: Trial, asking: Asking) -> None:
 def _says_that_it_is_over(again: Client, asking: Asking) -> None:
     """A tool call that ended, or words behind the user's: anything that a person would see."""
     told = again.updates(asking.session)
-    ended = [one for one in told if one.get("status") in {"failed", "completed"}]
+    ended = [one for one in told if one.get("status") == "failed"]
     user = max((place for place, one in enumerate(told) if kind(one) == "user_message_chunk"), default=None)
     after = (
         [one for one in told[user:] if kind(one) == "agent_message_chunk" and text_of(one)]

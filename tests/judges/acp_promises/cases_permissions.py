@@ -11,10 +11,10 @@ STOPPED_S = 15.0
 class Asking:
     """A turn that has asked whether it may make a file."""
 
-    def __init__(self, trial: Trial, client: Client, name: str = "made", session: str = "") -> None:
+    def __init__(self, trial: Trial, client: Client, name: str = "made") -> None:
         self.trial, self.client = trial, client
         client.permits = None
-        self.session = session or client.new(trial.work)
+        self.session = trial.careful(client)
         self.path = trial.work / name
         mark = client.mark()
         self.call = client.prompt(self.session, f"{trial.asks(f'touch {name}')}\n@@say went on")

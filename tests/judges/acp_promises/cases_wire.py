@@ -77,7 +77,7 @@ def a_slow_client(trial: Trial) -> None:
 def every_line_is_valid(trial: Trial) -> None:
     schema = Schema()
     client = trial.agent()
-    session = client.new(trial.work)
+    session = trial.careful(client)
     client.turn(session, "@@say hello")
     client.turn(session, trial.asks("echo judged"))
     client.permits = "reject"

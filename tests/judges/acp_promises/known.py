@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 GREENROOM = (sys.executable, "-P", "-m", "supervisor.cli.app", "acp")
 Prepare = Callable[[Path, str], None]
 OWN = "greenroom"  # our own agent
-ASKS_ALONE = {"codex": "outside", "codex-zed": "outside"}  # a sandbox of its own lets the rest through unasked
+MODES_ALONE = {"codex": "read-only"}  # in the one that it begins in, a model of its own is asked instead of a person
 OWN_CONFIG = """approval_policy = "untrusted"
 model = "scripted"
 model_provider = "scripted"
@@ -26,7 +26,8 @@ stream_max_retries = 0
 
 def _alone(program: AgentProgram) -> Candidate:
     argv = tuple(str(word) for word in program.argv)
-    return Candidate(program.name, argv, program.env, program.prepare, ASKS_ALONE.get(program.name, "run"))
+    asks = "outside" if program.name.startswith("codex") else "run"  # its own sandbox lets the rest through unasked
+    return Candidate(program.name, argv, program.env, program.prepare, asks, MODES_ALONE.get(program.name, ""))
 
 
 def _behind(program: AgentProgram) -> Candidate:
@@ -73,7 +74,7 @@ def any_agent(argv: Sequence[str], asks: str, service: str) -> Candidate:
         for program in PROGRAMS:
             program.prepare(home, address)
 
-    return Candidate(argv[0], tuple(argv), env, prepare, asks, service)
+    return Candidate(argv[0], tuple(argv), env, prepare, asks, service=service)
 
 
 KNOWN = {program.name: _alone(program) for program in PROGRAMS}

@@ -73,6 +73,13 @@ class Trial:
             raise BesideThePoint("it offers neither load nor resume")
         client.result(method, {"sessionId": session, "cwd": str(self.work), "mcpServers": []}, limit_s=60.0)
 
+    def careful(self, client: Client) -> str:
+        """A session in which the agent asks a person."""
+        session = client.new(self.work)
+        if self.candidate.mode:
+            client.result("session/set_mode", {"sessionId": session, "modeId": self.candidate.mode})
+        return session
+
     def asks(self, command: str) -> str:
         """A prompt at which the agent asks a person whether it may run this."""
         return f"@@{self.candidate.asks} {command}"
