@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ options.add_argument("command", nargs="*", help="the agent's command line, after
 options.add_argument("--agent", choices=KNOWN, help="an agent that is known, instead of a command line")
 options.add_argument("--behind", choices=BEHIND, help="an agent that is known, behind Greenroom")
 options.add_argument("--asks", default="run", help="run, or outside: how the model makes it ask for a permission")
+options.add_argument("--mode", default="", help="the mode in which it asks, if it is not the one that it begins in")
 options.add_argument(
     "--service", default="", metavar="WORDS", help="processes with these words may outlive the agent"
 )
@@ -36,7 +38,7 @@ def candidate_of(chosen: argparse.Namespace) -> Candidate:
     if chosen.behind:
         return BEHIND[chosen.behind]
     try:
-        return any_agent(words_of(" ".join(chosen.command)), asks=chosen.asks, service=chosen.service)
+        return any_agent(words_of(shlex.join(chosen.command)), chosen.asks, chosen.mode, chosen.service)
     except NoProgram as error:
         options.error(str(error))
 

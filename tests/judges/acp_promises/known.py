@@ -66,7 +66,7 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def any_agent(argv: Sequence[str], asks: str, service: str) -> Candidate:
+def any_agent(argv: Sequence[str], asks: str, mode: str, service: str) -> Candidate:
     """An agent of which only the command line is known: it finds the settings of all that are known."""
     env = {name: value for program in PROGRAMS for name, value in program.env.items()}
 
@@ -74,7 +74,7 @@ def any_agent(argv: Sequence[str], asks: str, service: str) -> Candidate:
         for program in PROGRAMS:
             program.prepare(home, address)
 
-    return Candidate(argv[0], tuple(argv), env, prepare, asks, service=service)
+    return Candidate(argv[0], tuple(argv), env, prepare, asks, mode, service)
 
 
 KNOWN = {program.name: _alone(program) for program in PROGRAMS}
