@@ -6,6 +6,7 @@ from tests.judges.acp_promises.trial import Trial
 
 STUBBORN = "trap '' TERM INT HUP; sleep 4711 & setsid sleep 4712 & echo begun; sleep 4713"
 SLEEPS = ("sleep 4711", "sleep 4712", "sleep 4713")
+CROSSINGS = 8  # of a cancel and the end of its turn
 QUIET_S = 2.0  # what was not prevented has begun by then
 STOPPED_S = 15.0  # until a prompt that was cancelled is answered
 
@@ -95,3 +96,31 @@ def after_cancel(trial: Trial) -> None:
         assert f"own {number}" in said, f"it said {said[:80]!r}"
         assert "lost" not in said, "words of the cancelled turn came in this one"
     assert "@@say before" in trial.model.bodies[-1], "what was before is not in the request"
+
+
+@promise("A cancel and the next prompt in one write: the first is answered `cancelled`, the next with its own text")
+def cancel_and_next(trial: Trial) -> None:
+    client = trial.agent()
+    session = client.new(trial.work)
+    call = client.prompt(session, "@@slow 2000 50 lost")
+    client.until_told(session, "agent_message_chunk")
+    request = client.request("session/prompt", prompt(session, "@@say own text"))
+    client.say(cancel(session), request)
+    client.ended(call, "cancelled", limit_s=STOPPED_S)
+    (place,) = client.answers(call)
+    client.ended(request["id"])
+    assert "own text" in client.words(session, place), "another text"
+
+
+@promise("A cancel that crosses the end of its turn leaves one answer, and stops nothing that comes later")
+def cancel_crosses_the_end(trial: Trial) -> None:
+    client = trial.agent()
+    session = client.new(trial.work)
+    for number in range(CROSSINGS):
+        mark = client.mark()
+        call = client.prompt(session, f"@@say crossing {number}")
+        client.until_told(session, "agent_message_chunk", after=mark)
+        client.cancel(session)
+        client.answer(call, limit_s=STOPPED_S)
+        assert f"after {number}" in client.turn(session, f"@@say after {number}"), "another text"
+        assert len(client.answers(call)) == 1, f"{len(client.answers(call))} answers"
