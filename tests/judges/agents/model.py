@@ -24,7 +24,9 @@ SHELLS = {
     "run_shell_command": "command",
     "exec_command": "cmd",
     "shell_command": "command",
+    "shell": "command",
 }
+WORDS = frozenset({"shell"})  # these take a list
 # Questions that agents ask a model beside the conversation: a title, which model is to answer, what is risky.
 ASIDE = {
     "title": "A title",
@@ -146,15 +148,21 @@ class AgentModel:
 
 def _step(verb: str, rest: str, tools: frozenset[str], prompts: int) -> Step:
     if verb in {"run", "outside"}:
-        tool = next((one for one in SHELLS if one in tools), "")
-        more = {"sandbox_permissions": "require_escalated", "justification": "a test"}
-        extra = more if verb == "outside" and tool == "exec_command" else {"yield_time_ms": 60_000}
-        return Step(
-            tool=tool,
-            arguments={SHELLS[tool]: rest, **(extra if tool == "exec_command" else {"description": "run it"})},
-        )
+        return _run(rest, tools, outside=verb == "outside")
     if verb == "slow":
         count, pause_ms, *word = rest.split()
         name = word[0] if word else "tick"
         return Step(tuple(f"{name}{number} " for number in range(int(count))), float(pause_ms) / 1000)
     return Step((f"count={prompts}" if verb == "count" else rest,))
+
+
+def _run(command: str, tools: frozenset[str], *, outside: bool) -> Step:
+    """Call the shell that the agent offers."""
+    tool = next((one for one in SHELLS if one in tools), "")
+    arguments: dict[str, Any] = {SHELLS[tool]: ["sh", "-c", command] if tool in WORDS else command}
+    if tool == "exec_command":
+        escalated = {"sandbox_permissions": "require_escalated", "justification": "a test"}
+        arguments |= escalated if outside else {"yield_time_ms": 60_000}
+    elif tool not in WORDS:
+        arguments["description"] = "run it"
+    return Step(tool=tool, arguments=arguments)
