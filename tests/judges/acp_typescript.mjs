@@ -133,7 +133,9 @@ const report = await connected(async (context, told, initialized) => {
 
 const again = { ...made, sessionId: report.sessions[1] };
 await connected(async (context, told) => {
-  await context.request(second ? ask.session.resume : ask.session.load, second ? { ...again, replayFrom: { type: "start" } } : again);
+  if (second) await context.request(ask.session.resume, { ...again, replayFrom: { type: "start" } });
+  else await context.request(ask.session.load, again);
+  await told.until(again.sessionId, (one) => words(one, "agent_message"), 0); // the SDK may hand the answer over first
   report.loaded = told.of(again.sessionId).flatMap((one) =>
     ["user_message", "agent_message"].map((kind) => [kind, words(one, kind)]).filter(([, text]) => text),
   );
