@@ -23,13 +23,13 @@ CAREFUL = 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n'
 class AcpStage(Stage):
     """A home in which commands are asked for, and a directory to work in."""
 
-    def __init__(self, base: Path, model: ModelServer, more: str = "") -> None:
+    def __init__(self, base: Path, model: ModelServer, *options: str) -> None:
         super().__init__(base, model)
         self.work = base / "work"
         self.work.mkdir()
         config = self.home.directory / "config.toml"
-        config.write_text(f"{CAREFUL}{config.read_text()}{more}")
-        self.program = judged(base, self.home.directory, "supervisor.cli.app acp")
+        config.write_text(f"{CAREFUL}{config.read_text()}")
+        self.program = judged(base, self.home.directory, "supervisor.cli.app acp", *options)
 
     def plan(self, version: int = 1) -> str:
         return json.dumps(plan_for(self.program, self.work, Path(self.home.paths.pid_file), version))
@@ -62,7 +62,7 @@ def test_the_typescript_sdk_is_content(stage: AcpStage, tmp_path: Path) -> None:
 @needs(NODE, SDK)
 def test_the_typescript_sdk_is_content_with_version_2(tmp_path: Path) -> None:
     with ModelServer() as model:
-        stage = AcpStage(tmp_path, model, "[greenroom.acp]\nv2 = true\n")
+        stage = AcpStage(tmp_path, model, "--v2")
         report = last(judge([NODE, HERE / "acp_typescript.mjs", stage.plan(2)], tmp_path))
         approve_of(report, stage.work, 2)
         stage.close()
