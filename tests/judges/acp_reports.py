@@ -47,7 +47,7 @@ def _killed(report: Json) -> None:
     """Check a turn in which the daemon was killed: cancelled, with a message that says so. The next one works."""
     assert report["killed"]["stop"] == "cancelled"
     assert report["killed"]["text"].startswith("word")
-    assert "lost" in report["killed"]["text"].lower()
+    assert "daemon" in report["killed"]["text"].lower()
     assert report["back"] == {"stop": "end_turn", "text": "back"}
 
 

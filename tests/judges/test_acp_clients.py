@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.faults.daemon_harness import until
 from tests.judges.acp_promises.processes import of_home
 from tests.judges.acp_reports import PROMPTS, approve_of, plan_for
 from tests.judges.installed import HERE, MODULES, NODE, PYTHON, judge, judged, needs, package
@@ -16,7 +17,7 @@ from tests.support.model_server import ModelServer
 
 SDK = package("@agentclientprotocol/sdk")
 ACPX = MODULES / "acpx" / "dist" / "cli.js"
-DENIED, TIMED_OUT = 5, 3  # its exit codes
+DENIED = 5  # its exit code
 CAREFUL = 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n'
 
 
@@ -107,12 +108,6 @@ def test_acpx_lets_a_command_run_or_not(acpx: Acpx) -> None:
 
 
 @needs(NODE, ACPX)
-def test_acpx_gives_a_stubborn_command_up_and_nothing_runs_on(acpx: Acpx) -> None:
-    acpx("--approve-all", "--timeout", "3", "exec", PROMPTS["stubborn"], code=TIMED_OUT)
-    assert not of_home(acpx.stage.work, "sleep 471")
-
-
-@needs(NODE, ACPX)
 def test_acpx_keeps_two_sessions_that_remember_and_do_not_mix(acpx: Acpx) -> None:
     for name in ("one", "other"):
         acpx("sessions", "new", "--name", name)
@@ -127,13 +122,14 @@ def test_acpx_keeps_two_sessions_that_remember_and_do_not_mix(acpx: Acpx) -> Non
 
 
 @needs(NODE, ACPX)
-def test_acpx_cancels_a_session_from_another_process(acpx: Acpx) -> None:
+def test_acpx_cancels_a_stubborn_command_from_another_process(acpx: Acpx) -> None:
     acpx("sessions", "new", "--name", "one")
     with ThreadPoolExecutor(1) as beside:
-        running = beside.submit(acpx, "--approve-all", "prompt", "-s", "one", PROMPTS["stream"])
-        acpx.stage.model.wait_requests(1)
+        running = beside.submit(acpx, "--approve-all", "prompt", "-s", "one", PROMPTS["stubborn"])
+        until(lambda: of_home(acpx.stage.work, "sleep 4711"), "the command was not started")
         acpx("cancel", "-s", "one")
         assert "[done] cancelled" in running.result()
+    assert not of_home(acpx.stage.work, "sleep 471")
     assert acpx.quiet("prompt", "-s", "one", PROMPTS["back"]) == "back"
 
 
@@ -146,6 +142,6 @@ def test_acpx_goes_on_after_the_daemon_was_killed_in_a_turn(acpx: Acpx) -> None:
         acpx.stage.kill_daemon()
         said = running.result()
     assert "[done] cancelled" in said
-    assert "lost" in said.lower()
+    assert "daemon" in said.lower()
     assert acpx.quiet("prompt", "-s", "one", PROMPTS["back"]) == "back"
     assert PROMPTS["stream"] in str(acpx.stage.asked(PROMPTS["back"])[-1].body)
