@@ -4,7 +4,7 @@ import subprocess
 
 from tests.judges.acp_promises import processes
 from tests.judges.acp_promises.cases_permissions import Asking
-from tests.judges.acp_promises.client import ASK, START_S, Client, Json, kind, text_of
+from tests.judges.acp_promises.client import ASK, START_S, WAIT_S, Client, Json, kind, text_of
 from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import BesideThePoint, Trial
 
@@ -128,20 +128,23 @@ def _asks_again_or_says_so(trial: Trial, asking: Asking) -> None:
     else:
         again.permits = "allow"  # should it ask for more
         again.respond(question, "allow")
-        trial.until(asking.path.exists, "it asked again, and allowed it was not run", 40.0)
+        trial.until(lambda: asking.path.exists() or _has_failed(again, asking), "allowed, it was not run", WAIT_S)
         return
     assert not asking.path.exists(), "it was run"
     assert "still here" in again.turn(asking.session, "@@say still here"), "another text"
 
 
+def _has_failed(again: Client, asking: Asking) -> bool:
+    return any(one.get("status") == "failed" for one in again.updates(asking.session))
+
+
 def _says_that_it_is_over(again: Client, asking: Asking) -> None:
     """A tool call that ended, or words behind the user's: anything that a person would see."""
     told = again.updates(asking.session)
-    ended = [one for one in told if one.get("status") == "failed"]
     user = max((place for place, one in enumerate(told) if kind(one) == "user_message_chunk"), default=None)
     after = (
         [one for one in told[user:] if kind(one) == "agent_message_chunk" and text_of(one)]
         if user is not None
         else []
     )
-    assert ended or after, "it neither asked again nor said that it is over"
+    assert _has_failed(again, asking) or after, "it neither asked again nor said that it is over"
