@@ -7,10 +7,10 @@ import pytest
 
 from tests.judges.acp_promises.candidate import Candidate
 from tests.judges.acp_promises.cases import ALL
-from tests.judges.acp_promises.known import BEHIND, KNOWN, OWN
+from tests.judges.acp_promises.known import BEHIND, KNOWN, OWN, ROOT
 from tests.judges.acp_promises.processes import of_home
 from tests.judges.acp_promises.report import Verdict, judge, judged, told
-from tests.judges.acp_promises.table import PAGE, page, recorded
+from tests.judges.acp_promises.table import PAGE, page, recorded, summary
 from tests.judges.acp_promises.trial import Trial
 
 pytestmark = pytest.mark.long(takes_s=60)
@@ -59,3 +59,7 @@ def test_nothing_that_a_trial_has_started_is_left() -> None:
 
 def test_the_page_of_promises_is_what_was_recorded() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(recorded())
+
+
+def test_the_readme_has_the_totals_of_what_was_recorded() -> None:
+    assert summary(recorded()) in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -82,6 +82,15 @@ def page(found: Recorded) -> str:
     return HEAD + "\n".join(lines) + "\n\n## What breaks\n\n" + "\n".join(_reasons(found)) + "\n"
 
 
+def summary(found: Recorded) -> str:
+    """The totals alone, for the README."""
+    lines = ["| agent | promises kept alone | behind Greenroom |", "|---|---|---|"]
+    for name in KNOWN:
+        alone, behind = (_total(found, name, place) for place in PLACES)
+        lines.append(f"| {TITLES[name]} | {alone} | {behind} |")
+    return "\n".join(lines) + "\n"
+
+
 def _cell(found: Recorded, name: str, words: str) -> str:
     """Both places; our own agent has one."""
     signs = []
@@ -93,13 +102,13 @@ def _cell(found: Recorded, name: str, words: str) -> str:
 
 
 def _totals(found: Recorded, name: str) -> str:
-    totals = []
-    for place in PLACES:
-        verdicts = [row["verdict"] for row in found.get((name, place), {}).values()]
-        apply = len(verdicts) - verdicts.count(Verdict.LEFT_OUT)
-        if apply:
-            totals.append(f"{verdicts.count(Verdict.KEPT)} of {apply}")
-    return " / ".join(totals)
+    return " / ".join(total for place in PLACES if (total := _total(found, name, place)))
+
+
+def _total(found: Recorded, name: str, place: str) -> str:
+    verdicts = [row["verdict"] for row in found.get((name, place), {}).values()]
+    apply = len(verdicts) - verdicts.count(Verdict.LEFT_OUT)
+    return f"{verdicts.count(Verdict.KEPT)} of {apply}" if apply else ""
 
 
 def _reasons(found: Recorded) -> list[str]:

@@ -19,7 +19,7 @@ from tests.judges.agents.model import AgentModel
 KEPT = ("PATH", "LANG", "TMPDIR", "RUN_OF_TESTS")  # of our environment: an agent finds nothing of the person's
 # Some agents make no home in the directory for temporary files. Short: a socket may lie in it.
 PLACE = Path("/var/tmp") if Path("/var/tmp").is_dir() else None
-HAIR_S = 0.2  # what has been killed is gone after that, also on a busy machine
+HAIR_S = 1.0  # what has been killed is gone after that, also on a busy machine
 
 
 class BesideThePoint(Exception):
