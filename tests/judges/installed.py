@@ -30,7 +30,7 @@ def package(name: str) -> Path:
     return MODULES.joinpath(*name.split("/"))
 
 
-def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None = None) -> str:
+def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None = None, *, code: int = 0) -> str:
     """Run a judge; its standard output. All its processes are ended when it is over or out of time."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     process = subprocess.Popen(
@@ -50,7 +50,7 @@ def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None =
         said, complained = process.communicate(timeout=END_S)
         raise AssertionError(f"{command[0]} was not done in time:\n{said[-3000:]}\n{complained[-3000:]}") from None
     end_group(process)
-    assert process.returncode == 0, f"{process.returncode}\n{said[-6000:]}\n{complained[-3000:]}"
+    assert process.returncode == code, f"{process.returncode}\n{said[-6000:]}\n{complained[-3000:]}"
     return said
 
 

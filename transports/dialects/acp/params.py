@@ -88,11 +88,11 @@ class McpServer(AcpParams):
             raise ValueError(f"mcpServers: {self.name!a} has no address that begins with http:// or https://")
         return GivenServer(
             self.name,
-            (self.command, *self.args) if self.type == "stdio" else (),
-            {one.name: one.value for one in self.env},
-            self.url if self.type != "stdio" else "",
-            {one.name: one.value for one in self.headers},
-            self.type,
+            kind=self.type,
+            command=(self.command, *self.args) if self.type == "stdio" else (),
+            env={one.name: one.value for one in self.env},
+            url=self.url if self.type != "stdio" else "",
+            headers={one.name: one.value for one in self.headers},
         )
 
 
