@@ -1,0 +1,1 @@
+"""The dialect of ACP, the Agent Client Protocol: editors have conversations as its sessions."""
