@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.docs.pages import DOCS, Block, blocks
+from tests.docs.pages import DOCS, ROOT, Block, blocks
 from tests.faults.editor import Editor
 
 PAGE = DOCS / "how-to" / "acp-editors.md"
@@ -138,6 +138,15 @@ def block_behind(heading: str) -> Block:
 def test_the_page_has_no_entry_that_nothing_tries() -> None:
     entries = [block for block in blocks(PAGE.read_text(encoding="utf-8")) if block.language != "console"]
     assert [block.text for block in entries] == [block_behind(heading).text for heading, _ in EDITORS.values()]
+
+
+def test_the_readme_has_the_entry_for_zed_without_the_key() -> None:
+    shown = next(
+        one for one in blocks((ROOT / "README.md").read_text(encoding="utf-8")) if "agent_servers" in one.text
+    )
+    entry = json.loads(block_behind(EDITORS["Zed"][0]).text)
+    del entry["agent_servers"]["Greenroom"]["env"]
+    assert json.loads(shown.text) == entry
 
 
 @pytest.fixture
