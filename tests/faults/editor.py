@@ -62,7 +62,7 @@ class Editor:
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, name=f"editor-{name}", daemon=True)
         self._reader.start()
-        info = {"name": name, "version": "1"}
+        info = {"name": "editor", "version": "1"}  # as two windows of one program have it
         self.call("initialize", protocolVersion=1, clientCapabilities=CAPABILITIES, clientInfo=info)
 
     # --- what it does ---------------------------------------------------------------------------------------------
