@@ -23,7 +23,7 @@ from transports.dialects.kit.script import Script
 from transports.dialects.mcp import methods, tools
 from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.options import LISTED
+from transports.dialects.mcp.introduction import LISTED
 from transports.dialects.mcp.state import McpCall
 from transports.hello import Dialects, Options
 

@@ -65,6 +65,7 @@ def test_a_reload_changes_the_tools_of_connections_that_are_there_and_says_so(ow
     newest = own_stage.bridge(*POLICY_A, protocol="2025-11-25")
     with newest as client, own_stage.bridge(*POLICY_A, *ONLY_CODEX) as fixed:
         assert len(listed(client)) == 7
+        client.ask("resources/list")  # which waits for the daemon
         file = own_stage.home.directory / "config.toml"
         file.write_text(file.read_text() + 'tools = ["codex", "codex-reply"]\ntwin_notifications = true\n')
         with own_stage.control() as control:

@@ -10,8 +10,8 @@ import select
 
 from transports.bridge.lean import deque
 from transports.bridge.lines import Lines
-from transports.bridge.messages import is_request, parsed, refusal, result, unreachable, written
-from transports.bridge.outstanding import Outstanding, Waiting
+from transports.bridge.messages import answer, parsed, refusal, unreachable, written
+from transports.bridge.outstanding import Outstanding
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from transports.bridge.lean import socket
     from transports.bridge.messages import Message
+    from transports.bridge.outstanding import Waiting
     from transports.bridge.replay import Replay
 
     class StartingDaemon(Protocol):
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
             """A socket that is connected and never waits; None if nobody listens."""
 
         def start(self) -> StartingDaemon: ...
+
+        def left_in_order(self) -> bool:
+            """True if the last daemon was stopped: then none is started before somebody wants one."""
 
 
 CHUNK = 1 << 16
@@ -100,18 +104,35 @@ class DaemonLink:
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        asks = is_request(message)
-        away = self._socket is None and self._wanted_since is None
-        alone = self._replay.answer_alone(message) if away and asks else None
-        if alone is not None:
-            self.outbox += written(result(message["id"], alone))
-            return
-        self._queue.append(Waiting(line, message, self._replay))
-        self._queued += len(line)
-        if self._wanted_since is None and not self._open and (asks or (away and self.full)):
-            self._wanted_since = now
+        waiting = self._outstanding.waiting(line, message)
+        outcome = self._answer_here(message) if waiting.asks is not None else None
+        if waiting.asks is None or outcome is None:
+            self._add(waiting)
+            wanted = waiting.asks is not None or self._outstanding.lasting or (self._away and self.full)
+        else:
+            self.outbox += written(answer(waiting.asks, outcome))
+            wanted = waiting.begins
+            if waiting.begins:
+                waiting = self._outstanding.introduced(message)
+                if self._open:
+                    self._add(waiting)
+        if wanted and self._wanted_since is None and not self._open:
+            away, self._wanted_since = self._away, now
             if away:
                 self._dial(now)
+
+    @property
+    def _away(self) -> bool:
+        return self._socket is None and self._wanted_since is None
+
+    def _answer_here(self, request: Message) -> Message | None:
+        """The outcome of a request that needs no daemon, or no other than the one that is starting."""
+        outcome = self._replay.answer_at_once(request)
+        return self._replay.answer_alone(request) if outcome is None and self._socket is None else outcome
+
+    def _add(self, waiting: Waiting) -> None:
+        self._queue.append(waiting)
+        self._queued += len(waiting.line)
 
     def interests(self, *, room: bool) -> list[tuple[int, int]]:
         """The descriptors to poll, and for which events. `room`: the client can be told more."""
@@ -136,7 +157,7 @@ class DaemonLink:
         why = LEFT.format(self._replay.server)
         if self._left:
             self._drop_first()
-        self.outbox += b"".join(self._outstanding.lost(why, "client_left"))
+        self.outbox += b"".join(self._outstanding.lost(why, "client_left", for_good=True))
         if self._queue or self._outstanding.handshaking:
             self._give_up(unreachable(why, "client_left"))
         self._hang_up()
@@ -203,7 +224,7 @@ class DaemonLink:
         self._hang_up()
         self._until = self._wanted_since = None
         queued = (line.asks for line in self._queue if line.asks is not None)
-        numbers = [*self._outstanding.forget_handshake(), *queued]
+        numbers = [*self._outstanding.give_up(), *queued]
         self.outbox += b"".join(written(refusal(number, error)) for number in numbers)
         self._queue.clear()
         self._queued = 0
@@ -306,10 +327,13 @@ class DaemonLink:
         if self._left:
             self._drop_first()
         self._hang_up()
+        self._queue = deque(line for line in self._queue if not line.introduces)
+        self._queued = sum(len(line.line) for line in self._queue)
         told = self._outstanding.lost(LOST)
         self.outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
-        if self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
+        cut_off = self._outstanding.lasting and not self._address.left_in_order()
+        if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
             self.begin(now)
         else:
             self._look_later(now)

@@ -22,6 +22,26 @@ AROUND = (
         "and -p, -s, -a are --profile, --sandbox, --approval.",
     ),
     Verb(
+        "acp",
+        "acp:run",
+        "serve ACP over stdio; editors start this",
+        "greenroom acp --agent claude",
+        opts=(
+            *SETTINGS,
+            Opt(("--embedded",), "Run everything in this process, without a daemon."),
+            Opt(("--v2",), "Speak the draft of version 2 to editors that offer it."),
+        ),
+        about="Every conversation is a session of the editor, and goes on without it. Starts the daemon if none "
+        "runs. `greenroom acp login` is `greenroom login`: editors start it so.",
+    ),
+    Verb(
+        "login",
+        "login:run",
+        "store a model provider's key, or log an agent in",
+        "greenroom login",
+        args=(Arg("name", "A model provider or an agent. Default: ask.", "?", "login"),),
+    ),
+    Verb(
         "completion",
         "completion:run",
         "print a completion script for your shell",

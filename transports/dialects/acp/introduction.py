@@ -7,10 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    Object = dict[str, Any]
+    from transports.bridge.messages import Message
 
 FIRST, SECOND = 1, 2
 LATEST_STABLE = FIRST
@@ -23,7 +20,7 @@ ELSEWHERE = "Run `greenroom login` in a terminal: it asks for a provider's key, 
 META = {"steering": {"supported": True}, "greenroom": {"cursor": True, "ifBusy": ["steer", "enqueue", "reject"]}}
 
 
-def agreed(params: Mapping[str, Any], *, v2: bool) -> int | None:
+def agreed(params: Message, *, v2: bool) -> int | None:
     """The client's version if we speak it, else our latest; None if the client has named none. `v2`: speak it."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= LARGEST:
@@ -32,7 +29,7 @@ def agreed(params: Mapping[str, Any], *, v2: bool) -> int | None:
     return wanted if FIRST <= wanted <= latest else latest
 
 
-def introduction(params: Mapping[str, Any], program: str, *, v2: bool) -> Object | None:
+def introduction(params: Message, program: str, *, v2: bool) -> Message | None:
     """The result of `initialize`; None if the params are none of it. `program`: the version of ours."""
     version = agreed(params, v2=v2)
     if version is None:
@@ -67,12 +64,12 @@ def introduction(params: Mapping[str, Any], program: str, *, v2: bool) -> Object
     }
 
 
-def authenticated(params: Mapping[str, Any]) -> Object | None:
+def authenticated(params: Message) -> Message | None:
     """The result of authenticating: nothing is to be done, as we have no accounts. None: not a method of ours."""
     return {} if LOGIN in (params.get("methodId"), params.get("id")) else None
 
 
-def _login(params: Mapping[str, Any], identity: str, capabilities: str) -> Object:
+def _login(params: Message, identity: str, capabilities: str) -> Message:
     """The way to log in. Only a client that says so starts us in a terminal; others are told what to start there."""
     said = params.get(capabilities)
     auth = said.get("auth") if isinstance(said, dict) else None

@@ -18,9 +18,10 @@ from transports.dialects.mcp import notifications, resources, sinks
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import reply_of
+from transports.dialects.mcp.introduction import REVISIONS
 from transports.dialects.mcp.methods import METHODS
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
+from transports.dialects.mcp.revisions import UNSUPPORTED, unsupported
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import ProgressToken
 

@@ -6,18 +6,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from transports.dialects.mcp.introduction import LISTED
 from transports.requests import Person
-
-LISTED = (
-    "codex",
-    "codex-reply",
-    "list_conversations",
-    "interrupt_conversation",
-    "waiting_messages",
-    "read_conversation",
-    "answer_approval",
-)
-
 
 NOTHING_SET = Person()
 Twins = Literal["auto"] | bool

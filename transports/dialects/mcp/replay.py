@@ -7,7 +7,7 @@ nothing but the bridge, which loads this at its start.
 
 from __future__ import annotations
 
-from transports.bridge.messages import identity, notification
+from transports.bridge.messages import identity, notification, parsed
 from transports.bridge.outstanding import NOTIFICATION
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transports.bridge.messages import Id, Message
+    from transports.dialects.mcp.table import Table
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
@@ -33,13 +34,24 @@ class McpReplay:
     server = "MCP server"
     handshake = "initialize"
 
-    def __init__(self) -> None:
+    def __init__(self, table: Table | None = None) -> None:
+        """`table`: the answers that need no daemon."""
+        self._table = table
+        self._introduced = False
         self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
 
+    def answer_at_once(self, _: Message) -> Message | None:
+        return None
+
     def answer_alone(self, request: Message) -> Message | None:
-        return {} if request["method"] == "ping" else None
+        """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
+        again = self._introduced and request["method"] == self.handshake  # which is an error
+        return None if self._table is None or again else self._table.answer(request)
+
+    def outlives(self, _: Message) -> bool:
+        return False
 
     def keep(self, message: Message) -> Message | None:
         match message:
@@ -60,6 +72,7 @@ class McpReplay:
         match kept:
             case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
                 self._holds.clear()
+                self._introduced = True
             case {"method": "notifications/initialized"}:
                 self._holds.pop(INITIALIZED, None)
                 self._holds = {INITIALIZED: kept, **self._holds}
@@ -91,11 +104,10 @@ class McpReplay:
             case _:
                 pass
 
-    def concerns(self, line: bytes) -> bool:
-        return line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])
-
-    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
-        match notification:
+    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+        if not (line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])):
+            return None
+        match parsed(line):
             case {"method": "notifications/cancelled", "params": params}:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:

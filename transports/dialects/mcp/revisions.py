@@ -1,23 +1,17 @@
-"""The handshake: the revision of MCP, the abilities of the client, and the name of the server. Pure.
-
-The name is the one that Codex clients look for; the title, which people read, is our own.
-"""
+"""The client as it introduces itself: the revision of MCP, and its abilities. Pure."""
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from transports.codex_events import SERVER
+from transports.dialects.mcp.introduction import NEWEST, REVISIONS, agreed
 from transports.jsonrpc import JsonObject
 
-REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-NEWEST = REVISIONS[-1]
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
 LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
 META_REVISION = "io.modelcontextprotocol/protocolVersion"
 UNSUPPORTED = -32022  # MCP's own number for it
 SHOWN = 40  # characters of a revision that nobody knows
-TITLE = "Greenroom"
 
 
 class McpParams(BaseModel):
@@ -53,7 +47,7 @@ def unsupported(meta: object) -> str | None:
 
 
 def peer(said: Initialize) -> Introduction:
-    revision = said.protocol_version if said.protocol_version in REVISIONS else NEWEST
+    revision = agreed(said.protocol_version)
     return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
 
 
@@ -61,16 +55,3 @@ def _elicits(capabilities: JsonObject) -> bool:
     """True if the client can show forms: an empty object means them, an object with only other modes does not."""
     elicitation = capabilities.get("elicitation")
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
-
-
-def welcome(revision: str, version: str) -> JsonObject:
-    return {
-        "capabilities": {
-            "tools": {"listChanged": True},
-            "resources": {"subscribe": True, "listChanged": True},
-            "logging": {},
-            "completions": {},
-        },
-        "protocolVersion": revision,
-        "serverInfo": {"name": SERVER, "title": TITLE, "version": version},
-    }

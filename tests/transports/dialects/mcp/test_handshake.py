@@ -8,6 +8,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began
 from transports.dialect import Write
+from transports.dialects.mcp.introduction import INSTRUCTIONS
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
@@ -21,6 +22,7 @@ def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides
         },
         "protocolVersion": "2025-06-18",
         "serverInfo": {"name": "codex-mcp-server", "title": "Greenroom", "version": "1.2.3"},
+        "instructions": "\n".join(INSTRUCTIONS.values()),
     }
     assert client.methods() == ["=0"]
 
