@@ -55,7 +55,7 @@ class Editor:
         self.questions: dict[object, Question] = {}
         self.faults: list[str] = []
         self.changed = threading.Condition()
-        self._over = False
+        self._leaving = self._over = False
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={"PYTHONPATH": ROOT, **env}, cwd=cwd, bufsize=0,
@@ -106,7 +106,9 @@ class Editor:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         began = time.monotonic()
-        self.process.stdin.close()
+        with self.changed:
+            self._leaving = True
+            self.process.stdin.close()
         try:
             self.process.wait(END_S)
         except subprocess.TimeoutExpired:
@@ -169,6 +171,8 @@ class Editor:
 
     def _say(self, message: Message) -> None:
         assert self.process.stdin is not None
+        if self._leaving:
+            return  # what is asked at the end has no answer
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
     # --- the reading thread ---------------------------------------------------------------------------------------

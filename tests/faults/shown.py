@@ -9,7 +9,7 @@ VOICES = {"user_message_chunk": "user", "agent_message_chunk": "agent"}
 CALLS = ("tool_call", "tool_call_update")
 OVER = frozenset({"completed", "failed"})
 BEGINS_CALL = frozenset({"exec_command_begin", "exec_approval_request"})
-MARK = "§"  # in all that the model says and in every prompt, so that it can be told from remarks of the daemon
+MARK = "§"  # begins all that the model says, and nothing that the daemon says
 
 
 @dataclass(slots=True)
@@ -75,9 +75,9 @@ def complaints(view: View, history: Sequence[Message], kills: int) -> Iterator[s
     due = [name for name, (seq, item) in stored.items() if seq > view.since and item.text not in view.own]
     yield from (f"lost: {name} {whole[name]}" for name in due if name not in view.items)
     yield from (f"its own prompt came back: {one.text}" for one in view.items.values() if _is_own(view, one))
-    strange = [item for name, item in view.items.items() if name not in whole and MARK in item.text]
+    strange = [item for name, item in view.items.items() if name not in whole and item.text.startswith(MARK)]
     if len(strange) > kills:  # of each life at most the message that was on its way
-        yield f"never said: {strange}"
+        yield f"never said: {strange}; said: {[item.text for item in whole.values()]}"
     for name, shown in view.items.items():
         if name in whole:
             yield from _differences(name, shown, whole[name])
