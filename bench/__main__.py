@@ -156,7 +156,7 @@ def doors_part(directory: Path) -> list[Figure]:
 def bridge_start() -> Figure:
     """The bridge's own share of a start: until it greets its daemon."""
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as home, FakeDaemon(Path(home)) as daemon:
-        took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon), bridge.ROUNDS)
+        took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon, "mcp"), bridge.ROUNDS)
     bare = bridge.median_ms(bridge.bare_start, bridge.ROUNDS)
     return Figure("bridge: start to its hello", took, "ms", bare, "bare interpreter", "≤ 30")
 

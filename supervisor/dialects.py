@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import structlog
+from msgspec.structs import replace
 
+from supervisor.config.ceiling import widest
 from supervisor.config.connection import with_connection
 from supervisor.config.limits import LimitsTable
 from supervisor.config.models import Config
@@ -17,13 +19,16 @@ from transports.dialects.control.dialect import ControlDialect
 from transports.hello import Dialects, Options
 
 if TYPE_CHECKING:
+    from transports.dialects.acp.options import AcpOptions
     from transports.dialects.mcp.options import McpOptions
 
 log = structlog.get_logger()
 
 
-def dialects(config: Callable[[], Config]) -> Dialects:
+def dialects(config: Callable[[], Config], instance: str = "") -> Dialects:
+    """`instance`: this run of the daemon."""
     return {
+        "acp": lambda client, said: _acp(config, client, said, instance),
         "control": lambda client, _: _control(config().greenroom.limits, client),
         "mcp": lambda client, said: _mcp(config, client, said),
     }
@@ -36,10 +41,36 @@ def _control(limits: LimitsTable, client: Client) -> Dialect:
 def load_the_rest() -> None:
     """Import the dialects that being ready does not wait for. If that fails, the first client of them does it."""
     try:
+        import transports.dialects.acp.dialect
         import transports.dialects.codex.methods
         import transports.dialects.mcp.dialect  # noqa: F401  # for their effect on the next import of them
     except (OSError, ImportError) as error:  # many clients came at once and left no descriptor to read a file with
         log.warning("dialects.loaded_later", reason=str(error))
+
+
+def _acp(config: Callable[[], Config], client: Client, said: Options, instance: str) -> Dialect:
+    from transports.dialects.acp.dialect import AcpDialect
+
+    return AcpDialect(client, lambda: acp_options(config(), said, instance))
+
+
+def acp_options(config: Config, said: Options, instance: str) -> "AcpOptions":
+    """The options of one connection: the config, and over it the settings in the hello of its bridge."""
+    from transports.dialects.acp.options import AcpOptions, with_hello
+
+    acp = with_connection(config.greenroom.acp, said.get("settings"), "acp")
+    options = AcpOptions(
+        version=VERSION,
+        instance=instance,
+        v2=acp.v2,
+        if_busy=acp.if_busy,
+        load_bytes=acp.load_bytes,
+        requests_in_flight=config.greenroom.limits.requests_in_flight,
+        subscriptions=config.greenroom.limits.subscriptions,
+    )
+    options = with_hello(options, said)
+    named = (config.greenroom.mcp.max_sandbox, config.sandbox_mode, options.person.sandbox)
+    return replace(options, widest=widest(named))
 
 
 def _mcp(config: Callable[[], Config], client: Client, said: Options) -> Dialect:

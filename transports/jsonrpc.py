@@ -31,9 +31,12 @@ Params = JsonObject | list[Any] | None
 
 
 class Request(Struct, frozen=True):
+    """`greenroom`: what a bridge of ours has put into the message beside what its client said."""
+
     id: RequestId
     method: str
     params: Params
+    greenroom: JsonObject | None = None
 
 
 class Notification(Struct, frozen=True):
@@ -149,7 +152,8 @@ def _call(value: JsonObject, known: RequestId | None) -> Message:
         return Notification(method, params)
     if known is None:
         return Malformed(INVALID_REQUEST, "id is neither a string nor an integer")
-    return Request(known, method, params)
+    beside = value.get("greenroom")
+    return Request(known, method, params, beside if isinstance(beside, dict) else None)
 
 
 def _error_response(error: Any, known: RequestId | None) -> Message:

@@ -169,6 +169,24 @@ class RememberEnvironment(Struct, frozen=True):
     conversation: ConversationId
 
 
+class GivenServer(Struct, frozen=True):
+    """An MCP server that a client wants a conversation's agent to have: a command, or an address."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["stdio", "http", "sse"] = "stdio"
+
+
+class GiveServers(Struct, frozen=True):
+    """The conversation's agent gets these MCP servers from now on, in place of those given before. No answer."""
+
+    conversation: ConversationId
+    servers: tuple[GivenServer, ...]
+
+
 class ReadHistory(Query[HistoryRead], frozen=True):
     """Stored events after a seq, or the last ones before a seq."""
 
@@ -372,6 +390,7 @@ SupervisorRequest = (
     | Permit
     | AlterSettings
     | RememberEnvironment
+    | GiveServers
     | ReadHistory
     | ReadNews
     | FindAsked

@@ -104,7 +104,7 @@ class Embedded:
             env=dict(os.environ),
             umask=self._umask,
         )
-        make = dialects(lambda: engine.config)[dialect] if isinstance(dialect, str) else dialect
+        make = dialects(lambda: engine.config, identity.instance)[dialect] if isinstance(dialect, str) else dialect
         spoken = make(client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(

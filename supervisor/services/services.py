@@ -116,6 +116,8 @@ class Services:
                 if client.env:
                     self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
+            case ask.GiveServers():
+                return None
             case ask.ReadHistory():
                 return await self._histories.read(request)
             case ask.ReadNews():

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
 LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
+FIRST_S = 0.02  # for the client's first line: if it needs no daemon, it is answered before one takes the processor
 AGAIN_S = 0.1  # between tries when the client waits for an answer
 PATIENCE_S = 20.0  # for such tries, and for a start that says nothing
 HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
@@ -74,6 +75,7 @@ class DaemonLink:
         self._queued = 0  # bytes
         self._left = 0  # of the first line in the queue, what has been sent
         self._wanted_since: float | None = None  # the client waits for an answer, or is about to
+        self._listens = False  # for the client's first line, before a daemon is started
         self._looks = -1  # the last of LOOKS_S that was waited for
         self._until: float | None = None  # the state's own deadline: a look, an end of patience
 
@@ -94,13 +96,15 @@ class DaemonLink:
         return self._until
 
     def begin(self, now: float) -> None:
-        """Find a daemon, or start one: the client waits for an answer, or will say something soon."""
+        """Find a daemon for a client that will say something soon, or start one when the first line has come."""
         self._wanted_since = now
-        self._dial(now)
+        self._dial(now, first=True)
 
     def take(self, line: bytes, now: float) -> None:
         """Take a line of the client. A request is a reason to start a daemon, and so is a full queue."""
         message = parsed(line)
+        if self._listens:
+            self._until = now
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
@@ -164,12 +168,14 @@ class DaemonLink:
 
     # --- finding a daemon -----------------------------------------------------------------------------------------
 
-    def _dial(self, now: float) -> None:
-        self._until = None
+    def _dial(self, now: float, *, first: bool = False) -> None:
+        self._until, self._listens = None, False
         try:
             found = self._address.dial()
             if found is not None:
                 self._greet(found, now)
+            elif first:
+                self._until, self._listens = now + FIRST_S, True
             elif self._wanted_since is not None:
                 self._start = self._address.start()
                 self._until = self._wanted_since + PATIENCE_S
@@ -334,7 +340,8 @@ class DaemonLink:
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
         cut_off = self._outstanding.lasting and not self._address.left_in_order()
         if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
-            self.begin(now)
+            self._wanted_since = now
+            self._dial(now)
         else:
             self._look_later(now)
 

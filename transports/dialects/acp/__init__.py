@@ -1,1 +1,1 @@
-"""The dialect of ACP, the Agent Client Protocol: editors have conversations as its sessions."""
+"""ACP, as editors speak it: every conversation of the daemon is a session."""

@@ -137,6 +137,14 @@ class OpenQuestions:
 
     # --- from the client ------------------------------------------------------------------------------------------
 
+    def asked(self, number: object) -> OpenQuestion | None:
+        """Find the open question of this number."""
+        return self._open.get(number) if isinstance(number, int) else None
+
+    def drop(self, number: object) -> None:
+        """Expect no answer any more, as the question is about to be withdrawn anyway."""
+        self._take(number)
+
     def decide(self, number: object, reply: Reply) -> None:
         """Handle a reply. What does not fit the question is no answer: others may still give one."""
         question = self._take(number)
