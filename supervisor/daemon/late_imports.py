@@ -9,6 +9,7 @@ from functools import partial
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,8 @@ LATE = {
         "ZoneInfoNotFoundError",
     ),  # with all that Python was built with; no model of ours has one
 }
+
+LOADING = RLock()  # of any of them; a thread that loads one may need another
 
 
 def load_late() -> None:
@@ -45,11 +48,22 @@ class _Late(ModuleType):
     """A module that is loaded when a name of it is asked for. The library's LazyLoader loads at the second import."""
 
     def __getattr__(self, name: str) -> Any:
-        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary module
-        spec = self.__spec__
-        assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
-        spec.loader.exec_module(self)
+        with LOADING:
+            if type(self) is _Late:  # else another thread has loaded it
+                self.__class__ = _Loading  # type: ignore[assignment]  # its own parts may ask it for names
+                spec = self.__spec__
+                assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
+                spec.loader.exec_module(self)
+                self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary module
         return getattr(self, name)
+
+
+class _Loading(ModuleType):
+    """A module that a thread is loading. Others that ask for a name wait for it, as they would behind an import."""
+
+    def __getattr__(self, name: str) -> Any:
+        with LOADING:
+            return ModuleType.__getattribute__(self, name)
 
 
 def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]) -> None:
@@ -64,8 +78,9 @@ def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]
 
 
 def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object:
-    if type(module) is _Late:  # else it was loaded, and has its own
-        delattr(module, function)
+    with LOADING:
+        if type(module) is _Late:  # else it was loaded, and has its own
+            vars(module).pop(function, None)
     return getattr(module, function)(*args, **named)
 
 
