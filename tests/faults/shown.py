@@ -14,11 +14,15 @@ MARK = "§"  # begins all that the model says, and nothing that the daemon says
 
 @dataclass(slots=True)
 class Item:
-    """A message or a call; `text` is all of a message, `ends` what a call was said to have come to."""
+    """A message or a call; `text` is all of a message, `ends` what a call was said to have come to, one by one.
+
+    `most`: how often it can have ended; what failed in the sandbox may be asked about and run once more.
+    """
 
     kind: str
     text: str = ""
     ends: list[str] = field(default_factory=list)
+    most: int = 1
 
 
 @dataclass(slots=True)
@@ -98,6 +102,8 @@ def _stored(history: Sequence[Message]) -> Iterator[tuple[str, tuple[int, Item]]
                 yield event["item_id"], (seq, Item("agent", event["message"], [event.get("cut") or ""]))
             case "exec_command_end":
                 calls[event["item_id"]][1].ends.append("failed" if event["exit_code"] else "completed")
+            case "exec_approval_request" if event["retry"]:
+                calls[event["item_id"]][1].most += 1
             case kind if kind in BEGINS_CALL and event["item_id"] not in calls:
                 calls[event["item_id"]] = (seq, Item("call"))
                 yield event["item_id"], calls[event["item_id"]]
@@ -109,7 +115,8 @@ def _is_own(view: View, item: Item) -> bool:
 
 def _differences(name: str, shown: Item, stored: Item) -> Iterator[str]:
     if shown.kind == "call":
-        if len(shown.ends) != 1 or (stored.ends and shown.ends != stored.ends):
+        last = stored.ends[-1:] or shown.ends[-1:]
+        if not 1 <= len(shown.ends) <= stored.most or shown.ends[-1:] != last:
             yield f"{name} ended {stored.ends or 'without having run'}, shown {shown.ends}"
     elif "lost" in stored.ends:
         if not shown.text.startswith(stored.text):

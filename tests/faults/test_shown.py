@@ -12,7 +12,7 @@ HISTORY = [
     for seq, event in enumerate(
         (
             {"type": "user_message", "kind": "plain", "item_id": "u1", "message": f"{MARK}ask"},
-            {"type": "exec_approval_request", "item_id": "c1"},
+            {"type": "exec_approval_request", "item_id": "c1", "retry": False},
             {"type": "exec_command_begin", "item_id": "c1"},
             {"type": "exec_command_end", "item_id": "c1", "exit_code": 0},
             {"type": "agent_message", "item_id": "m1", "message": f"{MARK}one two"},

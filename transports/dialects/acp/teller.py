@@ -80,7 +80,7 @@ class Teller(Struct, eq=False):
             yield from self.calls.end_all()
         elif record.type in self.TOLD:
             yield from self.TOLD[record.type](self, event, record)
-        elif record.type in ev.APPROVAL_REQUESTS and self.replays:
+        elif record.type in ev.APPROVAL_REQUESTS:
             yield from self._asked(event)
 
     def delta(self, delta: ev.Delta) -> Told:
