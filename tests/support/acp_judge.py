@@ -1,4 +1,4 @@
-"""The judge of every message that we send in ACP: the models of the official Python SDK, and no member beside them."""
+"""The judge of all that we send in ACP: the models of the official Python SDK, and no member beside them."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def output(text: str) -> tuple[Content, ...]:
 
 def title(text: str) -> str:
     """One line of bounded length, in which nothing is hidden."""
-    line = visible(" ".join(text.split()))
+    line = visible(" ".join(text.split())) or "A call without a name"
     return line if len(line) <= TITLE_LENGTH else f"{line[:TITLE_LENGTH]}…"
 
 

@@ -44,7 +44,7 @@ class SessionSink(Struct, eq=False):
             for update in teller.delta(delta):
                 state.tell(session, update)
         state.questions.heed_pending(slice_, self._put)
-        if teller.calls.tails and not session.resting:
+        if teller.calls.grown and not session.resting:
             tell_output(state, session)
         state.release(session, session.seq)
 
@@ -99,7 +99,7 @@ def tell_settings(state: AcpState, session: Session) -> None:
 
 def tell_output(state: AcpState, session: Session) -> None:
     """Tell the ends of outputs that have grown, and no more for a while."""
-    session.resting = bool(session.teller.calls.tails)
+    session.resting = bool(session.teller.calls.grown)
     for update in session.teller.calls.tail_updates():
         state.tell(session, update)
     if session.resting:

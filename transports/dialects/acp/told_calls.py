@@ -31,7 +31,8 @@ class ToldCalls(Struct, eq=False):
     open: dict[str, u.Tool] = field(default_factory=dict)  # those that are not over, as they were told
     over: Bounded[str, u.Status] = field(default_factory=Bounded)  # one may be asked about again: to run once more
     shown: set[str] = field(default_factory=set)  # those that have a terminal
-    tails: dict[str, str] = field(default_factory=dict)  # output to be told, of those that have none
+    tails: dict[str, str] = field(default_factory=dict)  # the ends of the output of those that have none
+    grown: set[str] = field(default_factory=set)  # those whose end was not told yet
     decoders: dict[str, codecs.IncrementalDecoder] = field(default_factory=dict)
     asked: Bounded[str, str] = field(default_factory=Bounded)  # those that end with their question
 
@@ -41,9 +42,9 @@ class ToldCalls(Struct, eq=False):
 
     def tail_updates(self) -> Told:
         """The ends of outputs that have grown."""
-        tails, self.tails = self.tails, {}
-        for call, text in tails.items():
-            yield u.Tool(call, content=(*self._diffs(call), calls.fenced(text)))
+        for call in sorted(self.grown):
+            yield u.Tool(call, content=(*self._diffs(call), calls.fenced(self.tails[call])))
+        self.grown.clear()
 
     def wait(self, tool: u.Tool, approval: str | None) -> Told:
         """A call waits for the answer to a question. `approval`: it is about nothing else, and ends with it."""
@@ -65,12 +66,14 @@ class ToldCalls(Struct, eq=False):
             yield u.Tool(call, screen=u.ScreenWrote(text))
         elif text and (call in self.open or self.continues):
             self.tails[call] = (self.tails.get(call, "") + text)[-TAIL_LENGTH:]
+            self.grown.add(call)
 
     def end_all(self) -> Told:
         """Nothing of a turn is open behind its end."""
         for call in list(self.open):
             yield from self._ends(u.Tool(call, status="failed"))
         self.tails.clear()
+        self.grown.clear()
         self.decoders.clear()
 
     # --- events ---------------------------------------------------------------------------------------------------
@@ -92,6 +95,7 @@ class ToldCalls(Struct, eq=False):
         known = self.open.pop(tool.call, None)
         self.over[tool.call] = tool.status or "completed"
         self.tails.pop(tool.call, None)
+        self.grown.discard(tool.call)
         if tool.call in self.shown:
             self.shown.discard(tool.call)
             code = exit_code if exit_code is not None else int(tool.status == "failed")

@@ -43,7 +43,7 @@ def test_each_type_of_event_is_told_or_left_out_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize("kind", ev.DURABLE_EVENTS, ids=ev.type_of)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data(), screens=st.booleans(), continues=st.booleans(), replays=st.booleans())
 def test_whatever_is_told_of_an_event_fits_the_schema(
     kind: type[ev.DurableEvent], data: st.DataObject, screens: bool, continues: bool, replays: bool
@@ -60,7 +60,7 @@ def test_whatever_is_told_of_an_event_fits_the_schema(
 
 
 @pytest.mark.parametrize("kind", ev.DELTAS, ids=ev.type_of)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_whatever_is_told_of_a_delta_fits_the_schema(kind: type[Any], data: st.DataObject) -> None:
     telling = teller(continues=True)
@@ -69,7 +69,7 @@ def test_whatever_is_told_of_a_delta_fits_the_schema(kind: type[Any], data: st.D
 
 
 @pytest.mark.parametrize("kind", ev.kinds_of(ev.ApprovalRequest), ids=ev.type_of)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_each_kind_of_question_has_a_call_of_its_own(kind: type[ev.ApprovalRequest], data: st.DataObject) -> None:
     request, telling = data.draw(event_of(kind)), teller()
