@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.stage import CONFIG, WIRE, Stage
+from tests.supervisor.agent.acp.scripted import agent_table
 from tests.support.acp_client import AcpClient, Json, SocketLine
 from tests.support.bridge import wait_until
 from tests.support.home import Home
@@ -190,3 +191,66 @@ def test_a_prompt_whose_turn_was_lost_is_cancelled_behind_a_message(own_stage: S
         assert [one["status"] for one in second.updates("tool_call_update")] == ["failed"]
         assert "method" not in second.lines[-1]
         assert len(own_stage.asked("sleep")) == 1
+
+
+# --- agents of others -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[Home]:
+    """A home whose conversations are carried out by another program that speaks ACP."""
+    config = 'agent = "scripted"\n' + agent_table("options=ask", "steering")
+    config += '[greenroom.mcp]\nmax_sandbox = "danger-full-access"\n'
+    home = Home(tmp_path / "home", config, env={"HOME": str(tmp_path)})
+    with home.daemon():
+        yield home
+
+
+def editor_of(home: Home, can: Json | None = None) -> AcpClient:
+    client = {"name": "bridge", "env": dict(home.env)}
+    return AcpClient(SocketLine(home.socket, {"client": client, "defaults": {"approval_policy": "on-request"}}), can)
+
+
+def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, work: Path) -> None:
+    with editor_of(scripted) as editor:
+        session = editor.new(work)
+        assert (
+            editor.turn(session, "think deep; then say hello; then plan A, B; then title Greetings") == "thoughthello"
+        )
+        assert editor.text("agent_thought_chunk")
+        assert [one["content"] for one in editor.updates("plan")[-1]["entries"]] == ["A", "B"]
+        assert editor.updates("session_info_update")[-1]["title"] == "Greetings"
+        assert editor.turn(session, "commands review, fix; then say done") == "done"
+        assert [one["name"] for one in editor.update("available_commands_update")["availableCommands"]]
+        options = {one["id"]: one for one in editor.updates("config_option_update")[-1]["configOptions"]}
+        assert options["agent"]["currentValue"] == "scripted"
+        assert [one["value"] for one in options["model"]["options"]] == ["small", "large"]
+
+
+def test_its_questions_have_its_own_options_and_its_files_are_shown(scripted: Home, work: Path) -> None:
+    with editor_of(scripted, SCREENS) as editor:
+        session = editor.new(work)
+        request = editor.prompt(session, f"ask touch {work}/made; then edit {work}/a.txt: hello")
+        question = editor.asked()
+        kinds = [one["kind"] for one in question["params"]["options"]]
+        chosen = question["params"]["options"][kinds.index("allow_once")]["optionId"]
+        editor.choose(question["id"], chosen)
+        assert editor.answer(request)["result"] == {"stopReason": "end_turn"}
+        assert (work / "made").exists()
+        diffs = [part for one in editor.updates() for part in one.get("content") or () if "newText" in part]
+        assert diffs[-1]["path"] == f"{work}/a.txt"
+        assert "hello" in diffs[-1]["newText"]
+        assert {one["status"] for one in editor.updates("tool_call_update") if "status" in one} <= {
+            *("in_progress", "completed"),
+        }
+
+
+def test_its_turn_is_cancelled_and_steered(scripted: Home, work: Path) -> None:
+    with editor_of(scripted) as editor:
+        session = editor.new(work)
+        request = editor.prompt(session, "say begun; then slow 300")
+        editor.update("agent_message_chunk")
+        words = [{"type": "text", "text": "hurry"}]
+        assert editor.result("_session/steering", sessionId=session, prompt=words) == {"outcome": "injected"}
+        editor.notify("session/cancel", sessionId=session)
+        assert editor.answer(request)["result"] == {"stopReason": "cancelled"}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
@@ -23,26 +24,31 @@ def late(): return "loaded"
 """
 
 
+class Gates(NamedTuple):
+    loading: threading.Event
+    go_on: threading.Event
+
+
 @pytest.fixture
-def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, threading.Event]]:
-    """The module, not loaded yet, and a gate in the middle of its code."""
+def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, Gates]]:
+    """The module, not loaded yet, and gates in the middle of its code."""
     (tmp_path / f"{NAME}.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
-    loading, go_on = gates = (threading.Event(), threading.Event())
-    monkeypatch.setattr(sys, "late_gates", gates, raising=False)
+    loading, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(sys, "late_gates", (loading, go_on), raising=False)
     late_imports._load_late(NAME, None, ("late",))
-    threading.Thread(target=lambda: loading.wait(WAIT_S) and threading.Timer(0.05, go_on.set).start()).start()
-    yield sys.modules[NAME], loading
+    yield sys.modules[NAME], Gates(loading, go_on)
     del sys.modules[NAME]
 
 
 def test_threads_that_ask_a_module_for_names_while_one_loads_it_wait_for_it(
-    late: tuple[ModuleType, threading.Event],
+    late: tuple[ModuleType, Gates],
 ) -> None:
-    module, loading = late
+    module, gates = late
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(lambda: module.its_own)
-        assert loading.wait(WAIT_S)
+        assert gates.loading.wait(WAIT_S)
+        threading.Timer(0.05, gates.go_on.set).start()  # behind what is asked now; who comes later finds it loaded
         others = [pool.submit(lambda: module.its_own), pool.submit(module.late), pool.submit(module.late)]
         assert first.result(WAIT_S) is others[0].result(WAIT_S)
         assert [one.result(WAIT_S) for one in others[1:]] == ["loaded", "loaded"]

@@ -16,7 +16,7 @@ LOGIN = "greenroom-login"  # the id of our only method to authenticate
 METHODS_TO_AUTHENTICATE = ("authenticate", "auth/login")  # of version 1, of version 2
 NAME = "Set up a model or an agent"
 ASKS = "Asks for a provider's key, or starts an agent's own login, in a terminal."
-ELSEWHERE = "Run `greenroom login` in a terminal: it asks for a provider's key, or starts an agent's own login."
+ELSEWHERE = "Run `greenroom login` in a terminal, for a provider's key or an agent's own login."
 META = {"steering": {"supported": True}, "greenroom": {"cursor": True, "ifBusy": ["steer", "enqueue", "reject"]}}
 
 

@@ -114,7 +114,7 @@ def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) ->
     width = max(WIDTH[offers.widest], WIDTH[now])
     presets = [Choice(key, one.name, one.description) for key, one in PRESETS.items() if WIDTH[one.sandbox] <= width]
     other = [Choice(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
-    yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "What it may do, and when it asks.")
+    yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "The permissions, and when a person is asked.")
     yield from _model(settings, offers, theirs)
     yield from _thought_level(settings, theirs)
     agent = settings.agent or OWN_AGENT
