@@ -162,7 +162,7 @@ def test_an_editor_sees_a_daemon_that_is_killed_as_a_pause(
         restarts(tmp_path, model, row, 5)
 
 
-@pytest.mark.soak(takes_s=300)
+@pytest.mark.soak(takes_s=120)
 def test_a_thousand_random_steps_leave_all_with_the_same_history(
     tmp_path: Path, model: ModelServer, measure: Measure
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_thousand_random_steps_leave_all_with_the_same_history(
         walk(tmp_path, model, row, 1_000, seed=2)
 
 
-@pytest.mark.soak(takes_s=240)
+@pytest.mark.soak(takes_s=360)
 def test_a_hundred_restarts_under_an_open_editor_lose_nothing(
     tmp_path: Path, model: ModelServer, measure: Measure
 ) -> None:
