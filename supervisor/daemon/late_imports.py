@@ -60,7 +60,10 @@ def _load(module: ModuleType) -> None:
         assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
         if type(module) is _Late and spec.name not in _begun:
             _begun.add(spec.name)
-            spec.loader.exec_module(module)
+            try:
+                spec.loader.exec_module(module)
+            finally:
+                _begun.discard(spec.name)  # one that could not be read, for want of a descriptor, is tried again
             module.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary one
 
 

@@ -1,39 +1,55 @@
-"""Modules that are loaded late are loaded whole, whichever threads ask for them first."""
+"""A module that is loaded at its first use, by threads that want it at the same moment."""
 
-import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
-PROGRAM = """
-import sys, threading
-from supervisor.daemon.late_imports import load_late
-load_late()
-import importlib.metadata, shutil, zoneinfo
-sys.setswitchinterval(1e-6)  # so that threads meet in the middle of it
-gate, failed = threading.Barrier(8), []
+from supervisor.daemon import late_imports
 
-def ask():
-    gate.wait()
-    try:
-        {use}
-    except Exception as error:
-        failed.append(repr(error))
-
-threads = [threading.Thread(target=ask) for _ in range(8)]
-for one in threads:
-    one.start()
-for one in threads:
-    one.join()
-sys.exit(str(failed) if failed else 0)
+NAME = "module_that_a_test_loads_late"
+WAIT_S = 20.0
+SOURCE = """
+import sys
+loading, go_on = sys.late_gates
+loading.set()
+assert go_on.wait(20)
+from module_that_a_test_loads_late import go_on as its_own
+def late(): return "loaded"
 """
 
 
-@pytest.mark.parametrize(
-    "use", ["shutil.which('sh')", "importlib.metadata.entry_points(group='none')", "zoneinfo.ZoneInfo('UTC')"]
-)
-def test_threads_that_use_a_module_first_at_once_all_find_it_whole(use: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(use=use)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+class Gates(NamedTuple):
+    loading: threading.Event
+    go_on: threading.Event
+
+
+@pytest.fixture
+def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, Gates]]:
+    """The module, not loaded yet, and gates in the middle of its code."""
+    (tmp_path / f"{NAME}.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    loading, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(sys, "late_gates", (loading, go_on), raising=False)
+    late_imports._load_late(NAME, None, ("late",))
+    yield sys.modules[NAME], Gates(loading, go_on)
+    del sys.modules[NAME]
+
+
+def test_threads_that_ask_a_module_for_names_while_one_loads_it_wait_for_it(
+    late: tuple[ModuleType, Gates],
+) -> None:
+    module, gates = late
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(lambda: module.its_own)
+        assert gates.loading.wait(WAIT_S)
+        threading.Timer(0.05, gates.go_on.set).start()  # behind what is asked now; who comes later finds it loaded
+        others = [pool.submit(lambda: module.its_own), pool.submit(module.late), pool.submit(module.late)]
+        assert first.result(WAIT_S) is others[0].result(WAIT_S)
+        assert [one.result(WAIT_S) for one in others[1:]] == ["loaded", "loaded"]
+    assert type(module) is ModuleType

@@ -28,6 +28,7 @@ from transports.jsonrpc import JsonObject
 from transports.requests import Fork, GiveServers, ListAgents, ReadConfig, ReadHistory, RememberEnvironment
 
 PAGE = 100  # sessions of a list
+LOOK_BACK = 200  # events before the place of a client that reads on; a call that waits is rarely older
 RESUME_BYTES = 1 << 20  # of events, in which calls that run and commands of the agent are found
 
 
@@ -96,13 +97,13 @@ def attach(call: AcpCall, given: p.Attach) -> Script[JsonObject]:
     session.opening = False
     _enter(state, conversation, given.mcp_servers)
     try:
-        yield from _attach(state, session, given.after)
+        yield from _attach(state, session, given.after, LOOK_BACK)
     except InvalidInput as beyond:  # a power cut took events that the client has seen
         last = beyond.details.get("last_seq")
         if not isinstance(last, int):
             state.close(conversation)
             raise
-        yield from _attach(state, session, last)
+        yield from _attach(state, session, last, LOOK_BACK)
     except GreenroomError:
         state.close(conversation)
         raise
@@ -186,10 +187,11 @@ def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]
     return records
 
 
-def _attach(state: AcpState, session: Session, after: int) -> Script[Summary]:
+def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Script[Summary]:
+    """Begin to read behind `after`. `back`: events before that are read, too, for the calls that they leave open."""
     reader = state.readers.new(session.conversation, SessionSink(state, session))
-    session.reader, session.seq = reader, after
-    attached = yield from state.readers.attach(reader, after)
+    session.reader, session.seq, session.known = reader, after, after
+    attached = yield from state.readers.attach(reader, max(0, after - back))
     session.teller.take_over(attached.summary)
     return attached.summary
 

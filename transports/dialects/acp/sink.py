@@ -29,6 +29,9 @@ class SessionSink(Struct, eq=False):
             teller.begin_anew()
         for record in slice_.records:
             updates = list(teller.take(record))
+            if record.seq <= session.known:
+                teller.changed = False
+                continue
             for at, update in enumerate(updates, 1):  # it is there with its last update, and not before
                 state.tell(session, update, record.seq if at == len(updates) else session.seq)
             session.seq = record.seq

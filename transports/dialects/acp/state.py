@@ -40,7 +40,8 @@ class HeldAnswer(Struct, frozen=True):
 class Session(Struct, eq=False):
     """A conversation that the client has open. `opening`: a request that opens it is not answered yet.
 
-    `seq`: the last stored event that the client has. `cancels`: cancellations that are under way.
+    `seq`: the last stored event that the client has. `known`: those up to here it had before; they are read for what
+    they leave open, and not told. `cancels`: cancellations that are under way.
     """
 
     conversation: ConversationId
@@ -48,6 +49,7 @@ class Session(Struct, eq=False):
     reader: SinkReader | None = None
     opening: bool = True
     seq: int = 0
+    known: int = 0
     cancels: int = 0
     resting: bool = False  # the output of its commands was told a moment ago
     held: tuple[HeldAnswer, ...] = ()

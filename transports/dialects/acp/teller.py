@@ -26,6 +26,7 @@ from transports.question import drawn
 
 LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
 
+FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
 Event = Mapping[str, object]
 Told = Iterator[u.Update]
 
@@ -80,8 +81,6 @@ class Teller(Struct, eq=False):
             yield from self.calls.end_all()
         elif record.type in self.TOLD:
             yield from self.TOLD[record.type](self, event, record)
-        elif record.type in ev.APPROVAL_REQUESTS and self.replays:
-            yield from self._asked(event)
 
     def delta(self, delta: ev.Delta) -> Told:
         match delta:
@@ -168,11 +167,11 @@ class Teller(Struct, eq=False):
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
 
-    def _asked(self, event: Event) -> Told:
-        """A question in a history: its call. If it still waits, it is put when the reader begins."""
+    def _asked(self, event: Event, _: Record) -> Told:
+        """The call of a question, which is put behind it; in a history, when the reader begins and it still waits."""
         request = ev.durable_adapter.validate_python(event)
-        if isinstance(request, ev.ApprovalRequest) and not isinstance(request, ev.ElicitationApprovalRequest):
-            yield from self.asks(request)
+        assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
+        yield from self.asks(request)
 
     # --- the session ----------------------------------------------------------------------------------------------
 
@@ -220,6 +219,7 @@ class Teller(Struct, eq=False):
         yield from self._remark(str(event.get("note") or ""), record)
 
     TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
+        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _asked),
         "session_configured": _configured,
         "user_message": _user,
         "agent_message": _message,
@@ -274,7 +274,7 @@ def _block(item: InputItem) -> u.Block:
 
 DELTAS = frozenset(ev.type_of(kind) for kind in ev.DELTAS)
 LEFT_OUT: Mapping[str, str] = {
-    **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS), "put as a question, behind its call"),
+    FORM: "put as a question",
     **dict.fromkeys(("input_queued", "input_edited", "input_moved"), "told when a turn takes the input"),
     "input_withdrawn": "its sender gets the answer to its prompt",
     "queue_resumed": "the turns that follow are told",

@@ -29,7 +29,7 @@ class ToldCalls(Struct, eq=False):
     screens: bool = False
     continues: bool = False
     open: dict[str, u.Tool] = field(default_factory=dict)  # those that are not over, as they were told
-    over: Bounded[str, None] = field(default_factory=Bounded)
+    over: Bounded[str, u.Status] = field(default_factory=Bounded)  # one may be asked about again: to run once more
     shown: set[str] = field(default_factory=set)  # those that have a terminal
     tails: dict[str, str] = field(default_factory=dict)  # the ends of the output of those that have none
     grown: set[str] = field(default_factory=set)  # those whose end was not told yet
@@ -52,7 +52,7 @@ class ToldCalls(Struct, eq=False):
             self.asked[approval] = tool.call
         if tool.call not in self.open:
             self.open[tool.call] = tool
-            yield replace(tool, first=True)
+            yield replace(tool, first=tool.call not in self.over)
 
     def delta(self, delta: ev.ExecCommandOutputDelta | ev.ToolUseDelta) -> Told:
         call = delta.item_id or delta.call_id
@@ -87,13 +87,13 @@ class ToldCalls(Struct, eq=False):
         if cwd is not None and self.screens:
             self.shown.add(tool.call)
             told = replace(tool, content=(u.Screen(tool.call),), screen=u.ScreenBegan(cwd))
-        first = tool.call not in self.open
+        first = tool.call not in self.open and tool.call not in self.over
         self.open[tool.call] = tool
         yield replace(told, first=first)
 
     def _ends(self, tool: u.Tool, exit_code: int | None = None) -> Told:
         known = self.open.pop(tool.call, None)
-        self.over[tool.call] = None
+        self.over[tool.call] = tool.status or "completed"
         self.tails.pop(tool.call, None)
         self.grown.discard(tool.call)
         if tool.call in self.shown:
@@ -153,7 +153,8 @@ class ToldCalls(Struct, eq=False):
         call, failed = calls.call_of(event), cast("dict[str, str] | None", event.get("failed"))
         if call in self.open:
             content: tuple[u.Content, ...] = (u.Text(failed["message"]),) if failed else ()
-            yield from self._ends(u.Tool(call, status="failed" if failed else "completed", content=content))
+            came_to = self.over.get(call, "completed")  # it was not run once more
+            yield from self._ends(u.Tool(call, status="failed" if failed else came_to, content=content))
         elif failed and call not in self.over:
             said = calls.title(failed["message"])
             yield from self._ends(u.Tool(call, title=said, kind="other", status="failed"))

@@ -282,3 +282,48 @@ def test_a_command_that_was_approved_goes_on_as_the_call_that_was_asked_for() ->
     house.settle()
     assert [each["status"] for each in editor.updates("tool_call_update")] == ["in_progress"]
     assert len(editor.updates("tool_call")) == 1
+
+
+def test_an_editor_that_reads_on_knows_the_call_whose_question_waits() -> None:
+    house = daemon()
+    first = Editor(house, "first")
+    one = running(first)
+    wants_to_run(house, one)
+    second = Editor(house, "second")
+    second.result("_greenroom/attach", sessionId=one, after=first.seqs()[-1])
+    assert second.updates("tool_call") == []
+    assert [each["params"]["toolCall"]["toolCallId"] for each in second.questions()] == ["i-a1"]
+    second.choose(second.questions()[0]["id"], "approved")
+    begin = ev.ExecCommandBegin(call_id=CallId("call1234"), command=("git",), cwd=Path("/w"), item_id=ItemId("i-a1"))
+    house.say(one, begin)
+    house.settle()
+    assert (second.updates("tool_call"), len(second.updates("tool_call_update"))) == ([], 1)
+
+
+def test_a_call_that_waits_over_the_end_of_its_turn_is_ended_for_who_reads_on() -> None:
+    house = daemon()
+    first = Editor(house, "first")
+    one = running(first)
+    wants_to_run(house, one)
+    at = first.seqs()[-1]
+    house.finish(one, "")
+    house.settle()
+    second = Editor(house, "second")
+    second.result("_greenroom/attach", sessionId=one, after=at)
+    assert [each["status"] for each in second.updates("tool_call_update")] == ["failed"]
+
+
+def test_what_may_run_once_more_is_no_new_call_and_stays_failed_if_it_may_not() -> None:
+    house = daemon()
+    editor = Editor(house)
+    one = running(editor)
+    named: Any = {"call_id": CallId("call1234"), "item_id": ItemId("i-a1")}
+    house.say(one, ev.ToolCall(**named, name="shell", arguments="{}"))
+    house.say(one, ev.ExecCommandBegin(**named, command=("git",), cwd=Path("/w")))
+    house.say(one, ev.ExecCommandEnd(**named, exit_code=1))
+    wants_to_run(house, one)
+    editor.choose(editor.questions()[0]["id"], "denied")
+    house.say(one, ev.ToolOutput(**named, output="it failed"))
+    house.settle()
+    assert len(editor.updates("tool_call")) == 1
+    assert [each["status"] for each in editor.updates("tool_call_update")][-1] == "failed"
