@@ -169,6 +169,30 @@ class RememberEnvironment(Struct, frozen=True):
     conversation: ConversationId
 
 
+class GivenServer(Struct, frozen=True):
+    """An MCP server that a client wants its conversation's agent to have."""
+
+    name: str
+    kind: Literal["stdio", "http", "sse"] = "stdio"
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class GiveServers(Struct, frozen=True):
+    """The conversation's agent has these servers from now on, beside those of the config. It has no answer."""
+
+    conversation: ConversationId
+    servers: tuple[GivenServer, ...]
+
+
+class ListServers(Query[Plain], frozen=True):
+    """{servers}: those that clients have given the conversation, by name and command; no secret."""
+
+    conversation: ConversationId
+
+
 class ReadHistory(Query[HistoryRead], frozen=True):
     """Stored events after a seq, or the last ones before a seq."""
 
@@ -372,6 +396,8 @@ SupervisorRequest = (
     | Permit
     | AlterSettings
     | RememberEnvironment
+    | GiveServers
+    | ListServers
     | ReadHistory
     | ReadNews
     | FindAsked

@@ -116,6 +116,11 @@ class Services:
                 if client.env:
                     self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
+            case ask.GiveServers():
+                self._engine.given.give(request.conversation, request.servers)
+                return None
+            case ask.ListServers():
+                return ask.Plain({"servers": self._engine.given.of(request.conversation).told()})
             case ask.ReadHistory():
                 return await self._histories.read(request)
             case ask.ReadNews():
