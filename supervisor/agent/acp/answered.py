@@ -3,7 +3,7 @@
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.given_servers import ASKER
+from supervisor.agent.given_rules import ASKER
 from supervisor.agent.tool_lines import line_of_command
 
 MOST = 64  # questions that are told; an agent that asks more at once gets the last of them

@@ -15,7 +15,8 @@ from supervisor.agent.acp.capabilities import Capabilities
 from supervisor.agent.acp.confinement import is_confined
 from supervisor.agent.acp.permissions import Deadline
 from supervisor.agent.acp.telling import History
-from supervisor.agent.given_servers import Asked, Given, GivenServers, Where, beside, left_out, settle, where
+from supervisor.agent.given_rules import Asked, Where, beside, left_out, settle, where
+from supervisor.agent.given_servers import Given, GivenServers
 from supervisor.agent.turn import ApprovalAnswer, Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from transports.requests import GivenServer

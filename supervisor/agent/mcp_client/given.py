@@ -11,7 +11,8 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agent.entering import in_a_thread
-from supervisor.agent.given_servers import Asked, Given, GivenServers, Where, beside, left_out, settle, where
+from supervisor.agent.given_rules import Asked, Where, beside, left_out, settle, where
+from supervisor.agent.given_servers import Given, GivenServers
 from supervisor.agent.mcp_client.connections import Place
 from supervisor.agent.processes.command import Command
 from supervisor.agent.sandbox.confined import Confined

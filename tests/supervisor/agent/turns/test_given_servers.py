@@ -12,6 +12,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from supervisor.agent.given_rules import told
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent.commands import ON_LINUX
 from tests.supervisor.agent.mcp_client.test_http import TOKEN, listening
@@ -292,9 +293,9 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
     decide(one, Decision.APPROVED)
     decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
     one.result(begun)
-    told = harness.engine.given.of(one.conversation).told()
-    assert SECRET not in json.dumps(told)
-    assert told[2]["url"] == "http://127.0.0.1:1/mcp"
+    listed = told(harness.engine.given.of(one.conversation))
+    assert SECRET not in json.dumps(listed)
+    assert listed[2]["url"] == "http://127.0.0.1:1/mcp"
     harness.stop()
     try:
         assert files_with(harness.home, SECRET) == []
