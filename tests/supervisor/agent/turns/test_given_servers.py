@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.given_rules import told
 from tests.faults.daemon_harness import until
+from tests.supervisor.agent.acp.alive import alive, odd_seconds, wait_gone
 from tests.supervisor.agent.commands import ON_LINUX
 from tests.supervisor.agent.mcp_client.test_http import TOKEN, listening
 from tests.supervisor.agent.mcp_client.test_http import port as port  # noqa: PLC0414  # a fixture
@@ -24,6 +26,7 @@ from tests.support.given_servers import SCRIPTED, SECRET, files_with, give, prog
 from tests.support.model_server import ModelServer
 from transports.requests import GivenServer
 
+ROOT = Path(__file__).parents[4]
 SSE = "server-sent events as a transport were given up in 2025; give it as `http`"
 ASKS = {"approval_policy": ApprovalPolicy.ON_REQUEST, "sandbox": WorkspaceWrite()}
 CONFINED = {"approval_policy": ApprovalPolicy.NEVER, "sandbox": WorkspaceWrite()}
@@ -301,6 +304,24 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
         assert files_with(harness.home, SECRET) == []
     finally:
         harness._start()
+
+
+@ON_LINUX
+def test_a_killed_daemon_leaves_no_given_server_and_no_value_in_its_log(tmp_path: Path, server: ModelServer) -> None:
+    word = odd_seconds()
+    command = (sys.executable, "-m", "tests.support.giving_engine", str(tmp_path), server.base_url, SECRET, word)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stdout is not None
+        try:
+            assert daemon.stdout.readline() == "used\n"
+            assert len([pid for pid in alive(word) if pid != daemon.pid]) >= 2
+            daemon.kill()
+            daemon.wait()
+            wait_gone(word)
+        finally:
+            daemon.kill()
+    assert "mcp_server" in (tmp_path / "everything.log").read_text()
+    assert files_with(tmp_path, SECRET) == []
 
 
 def test_the_transcript_stays_well_formed_with_a_question_before_the_first_request(
