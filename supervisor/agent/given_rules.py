@@ -15,13 +15,13 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, Settings
-from supervisor.agent.given_servers import Given
+from supervisor.agent.given_servers import Given, GivenServers
 from supervisor.agent.turn import ApprovalAnswer
+from transports.question import OURSELVES, command_line
 from transports.requests import GivenServer
 
 MOST = 32  # servers of one conversation
 LONGEST = 4096  # characters of a command: a person reads it
-ASKER = "greenroom"  # in the question: no agent asks it
 HASH = 8  # characters that tell one set of servers in a turn from another
 
 Put = Callable[[ev.ApprovalRequest], Awaitable[ApprovalAnswer]]
@@ -109,14 +109,14 @@ class Asked(Struct, frozen=True):
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
 
 
-async def settle(given: Given, programs: Sequence[GivenServer], asked: Asked, put: Put) -> str:
+async def settle(store: GivenServers, given: Given, programs: Sequence[GivenServer], asked: Asked, put: Put) -> str:
     """Have a person decide, in one question, what is not decided yet. Returns a line about a no; empty: none."""
     async with given.asking:
         servers = [one for one in programs if given.decision(one) is None]
         if not servers:
             return ""
         answer = await put(question(servers, asked))
-        given.decided += [(one, answer.approved) for one in servers]
+        await store.decide(given, servers, approved=answer.approved)
     if answer.approved:
         return ""
     because = f", because: {answer.reason}" if answer.reason else ""
@@ -125,11 +125,11 @@ async def settle(given: Given, programs: Sequence[GivenServer], asked: Asked, pu
 
 def question(servers: Sequence[GivenServer], asked: Asked) -> ev.ToolUseApprovalRequest:
     """Return the question, whose item is the same in a later life of the turn."""
-    facts = _storable(json.dumps([shown(one) for one in servers], ensure_ascii=False))
+    facts = _storable(json.dumps([_asked_about(one) for one in servers], ensure_ascii=False))
     mark = sha256(facts.encode()).hexdigest()[:HASH]
     return ev.ToolUseApprovalRequest(
         call_id=CallId(f"mcp-servers-{mark}"),
-        agent=ASKER,
+        agent=OURSELVES,
         title=f"start {_named(servers)} that a client gives this conversation, outside the sandbox",
         kind="execute",
         arguments=facts,
@@ -140,6 +140,10 @@ def question(servers: Sequence[GivenServer], asked: Asked) -> ev.ToolUseApproval
         deadline_s=asked.deadline_s,
         default=asked.default,
     )
+
+
+def _asked_about(one: GivenServer) -> dict[str, object]:
+    return {"name": one.name, "command": command_line(one.command), "variables": sorted(one.env)}
 
 
 def _named(servers: Sequence[GivenServer]) -> str:

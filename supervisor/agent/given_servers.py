@@ -5,7 +5,7 @@ what may be done with them is in given_rules.py.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import structlog
 from msgspec import Struct, field
@@ -18,6 +18,12 @@ KEPT = 4096  # conversations; as many as have an environment of their own
 KEPT_BYTES = 16 << 20  # of what all of them were given
 
 log = structlog.get_logger()
+
+Protect = Callable[[], Awaitable[None]]
+
+
+async def unprotected() -> None:
+    """Protect nothing, where there is no sandbox."""
 
 
 class Given(Struct, eq=False):
@@ -40,7 +46,9 @@ class Given(Struct, eq=False):
 
 
 class GivenServers:
-    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(self, protect: Protect = unprotected, kept_bytes: int = KEPT_BYTES) -> None:
+        """`protect` closes what `programs` names to commands and patches."""
+        self._protect = protect
         self._kept_bytes = kept_bytes
         self._of: dict[ConversationId, Given] = {}
         self._size = 0  # of all of them
@@ -62,6 +70,17 @@ class GivenServers:
 
     def of(self, conversation: ConversationId) -> Given:
         return self._of.get(conversation) or Given()
+
+    async def decide(self, given: Given, servers: Sequence[GivenServer], *, approved: bool) -> None:
+        """Note an answer. What is to run outside the sandbox can't be changed from the inside when this returns."""
+        given.decided += [(one, approved) for one in servers]
+        if approved:
+            await self._protect()
+
+    def programs(self) -> tuple[str, ...]:
+        """Return the words of the commands that are approved. Any thread."""
+        decided = (each for given in list(self._of.values()) for each in tuple(given.decided))
+        return tuple(word for one, approved in decided if approved for word in one.command)
 
     def forget(self, conversation: ConversationId) -> None:
         self._drop(conversation)

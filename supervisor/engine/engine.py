@@ -101,8 +101,8 @@ class Engine:
         self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
-        self.given = GivenServers()
-        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ)
+        self.given = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
+        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ, self.given.programs)
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
         self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes them, on the loop

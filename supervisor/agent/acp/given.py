@@ -93,7 +93,7 @@ class ClientServers:
         asked = Asked(
             order.turn, lambda: approval_in(order.conversation, token_hex(6)), deadline.after_s, deadline.default
         )
-        if refused := await settle(given, programs, asked, put):
+        if refused := await settle(self._given, given, programs, asked, put):
             turn.emit(ev.BackgroundEvent(message=refused))
 
 

@@ -48,7 +48,7 @@ class ClientServers:
         match self._where(work.settings):
             case Where.ASK:
                 asked = Asked(work.turn.order.turn, work.new_approval, work.deadline_s, work.default)
-                if refused := await settle(given, programs, asked, work.ask):
+                if refused := await settle(self._given, given, programs, asked, work.ask):
                     work.say(ev.BackgroundEvent(message=refused))
             case Where.NOWHERE:
                 notices += [left_out(one, NOT_CONFINED) for one in programs]

@@ -81,8 +81,7 @@ def test_one_question_is_asked_for_all_programs_and_it_shows_no_value(
     )
     assert json.loads(question.arguments)[0] == {
         "name": "toys",
-        "kind": "stdio",
-        "command": [sys.executable, SCRIPTED],
+        "command": f"{sys.executable} {SCRIPTED}",
         "variables": ["KEY"],
     }
     assert (question.agent, question.outside_sandbox) == ("greenroom", True)
@@ -137,6 +136,21 @@ def test_calls_of_its_tools_are_asked_about_as_those_of_the_config_s(
     decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
     one.result(begun)
     assert outputs(server) == ["x"]
+
+
+@ON_LINUX
+def test_a_program_that_runs_outside_can_t_be_changed_from_inside_the_sandbox(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    script = harness.workspace / "server.py"
+    script.write_text(Path(SCRIPTED).read_text())
+    one = harness.talk(**ASKS)
+    give(harness, one, GivenServer("toys", command=(sys.executable, str(script))))
+    begun = one.start('call shell ["sh", "-c", "echo pass > server.py"]; then; say done')
+    decide(one, Decision.APPROVED)
+    one.result(begun)
+    assert "Read-only file system" in outputs(server)[0]
+    assert script.read_text() == Path(SCRIPTED).read_text()
 
 
 @ON_LINUX
