@@ -21,6 +21,7 @@ from transports.question import OURSELVES, command_line
 from transports.requests import GivenServer
 
 MOST = 32  # servers of one conversation
+NAME = 100  # characters of one that are shown
 LONGEST = 4096  # characters of a command: a person reads it
 HASH = 8  # characters that tell one set of servers in a turn from another
 
@@ -56,7 +57,7 @@ def _unfit(one: GivenServer, found: Collection[str], configured: Collection[str]
 
 
 def left_out(one: GivenServer, why: str) -> str:
-    return f"MCP server {_storable(one.name[:100])}, which a client gives, is left out: {why}"
+    return f"MCP server {_line(one.name)}, which a client gives, is left out: {why}"
 
 
 def shown(one: GivenServer) -> dict[str, object]:
@@ -147,8 +148,13 @@ def _asked_about(one: GivenServer) -> dict[str, object]:
 
 
 def _named(servers: Sequence[GivenServer]) -> str:
-    names = _storable(", ".join(one.name for one in servers))
+    names = ", ".join(_line(one.name) for one in servers)
     return f"the MCP server{'s' if len(servers) > 1 else ''} {names}"
+
+
+def _line(name: str) -> str:
+    """Write a name of a client's on one line of readable length."""
+    return _storable(" ".join(name[:NAME].split()))
 
 
 def _storable(text: str) -> str:

@@ -17,11 +17,13 @@ from transports.requests import GivenServer
 
 def main(home: str, model_url: str, secret: str, word: str) -> None:
     configure(Path(home) / "everything.log", "debug")
-    nowhere = GivenServer("web", "http", url=f"http://127.0.0.1:1/?key={secret}", headers={"X-Key": secret})
+    headers = {"X-Key": secret}
+    nowhere = GivenServer("nowhere", "http", url=f"http://127.0.0.1:1/?key={secret}", headers=headers)
+    refusing = GivenServer("refusing", "http", url=f"{model_url}/mcp?key={secret}", headers=headers)
     with harness_at(Path(home), model_url) as harness:
         for sandbox in (DangerFullAccess(), WorkspaceWrite()):
             talk = harness.talk(sandbox=sandbox)
-            give(harness, talk, program("toys", "stays", word, KEY=secret), nowhere)
+            give(harness, talk, program("toys", "stays", word, KEY=secret), nowhere, refusing)
             talk.ask("call toys__echo {}; then; say done")
         print("used", flush=True)
         threading.Event().wait()

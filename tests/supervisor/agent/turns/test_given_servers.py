@@ -320,6 +320,52 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
         harness._start()
 
 
+def test_a_question_of_a_conversation_that_is_put_away_is_answered_and_not_asked_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with harness_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as harness:
+        one = harness.talk(**ASKS)
+        give(harness, one, program())
+        one.start("say hello", await_end=False)
+        question = one.wait(ev.ToolUseApprovalRequest)
+        harness.leave()
+        one.wait_parked()
+        one.attach()
+        one.decide(question.approval_id, Decision.APPROVED)
+        one.wait(ev.TaskComplete)
+        assert "toys__echo" in tools_of(server)
+        assert len(one.all(ev.ToolUseApprovalRequest)) == 1
+
+
+def test_an_interrupted_question_is_withdrawn_and_the_next_turn_asks_again(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    one = harness.talk(**ASKS)
+    give(harness, one, program())
+    begun = one.start("say hello")
+    one.wait(ev.ToolUseApprovalRequest)
+    one.interrupted(one.interrupt())
+    assert one.result(begun).ending is Ending.INTERRUPTED
+    begun = one.start("say hello")
+    decide(one, Decision.APPROVED, 2)
+    one.result(begun)
+    assert "toys__echo" in tools_of(server)
+
+
+def test_a_call_whose_server_is_taken_away_while_it_is_asked_about_fails(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    one = harness.talk(**ASKS)
+    give(harness, one, program())
+    begun = one.start(call("write", text="x"))
+    decide(one, Decision.APPROVED)
+    question = one.wait(ev.McpToolCallApprovalRequest)
+    give(harness, one)
+    one.decide(question.approval_id, Decision.APPROVED)
+    one.result(begun)
+    assert outputs(server) == ["toys write: the conversation does not have it any more"]
+
+
 @ON_LINUX
 def test_a_killed_daemon_leaves_no_given_server_and_no_value_in_its_log(tmp_path: Path, server: ModelServer) -> None:
     word = odd_seconds()
