@@ -62,17 +62,13 @@ class ClientServers:
         given = self._given.of(turn.order.conversation)
         found, notices = beside(given.servers, definition.mcp_servers)
         programs = [one for one in found.values() if one.kind == "stdio"]
-        refused: list[GivenServer] = []
-        match self._where(turn, definition):
-            case Where.ASK if programs:
-                await self._settle(given, programs, turn, waiting)
-                refused = [one for one in programs if not given.decision(one)]
-            case Where.NOWHERE:
-                refused = programs
-                notices += [left_out(one, NOT_CONFINED) for one in programs]
-            case _:
-                pass
+        place = self._where(turn, definition)
+        if place is Where.ASK and programs:
+            await self._settle(given, programs, turn, waiting)
+        if place is Where.NOWHERE:
+            notices += [left_out(one, NOT_CONFINED) for one in programs]
         turn.emit(*_news(given, notices))
+        refused = programs if place is Where.NOWHERE else [one for one in programs if given.decision(one) is False]
         return Handed(tuple(one for one in found.values() if one not in refused), given)
 
     @staticmethod

@@ -72,6 +72,8 @@ class ClientServers:
         server, outside = _configured(one), Place(conversation)
         if one.kind == "http":
             return Reach(server, outside)
+        if given.decision(one) is False:  # a no holds, whatever the settings are by now
+            return None
         match self._where(settings):
             case Where.ASK:
                 return Reach(server, outside) if given.decision(one) else None

@@ -56,8 +56,8 @@ class ServerTools:
     async def offered(self, work: Work) -> tuple[OfferedTool, ...]:
         """Return the tools of all servers that are ready or can be made so; a person is told of the others, once."""
         await self._given.settle(work, self._servers(work.settings))
-        reaches, around = self._reaches(work), self._around_of(work)
-        live: list[Connection] = []
+        reaches, live = self._reaches(work), list[Connection]()
+        around = self._around_of(work) if reaches else Around({})
         found = await asyncio.gather(*(self._listed(work, name, one, around, live) for name, one in reaches.items()))
         self._connections.end_of(work.turn.order.conversation, but=live)
         tools, left_out = offered((one for one in found if one is not None), self._taken)

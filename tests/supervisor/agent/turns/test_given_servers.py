@@ -12,7 +12,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
-from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.given_rules import told
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent.acp.alive import alive, odd_seconds, wait_gone
@@ -122,8 +122,10 @@ def test_a_no_is_told_in_a_line_and_the_turns_go_on_without(harness: EngineHarne
     assert notices(one) == [
         "the MCP server toys that a client gives: refused, because: not that one; the turn goes on without"
     ]
+    one.change(one.settings.model_copy(update={"sandbox": DangerFullAccess()}))
+    one.ask("say even more")
     assert len(one.all(ev.ToolUseApprovalRequest)) == 1
-    assert "toys__echo" not in tools_of(server)
+    assert "toys__echo" not in tools_of(server), "a no holds, whatever the settings are by then"
 
 
 def test_calls_of_its_tools_are_asked_about_as_those_of_the_config_s(
