@@ -170,18 +170,18 @@ class RememberEnvironment(Struct, frozen=True):
 
 
 class GivenServer(Struct, frozen=True):
-    """An MCP server that a client wants its conversation's agent to have."""
+    """An MCP server that a client wants a conversation's agent to have: a command, or an address."""
 
     name: str
-    kind: Literal["stdio", "http", "sse"] = "stdio"
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["stdio", "http", "sse"] = "stdio"
 
 
 class GiveServers(Struct, frozen=True):
-    """The conversation's agent has these servers from now on, beside those of the config. It has no answer."""
+    """The conversation's agent gets these MCP servers from now on, in place of those given before. No answer."""
 
     conversation: ConversationId
     servers: tuple[GivenServer, ...]

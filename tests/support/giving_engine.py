@@ -18,8 +18,8 @@ from transports.requests import GivenServer
 def main(home: str, model_url: str, secret: str, word: str) -> None:
     configure(Path(home) / "everything.log", "debug")
     headers = {"X-Key": secret}
-    nowhere = GivenServer("nowhere", "http", url=f"http://127.0.0.1:1/?key={secret}", headers=headers)
-    refusing = GivenServer("refusing", "http", url=f"{model_url}/mcp?key={secret}", headers=headers)
+    nowhere = GivenServer("nowhere", kind="http", url=f"http://127.0.0.1:1/?key={secret}", headers=headers)
+    refusing = GivenServer("refusing", kind="http", url=f"{model_url}/mcp?key={secret}", headers=headers)
     with harness_at(Path(home), model_url) as harness:
         for sandbox in (DangerFullAccess(), WorkspaceWrite()):
             talk = harness.talk(sandbox=sandbox)

@@ -81,10 +81,10 @@ def test_of_too_many_and_of_equal_names_the_first_count_and_the_others_are_told(
 
 def test_of_an_address_no_user_password_or_query_is_shown() -> None:
     one = GivenServer(
-        "web", "http", url="https://me:secret@mcp.example:1/x?key=secret#secret", headers={"K": "secret"}
+        "web", kind="http", url="https://me:secret@mcp.example:1/x?key=secret#secret", headers={"K": "secret"}
     )
     assert shown(one) == {"name": "web", "kind": "http", "url": "https://mcp.example:1/x", "headers": ["K"]}
-    assert shown(GivenServer("web", "http", url="https://[secret"))["url"] == "?"
+    assert shown(GivenServer("web", kind="http", url="https://[secret"))["url"] == "?"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.support.engine_harness import EngineHarness, Talk
 from tests.support.given_servers import SCRIPTED, SECRET, files_with, give, program
 from transports.requests import GivenServer
 
-WEB = GivenServer("web", "http", url="https://mcp.example/x", headers={"Authorization": SECRET})
+WEB = GivenServer("web", kind="http", url="https://mcp.example/x", headers={"Authorization": SECRET})
 AS_TOLD = {
     "name": "toys",
     "command": sys.executable,
@@ -48,7 +48,7 @@ def questions(talk: Talk) -> list[ev.ToolUseApprovalRequest]:
 def test_without_a_sandbox_an_agent_is_handed_programs_and_the_addresses_that_it_knows(tmp_path: Path) -> None:
     with scripted(tmp_path, "http") as harness:
         talk = talk_with(harness)
-        sse = GivenServer("old", "sse", url="https://mcp.example/sse")
+        sse = GivenServer("old", kind="sse", url="https://mcp.example/sse")
         give(harness, talk, program(KEY=SECRET), WEB, sse)
         headers = [{"name": "Authorization", "value": SECRET}]
         web = {"type": "http", "name": "web", "url": "https://mcp.example/x", "headers": headers}

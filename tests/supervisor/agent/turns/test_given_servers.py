@@ -225,7 +225,7 @@ def test_the_config_s_server_wins_over_one_of_the_same_name_and_that_is_said_onc
 ) -> None:
     with harness_at(tmp_path, server.base_url, tables=table()) as harness:
         one = harness.talk()
-        give(harness, one, program("toys", "dies"), GivenServer("old", "sse", url="http://127.0.0.1:1/sse"))
+        give(harness, one, program("toys", "dies"), GivenServer("old", kind="sse", url="http://127.0.0.1:1/sse"))
         one.ask(call("echo", text="the config's"))
         one.ask("say more")
         assert outputs(server) == ["the config's"]
@@ -238,9 +238,9 @@ def test_the_config_s_server_wins_over_one_of_the_same_name_and_that_is_said_onc
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (GivenServer("web", "http", url="http://mcp.example/x"), "is on another machine and not encrypted"),
-        (GivenServer("web", "http", url=f"ftp://{SECRET}@x/"), "its definition can't be used"),
-        (GivenServer("web", "http"), "no address is named"),
+        (GivenServer("web", kind="http", url="http://mcp.example/x"), "is on another machine and not encrypted"),
+        (GivenServer("web", kind="http", url=f"ftp://{SECRET}@x/"), "its definition can't be used"),
+        (GivenServer("web", kind="http"), "no address is named"),
         (GivenServer("web"), "no program is named"),
         (GivenServer("web", command=("x" * 5000,)), "its command has more than 4096 characters"),
     ],
@@ -263,7 +263,7 @@ def test_an_address_is_connected_to_with_its_headers_and_nobody_is_asked_before(
     asyncio.run(listening(port))
     one = harness.talk(**ASKS)
     url = f"http://127.0.0.1:{port}/mcp"
-    give(harness, one, GivenServer("web", "http", url=url, headers={"Authorization": f"Bearer {TOKEN}"}))
+    give(harness, one, GivenServer("web", kind="http", url=url, headers={"Authorization": f"Bearer {TOKEN}"}))
     begun = one.start(call("double", "web", number=21))
     decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
     one.result(begun)
@@ -306,7 +306,7 @@ def test_after_a_restart_nothing_is_started_before_it_is_given_again(
 def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) -> None:
     one = harness.talk(**ASKS)
     url = f"http://127.0.0.1:1/mcp?key={SECRET}"
-    web = GivenServer("web", "http", url=url, headers={"Authorization": SECRET})
+    web = GivenServer("web", kind="http", url=url, headers={"Authorization": SECRET})
     give(harness, one, program(KEY=SECRET), program("sick", "dies", KEY=SECRET), web)
     begun = one.start(call("echo", text="x"))
     decide(one, Decision.APPROVED)
