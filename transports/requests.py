@@ -187,6 +187,12 @@ class GiveServers(Struct, frozen=True):
     servers: tuple[GivenServer, ...]
 
 
+class ListServers(Query[Plain], frozen=True):
+    """{servers}: those that clients have given the conversation, by name and command; no secret."""
+
+    conversation: ConversationId
+
+
 class ReadHistory(Query[HistoryRead], frozen=True):
     """Stored events after a seq, or the last ones before a seq."""
 
@@ -391,6 +397,7 @@ SupervisorRequest = (
     | AlterSettings
     | RememberEnvironment
     | GiveServers
+    | ListServers
     | ReadHistory
     | ReadNews
     | FindAsked

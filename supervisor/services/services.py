@@ -117,7 +117,10 @@ class Services:
                     self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
             case ask.GiveServers():
+                self._engine.given.give(request.conversation, request.servers)
                 return None
+            case ask.ListServers():
+                return self._list_servers(request)
             case ask.ReadHistory():
                 return await self._histories.read(request)
             case ask.ReadNews():
@@ -204,6 +207,11 @@ class Services:
         except ConfigError:
             key = False
         return ask.Plain({"key": key, "openai": provider.id == "openai"})
+
+    def _list_servers(self, request: ask.ListServers) -> ask.Plain:
+        from supervisor.agent.given_rules import told
+
+        return ask.Plain({"servers": told(self._engine.given.of(request.conversation))})
 
     # --- the machine ----------------------------------------------------------------------------------------------
 
