@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from supervisor.cli import bridging
+from supervisor.config.single_settings import speaks_draft
 from supervisor.version import VERSION
 from transports.dialects.acp.replay import AcpReplay
 
@@ -21,7 +23,10 @@ def verb() -> bridging.BridgeVerb:
 
 
 def _replay(said: bridging.Said) -> AcpReplay:
-    return AcpReplay(VERSION, v2=said["settings"].get("v2") is True)
+    """Decide once which version is spoken: the daemon does as the hello says."""
+    settings = said["settings"]
+    settings["v2"] = speaks_draft(settings, os.environ)
+    return AcpReplay(VERSION, v2=settings["v2"] is True)
 
 
 def _log_in(chosen: argparse.Namespace) -> int:

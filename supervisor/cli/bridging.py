@@ -97,7 +97,7 @@ def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Names
 
 def run(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> int:
     try:
-        said = spoken(chosen)
+        said = spoken(verb, chosen)
         paths = locate()
         private_directory(paths.state)
     except (UnsafePath, ValueError) as error:
@@ -117,7 +117,8 @@ def _bridge(verb: BridgeVerb, paths: Paths, said: Said) -> int:
         return 1
     client = StandardStreams()
     try:
-        link = DaemonLink(DaemonAddress(paths), hello(verb, said), verb.replay(said), log.note)
+        replay = verb.replay(said)
+        link = DaemonLink(DaemonAddress(paths), hello(verb, said), replay, log.note)
         return _run_to_the_end(client, link, log)
     except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
         import traceback
@@ -212,16 +213,16 @@ def hello(verb: BridgeVerb, said: Said) -> bytes:
     return written({"greenroom": body})
 
 
-def spoken(chosen: argparse.Namespace | type[NoOptions]) -> Said:
+def spoken(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> Said:
     """The choices of the command line, for the dialect: for new conversations, and for this connection."""
-    settings = _settings(chosen.config or ())
+    settings = _settings(verb, chosen.config or ())
     return {
         "defaults": defaults(chosen),
         "settings": {**settings, **({"v2": True} if getattr(chosen, "v2", False) else {})},
     }
 
 
-def _settings(overrides: Sequence[str]) -> dict[str, object]:
+def _settings(verb: BridgeVerb, overrides: Sequence[str]) -> dict[str, object]:
     """The settings of this connection, from `-c greenroom…`. Checked here, where a person reads the error."""
     if not any(_is_ours(one) for one in overrides):
         return {}
@@ -230,7 +231,7 @@ def _settings(overrides: Sequence[str]) -> dict[str, object]:
     from supervisor.config.overrides import parse_overrides
 
     try:
-        return dict(connection_settings(parse_overrides(filter(_is_ours, overrides))))
+        return dict(connection_settings(parse_overrides(filter(_is_ours, overrides)), verb.name))
     except ConfigError as error:
         raise ValueError(f"-c {error.message}") from error
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from supervisor.cli import bridging
-from supervisor.config.listed_tools import listed_tools
+from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
 from transports.dialects.mcp.replay import McpReplay
 from transports.dialects.mcp.table import Table

@@ -97,7 +97,7 @@ class Embedded:
         deps = ConnectionDeps(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
             ConnectionId(secrets.token_hex(8)),
-            "mcp",
+            dialect if isinstance(dialect, str) else "mcp",
             VERSION,
             os.getpid(),
             cwd=str(Path.cwd()),

@@ -90,7 +90,10 @@ class ProgramLine:
 
     def read(self) -> bytes:
         assert self.process.stdout is not None
-        return self.process.stdout.read(1 << 16) or b""
+        piece = self.process.stdout.read(1 << 16) or b""
+        if not piece:
+            self.process.stdout.close()
+        return piece
 
     def end(self) -> str:
         assert self.process.stdin is not None

@@ -33,6 +33,9 @@ class BoardReplay:
     def outlives(self, _: Message) -> bool:
         return False
 
+    def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
+        return []
+
     def keep(self, message: Message) -> Message | None:
         return message if message.get("method") in ("watch", "draft") else None
 

@@ -47,7 +47,7 @@ class Outstanding:
         self._handshake: Message | None = None  # the handshake that was answered
         self._tries = 0
         self._requests: dict[Id, Message] = {}  # of the client, and what was kept of each
-        self._lasting: dict[Id, bytes] = {}  # the lines of those among them that outlive a daemon
+        self._lasting: dict[Id, bytes] = {}  # the lines of those that outlive a daemon, and of what followed on them
         self._own: dict[Id, Message] = {}  # the bridge's own requests to this daemon
         self._name = os.urandom(8).hex().encode()
         self._keys = 0
@@ -101,6 +101,9 @@ class Outstanding:
             self._questions.pop(waiting.answers, None)
         if waiting.kept is not None:
             self._replay.said(waiting.kept, self._requests)
+            for number in self._replay.follows(waiting.kept, self._requests) if self._lasting else ():
+                if number in self._lasting:
+                    self._lasting[number] += waiting.line
 
     def is_stale(self, message: Message) -> bool:
         """True for an answer to a question of an earlier daemon."""

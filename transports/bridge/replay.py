@@ -42,6 +42,9 @@ if TYPE_CHECKING:
             `requests` has what was kept of each request that is not answered; it may be replaced.
             """
 
+        def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
+            """The open requests on which a notification follows, as a cancel does: said again with those of them."""
+
         # --- the daemon's messages ---
 
         def answered(self, kept: Message, answer: Message) -> None:

@@ -40,6 +40,9 @@ AROUND = (
         "store a model provider's key, or log an agent in",
         "greenroom login",
         args=(Arg("name", "A model provider or an agent. Default: ask.", "?", "login"),),
+        opts=(Opt(("--forget",), "Forget the stored key."),),
+        about="A key is stored for you alone, where no command of an agent sees it, and goes behind the provider's "
+        "variable. The provider that was chosen last is used where the config names none. Nothing is sent anywhere.",
     ),
     Verb(
         "completion",

@@ -57,7 +57,7 @@ def attached(talk: Talk) -> Json:
 
 
 def crashed(home: Path) -> None:
-    """What a daemon leaves behind that was killed."""
+    """Leave what a daemon leaves that was killed."""
     (home / "run" / "daemon.pid").write_text("1")
 
 

@@ -82,8 +82,13 @@ class AcpReplay:
                 servers = params.get("mcpServers")
                 given = servers if isinstance(servers, list) else []
                 return {"method": method, "session": params.get("sessionId"), "servers": given}
-            case {"method": "session/delete" | "session/close" as method, "params": {"sessionId": str(session)}}:
+            case {
+                "method": "session/prompt" | "session/cancel" | "session/delete" | "session/close" as method,
+                "params": {"sessionId": str(session)},
+            }:
                 return {"method": method, "session": session}
+            case {"method": "$/cancel_request", "params": params}:
+                return {"method": CANCEL, "request": identity(params, "requestId")}
             case _:
                 return None
 
@@ -96,6 +101,16 @@ class AcpReplay:
                 kept["place"] = self._places.pop(session, None)
             case _:
                 pass
+
+    def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
+        match kept:
+            case {"method": "session/cancel", "session": session}:
+                prompts = ((number, one) for number, one in requests.items() if one.get("method") == PROMPT)
+                return [number for number, one in prompts if one["session"] == session]
+            case {"method": "$/cancel_request", "request": number}:
+                return [number]
+            case _:
+                return []
 
     # --- the daemon's messages ------------------------------------------------------------------------------------
 

@@ -53,6 +53,9 @@ class McpReplay:
     def outlives(self, _: Message) -> bool:
         return False
 
+    def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
+        return []
+
     def keep(self, message: Message) -> Message | None:
         match message:
             case {"method": "tools/call", "params": {"name": "codex-reply", "arguments": dict(arguments)}}:

@@ -50,7 +50,7 @@ class Exchange:
         return self.outstanding.again()
 
     def attachments(self) -> list[Json]:
-        """What the next daemon is told of each session."""
+        """The words about each session that the next daemon hears."""
         first, *rest = (json.loads(line) for line in self.again())
         assert (first["method"], first["params"]) == ("initialize", {"protocolVersion": 1})
         return [message["params"] for message in rest if message["method"] == ATTACH]
@@ -158,6 +158,19 @@ def test_open_prompts_are_said_again_with_their_keys_behind_the_attachments(exch
     keys = [json.loads(line)["greenroom"]["key"] for line in (first, second)]
     assert len(set(keys)) == 2
     assert len({key.partition("/")[0] for key in keys}) == 1
+
+
+def test_a_cancel_is_said_again_behind_the_prompt_that_it_is_for(exchange: Exchange) -> None:
+    first = exchange.say(2, "session/prompt", sessionId="a", prompt=[])
+    second = exchange.say(3, "session/prompt", sessionId="b", prompt=[])
+    cancel = jsonrpc.notification("session/cancel", {"sessionId": "a"})
+    back = jsonrpc.notification("$/cancel_request", {"requestId": 3})
+    stranger = jsonrpc.notification("$/cancel_request", {"requestId": 9})
+    for line in (cancel, back, stranger):
+        exchange.outstanding.sent(exchange.outstanding.waiting(line, parsed(line)))
+    assert exchange.lost() == []
+    *_, third, fourth = exchange.again()
+    assert [third, fourth] == [first + cancel, second + back]
 
 
 def test_a_prompt_that_is_answered_is_said_no_more(exchange: Exchange) -> None:
