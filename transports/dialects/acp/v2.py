@@ -27,7 +27,7 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
             return [{"sessionUpdate": "plan_update", "plan": plan}]
         case u.Commands():
             (told,) = v1.written(update)
-            return [{**told, "availableCommands": [{"type": "command", **one} for one in told["availableCommands"]]}]
+            return [{**told, "availableCommands": [_command(one) for one in told["availableCommands"]]}]
         case u.Options(options):
             return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode():
@@ -62,6 +62,11 @@ def permission(session: str, told: u.Tool, options: list[JsonObject]) -> JsonObj
     """Params of `session/request_permission`."""
     subject = {"type": "tool_call", "toolCall": tool(told)}
     return {"sessionId": session, "title": told.title or "A question", "subject": subject, "options": options}
+
+
+def _command(one: JsonObject) -> JsonObject:
+    hint = {"input": {"type": "text", **one["input"]}} if "input" in one else {}
+    return {"type": "command", **one, **hint}
 
 
 def _content(one: u.Content) -> Iterator[JsonObject]:

@@ -22,7 +22,7 @@ from transports.dialects.acp.told_texts import ToldTexts
 from transports.dialects.acp.updates import Update
 
 SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())
-NEWER = {"$ref": "#/$defs/UpdateSessionNotification", **SCHEMA}
+NEWER = jsonschema.Draft202012Validator({"$ref": "#/$defs/UpdateSessionNotification", **SCHEMA})
 TOLD = set(Teller.TOLD) | set(ToldCalls.TOLD) | DELTAS | ev.TERMINAL
 
 
@@ -41,7 +41,7 @@ def judged(update: Update) -> list[dict[str, Any]]:
     for one in written:
         judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": one}})
     for one in v2.written(update):
-        jsonschema.validate({"sessionId": "s", "update": one}, NEWER)
+        NEWER.validate({"sessionId": "s", "update": one})
     return written
 
 

@@ -43,7 +43,7 @@ def judge(message: Json, method: str | None = None) -> None:
         kind, value = RESULTS[str(method)], message["result"]
     else:
         kind, value = "Error", message["error"]
-    jsonschema.validate(value, {"$ref": f"#/$defs/{kind}", **SCHEMA})
+    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{kind}", **SCHEMA}).validate(value)
 
 
 class Newer(Editor):
