@@ -198,7 +198,8 @@ def test_it_needs_little_memory(started: tuple[Client, FakeDaemon]) -> None:
     assert int(status.split("VmRSS:")[1].split()[0]) < 15 * 1024
 
 
-def test_it_starts_in_twice_the_time_of_an_interpreter_with_socket_and_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["acp", "mcp"])
+def test_it_starts_in_twice_the_time_of_an_interpreter_with_socket_and_json(tmp_path: Path, verb: str) -> None:
     """Processor time, which a busy machine does not stretch."""
 
     def spent(command: list[str]) -> float:
@@ -210,7 +211,7 @@ def test_it_starts_in_twice_the_time_of_an_interpreter_with_socket_and_json(tmp_
 
     with FakeDaemon(tmp_path):
         bare = sorted(spent([sys.executable, "-c", "import socket, json"]) for _ in range(9))[4]
-        own = sorted(spent([sys.executable, "-m", "supervisor.cli.mcp"]) for _ in range(9))[4]
+        own = sorted(spent([sys.executable, "-m", f"supervisor.cli.{verb}"]) for _ in range(9))[4]
     assert own <= 2 * bare + 0.01  # the clock of processor time ticks in hundredths
 
 
