@@ -66,7 +66,7 @@ async def prompted(client: Any, told: Told, session: str, text: str) -> dict[str
 
 
 def running() -> int:
-    """How many sleeps run in the directory of the plan."""
+    """Count the sleeps that run in the directory of the plan."""
 
     def is_one(entry: Path) -> bool:
         try:
@@ -84,8 +84,9 @@ def kill_daemon() -> None:
 
 async def connected(op: Callable[[Any, Told, Any], Awaitable[None]]) -> None:
     told: Any = Told()  # it has the methods that are called here, and no others
+    client_side: Any = told  # it has what is offered, and no more
     spawned = acp.spawn_agent_process(
-        told, plan["server"], use_unstable_protocol=True, transport_kwargs={"limit": LIMIT}
+        client_side, plan["server"], use_unstable_protocol=True, transport_kwargs={"limit": LIMIT}
     )
     async with spawned as (client, _):
         initialized = await client.initialize(

@@ -31,8 +31,8 @@ HEAD = """# What an ACP agent promises, alone and behind Greenroom
 
 A judge that knows the Agent Client Protocol and nothing of Greenroom starts each agent in a home of its own, with a
 scripted model, and tries what anybody may expect of it. The first word of a cell is the agent alone, as an editor
-would start it; the second is the same agent behind `greenroom acp`; `n/a`: the promise does not apply there. Try any
-agent:
+would start it; the second is the same agent behind `greenroom acp`; `n/a`: the promise does not apply there. An
+agent that keeps a promise at times breaks it. Try any agent:
 
 ```sh
 python -m tests.judges.acp_promises -- opencode acp
