@@ -136,7 +136,7 @@ def describe(state: AcpState, session: Session) -> None:
 
 
 def follow(state: AcpState, opened: Opened) -> None:
-    """What comes behind the result of a request that opens a session."""
+    """Tell what comes behind the result of a request that opens a session."""
     session = opened.session
     session.opening = False
     for at, (severity, text) in enumerate(state.log.taken()):
@@ -204,7 +204,7 @@ def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Scr
 
 
 def _offers(state: AcpState) -> Script[Offers]:
-    """What can be chosen, as it is now: models that the config names, agents that are here."""
+    """Ask for the choices as they are now: models that the config names, agents that are here."""
     read = yield from ask(ReadConfig())
     listed = yield from ask(ListAgents())
     config = read.value["value"]

@@ -60,7 +60,7 @@ class Session(Struct, eq=False):
 
 
 class Notices:
-    """What a person is to hear with the next session that is opened: ACP has no words outside of sessions."""
+    """Notices that wait for the next session that is opened: ACP has no words outside of sessions."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Severity, str]] = []

@@ -111,7 +111,7 @@ class Plan(Struct, frozen=True):
 
 
 class Used(Struct, frozen=True):
-    """How full the context is, and what the session has cost so far."""
+    """The fill of the context, and the cost of the session so far."""
 
     used: int
     size: int

@@ -133,7 +133,7 @@ def _location(one: u.Location) -> JsonObject:
 
 
 def _screen(terminal: str, news: u.ScreenNews) -> JsonObject:
-    """What a terminal does, as Zed's own adapters write it for clients that say `_meta.terminal_output`."""
+    """Write the news of a terminal as Zed's own adapters do for clients that say `_meta.terminal_output`."""
     match news:
         case u.ScreenBegan(cwd):
             return {"terminal_info": {"terminal_id": terminal, "cwd": cwd}}

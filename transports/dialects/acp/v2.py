@@ -94,7 +94,7 @@ def _marked(mark: str, text: str) -> list[str]:
 
 
 def _screen(told: u.Tool) -> Iterator[JsonObject]:
-    """What happens in a terminal, before the call that shows it."""
+    """Write the news of a terminal, before the call that shows it."""
     match told.screen:
         case None:
             pass
