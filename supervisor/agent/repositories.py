@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from supervisor.agent.reading import read_ordinary
+from supervisor.agent.work_tree import COMMON, GIT, HEAD, STORES, makes_repository
 
 T = TypeVar("T")
 
-GIT = ".git"
-HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
 # In a folder that is a repository itself: the names that git reads programs from, or the places of programs.
 OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
 SET_ASIDE, GIT_SET_ASIDE = "HEAD.set-aside-by-greenroom", ".git.set-aside-by-greenroom"
@@ -51,11 +50,6 @@ def behind(git: Path) -> Iterator[Path]:
 def is_repository(folder: Path) -> bool:
     """Tell whether git takes the folder itself for a repository, without `.git`."""
     return makes_repository(lambda name: os.path.lexists(folder / name))
-
-
-def makes_repository(there: Callable[[str], bool]) -> bool:
-    """Tell whether a folder with the names that are `there` is one. Stores need not be folders."""
-    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
 
 
 def below(root: Path) -> Iterator[Path]:

@@ -61,7 +61,7 @@ def _log_in(name: str | None, *, forget: bool) -> int:
     if forget:
         return _forget(config, ways)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Problem("`greenroom login` asks its questions in a terminal, and this is none", NO_TERMINAL, "usage")
+        raise Problem("`greenroom login` needs a terminal to ask in, and this is none", NO_TERMINAL, "usage")
     way = ways[0] if len(ways) == 1 else _picked(ways)
     return _own_login(way) if way.command else _store(way, config)
 

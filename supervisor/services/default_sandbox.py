@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.settings import SandboxMode, Settings
 from supervisor.agent.folders import lies_in
-from supervisor.agent.repositories import GIT, makes_repository
+from supervisor.agent.work_tree import is_work_tree
 
 # Programs and their configuration lie here; somebody who keeps one of them in a repository says so by --sandbox.
 SYSTEM = tuple(
@@ -109,18 +109,11 @@ def _repository(path: Path, home: Path) -> Path | None:
         if lies_in(home, folder):
             return None  # a home under version control makes no workspace of all that is in it
         try:
-            if _is_ours(folder.stat()) and _holds_repository(folder):
+            if _is_ours(folder.stat()) and is_work_tree(str(folder)):
                 return folder
         except OSError:
             return None
     return None
-
-
-def _holds_repository(folder: Path) -> bool:
-    git = folder / GIT
-    if git.is_dir():
-        return makes_repository(lambda name: os.path.lexists(git / name))
-    return git.is_file() and git.stat().st_size > 0  # a worktree's or a submodule's
 
 
 def _is_ours(found: os.stat_result) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from actors.vocabulary.settings import SandboxMode
 from supervisor.services.default_sandbox import DefaultSandbox, Ground, choice, ground_of
+from tests.support.git_folder import as_work_tree
 
 HOME = Path("/home/ada")
 OPEN, SHUT = SandboxMode.WORKSPACE_WRITE, SandboxMode.READ_ONLY
@@ -56,13 +57,6 @@ def test_a_home_of_a_system_user_may_have_directories_of_its_own() -> None:
     assert choice(Ground(Path("/var/lib/ci/job"), Path("/var/lib/ci"), owned=True)).mode is OPEN
 
 
-def repository(folder: Path) -> Path:
-    for name in ("objects", "refs"):
-        (folder / ".git" / name).mkdir(parents=True)
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    return folder
-
-
 def test_a_directory_is_judged_by_where_it_really_is(tmp_path: Path) -> None:
     home, outside = tmp_path / "home", tmp_path / "outside"
     home.mkdir()
@@ -70,12 +64,12 @@ def test_a_directory_is_judged_by_where_it_really_is(tmp_path: Path) -> None:
     (home / "link").symlink_to(outside)
     assert ground_of(home / "link", home).path == outside
     assert choice(ground_of(home / "link", home)).mode is SHUT
-    repository(outside)
+    as_work_tree(outside)
     assert choice(ground_of(home / "link", home)).mode is OPEN
 
 
 def test_a_folder_in_a_repository_is_part_of_it_and_an_empty_git_makes_none(tmp_path: Path) -> None:
-    repository(tmp_path / "a")
+    as_work_tree(tmp_path / "a")
     (tmp_path / "a/b/c").mkdir(parents=True)
     (tmp_path / "d/.git").mkdir(parents=True)
     home = tmp_path / "home"
@@ -84,7 +78,7 @@ def test_a_folder_in_a_repository_is_part_of_it_and_an_empty_git_makes_none(tmp_
 
 
 def test_a_home_under_version_control_makes_no_workspace_of_what_is_in_it(tmp_path: Path) -> None:
-    repository(tmp_path)
+    as_work_tree(tmp_path)
     (tmp_path / ".config").mkdir()
     (tmp_path / "notes").mkdir()
     assert choice(ground_of(tmp_path / ".config", tmp_path)).mode is SHUT
@@ -99,7 +93,7 @@ def test_a_directory_that_everybody_may_write_to_is_seen(tmp_path: Path) -> None
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may give a directory away")
 def test_a_repository_of_another_user_is_none(tmp_path: Path) -> None:
-    repository(tmp_path / "theirs")
+    as_work_tree(tmp_path / "theirs")
     (tmp_path / "theirs/mine").mkdir()
     os.chown(tmp_path / "theirs", 12345, 12345)
     assert ground_of(tmp_path / "theirs/mine", tmp_path / "home").repository is None
@@ -108,6 +102,6 @@ def test_a_repository_of_another_user_is_none(tmp_path: Path) -> None:
 
 def test_a_client_whose_ceiling_is_reading_gets_no_more_by_the_rule(tmp_path: Path) -> None:
     rule = DefaultSandbox(tmp_path / "home", SHUT)
-    assert rule.of(repository(tmp_path / "own")) is SHUT
+    assert rule.of(as_work_tree(tmp_path / "own")) is SHUT
     assert rule.chosen is not None
     assert rule.chosen.why == "greenroom.mcp.max_sandbox says so"

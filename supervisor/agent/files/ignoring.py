@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from supervisor.agent.work_tree import is_work_tree
+
 FILE = ".gitignore"
 BYTES = 64 * 1024  # of one such file; what is longer was made by a program, and ignores too little
 SPECIAL = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
@@ -57,7 +59,7 @@ def rules_above(folder: str) -> Rules:
     """Collect the rules from the repository's root down to a folder, the folder itself left out."""
     found: list[tuple[str, tuple[Rule, ...]]] = []
     at = folder
-    while not os.path.lexists(os.path.join(at, ".git")):
+    while not is_work_tree(at):
         above = os.path.dirname(at)
         if above == at:
             return ()  # in no repository

@@ -13,6 +13,7 @@ from supervisor.agent.patch.diff import COMMENT, GoOn, diff_lines
 from supervisor.agent.patch.files import FileState, UnfitFile, look_at
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.telling import Telling
+from supervisor.agent.work_tree import is_work_tree
 
 BINARY = 8000  # bytes in which git looks for a NUL, to recognise a binary file
 CONTEXT_LINES = 3
@@ -69,7 +70,7 @@ class TurnChanges:
 
 def git_root(cwd: Path) -> Path | None:
     real = Path(os.path.realpath(cwd))
-    return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), None)
+    return next((folder for folder in (real, *real.parents) if is_work_tree(str(folder))), None)
 
 
 def git_diff_lines(

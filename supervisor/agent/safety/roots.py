@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from supervisor.agent.repositories import GIT, OWN, makes_repository
+from supervisor.agent.repositories import OWN
 from supervisor.agent.sandbox.roots import Roots
+from supervisor.agent.work_tree import GIT, makes_repository
 
 _OWN = frozenset(name.casefold() for name in OWN)
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import structlog
 
 from supervisor.agent.folders import exists_in
-from supervisor.agent.repositories import GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, makes_repository
+from supervisor.agent.repositories import GIT_SET_ASIDE, SET_ASIDE
 from supervisor.agent.sandbox.roots import Root, Roots
+from supervisor.agent.work_tree import GIT, HEAD, makes_repository
 
 log = structlog.get_logger()
 NAMES = 100  # for a file that is set aside; a command may have taken some on purpose

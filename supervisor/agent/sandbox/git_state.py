@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 from supervisor.agent.reading import read_ordinary
-from supervisor.agent.repositories import CONFIG_BYTES, HEAD, entries
+from supervisor.agent.repositories import CONFIG_BYTES, entries
 from supervisor.agent.sandbox.git_index import Unfit, check
+from supervisor.agent.work_tree import HEAD
 
 INDEX, PACKED, SHARED = "index", "packed-refs", "sharedindex."
 # HEAD, MERGE_MSG and their like. One word alone would be `config` or `commondir` where a file system ignores case.

@@ -20,11 +20,11 @@ import structlog
 from msgspec import Struct, field
 
 from supervisor.agent.folders import FOLDER, PASS, open_folder
-from supervisor.agent.repositories import HEAD
 from supervisor.agent.sandbox.git_locks import Locked, locked
 from supervisor.agent.sandbox.git_state import INDEX, PACKED, STATE, hash_bytes, unfit
 from supervisor.agent.sandbox.history import Repository
 from supervisor.agent.sandbox.leftovers import Ledger
+from supervisor.agent.work_tree import HEAD
 
 log = structlog.get_logger()
 LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # folders that are the real ones

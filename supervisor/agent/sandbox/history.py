@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from supervisor.agent.folders import lies_in
 from supervisor.agent.reading import read_ordinary
-from supervisor.agent.repositories import COMMON, CONFIG_BYTES, GIT, HEAD, POINTER_BYTES, STORES, entries
+from supervisor.agent.repositories import CONFIG_BYTES, POINTER_BYTES, entries
+from supervisor.agent.work_tree import COMMON, GIT, HEAD, STORES
 
 LINK_FORBIDDEN = (
     HEAD,

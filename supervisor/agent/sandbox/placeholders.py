@@ -17,8 +17,8 @@ import structlog
 from msgspec import Struct
 
 from supervisor.agent.folders import FOLDER, PASS
-from supervisor.agent.repositories import GIT
 from supervisor.agent.sandbox.leftovers import Entry, Ledger, entry_in
+from supervisor.agent.work_tree import GIT
 
 log = structlog.get_logger()
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -13,7 +13,8 @@ from msgspec import Struct, field
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.folders import PASS, lies_in, open_below, open_folder
 from supervisor.agent.pins import Moved, open_pinned
-from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
+from supervisor.agent.repositories import around, behind, below, is_repository, named_by_config, parts_of
+from supervisor.agent.work_tree import GIT
 from supervisor.agent.workspace import projects
 
 

@@ -3,7 +3,7 @@
 A user's skill wins over a project's of the same name: a project must not replace what its user trusts.
 """
 
-# ruff: noqa: PTH110, PTH118, PTH120, PTH208 # pathlib takes a third of the time that a verb may take to start
+# ruff: noqa: PTH118, PTH120, PTH208 # pathlib takes a third of the time that a verb may take to start
 
 import os
 import re
@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from supervisor.agent.reading import read_ordinary
 from supervisor.agent.skills.front_matter import NoFrontMatter, front_matter
+from supervisor.agent.work_tree import is_work_tree
 
 FILE = "SKILL.md"
 PLACES = (os.path.join(".agents", "skills"), os.path.join(".claude", "skills"))
@@ -61,7 +62,7 @@ def _all(cwd: str, home: str, config: str) -> Iterator[Skill]:
 def up_to_the_repository(cwd: str) -> Iterator[str]:
     """Yield the directory and those above it up to the repository's root, or the directory alone if there is none."""
     above, at = [cwd], cwd
-    while not os.path.exists(os.path.join(at, ".git")):
+    while not is_work_tree(at):
         if (up := os.path.dirname(at)) == at:
             yield cwd
             return

@@ -35,7 +35,7 @@ would start it; the second is the same agent behind `greenroom acp`; `n/a`: the 
 agent that keeps a promise at times breaks it. Try any agent:
 
 ```sh
-python -m tests.judges.acp_promises -- opencode acp
+.venv/bin/python -m tests.judges.acp_promises -- opencode acp
 ```
 
 This page is written from recorded outcomes by `python -m tests.judges.acp_promises.table`; with `--record` they are

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.agent.files.ignoring import ignored, rules_above, rules_in
+from tests.support.git_folder import as_work_tree
 
 PATHS = ["a.log", "a.txt", "build/x", "sub/build/x", "sub/a.log", "sub/keep.log", "deep/er/file.o", "deep/file.c",
          "docs/a.md", "docs/sub/b.md", "x1", "x2", "xa", "#odd", "a b", "node_modules/m/i.js"]  # fmt: skip
@@ -48,6 +49,8 @@ def test_the_rules_of_a_repository_hold_in_its_folders_and_end_at_its_root(tmp_p
     (tmp_path / ".gitignore").write_text("*.c\n")
     assert rules_above(str(inner)) == ()
     (tmp_path / "repo" / ".git").mkdir()
+    assert rules_above(str(inner)) == ()  # to git an empty one is none; a sandbox may have put it there
+    as_work_tree(tmp_path / "repo")
     (tmp_path / "repo" / ".gitignore").write_text("*.o\n")
     rules = rules_above(str(inner))
     assert ignored(str(inner / "x.o"), rules, folder=False)

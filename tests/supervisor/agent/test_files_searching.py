@@ -8,6 +8,7 @@ import pytest
 
 from supervisor.agent.files import searching
 from supervisor.agent.files.searching import BAD_PATTERN, Query, search
+from tests.support.git_folder import as_work_tree
 
 
 def query(top: Path, pattern: str, **more: object) -> Query:
@@ -62,7 +63,7 @@ def test_the_number_of_matches_and_bytes_is_bounded_and_said(top: Path) -> None:
 
 def test_ignored_binary_large_and_special_files_are_left_out(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "FILE_BYTES", 1000)
-    (top / ".git").mkdir()
+    as_work_tree(top)
     (top / ".git" / "config").write_text("two\n")
     (top / ".gitignore").write_text("skipped\n")
     (top / "skipped").write_text("two\n")

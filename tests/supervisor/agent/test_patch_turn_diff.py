@@ -13,6 +13,7 @@ from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import plan_patch
 from supervisor.agent.patch.turn_diff import TurnChanges, blob_id, git_diff_lines, git_root
 from tests.support.file_tree import file_tree
+from tests.support.git_folder import as_work_tree
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 
@@ -111,7 +112,7 @@ def test_the_first_state_is_that_before_the_first_patch(tmp_path: Path) -> None:
 def test_paths_are_relative_to_the_repository_and_absolute_outside(tmp_path: Path) -> None:
     work = tmp_path / "repo/sub"
     work.mkdir(parents=True)
-    (tmp_path / "repo/.git").mkdir()
+    as_work_tree(tmp_path / "repo")
     assert git_root(work) == tmp_path / "repo"
     changes = TurnChanges(work)
     patched(changes, work, "*** Add File: f", "+x", "*** Add File: ../../out", "+x")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from supervisor.agent.skills.finding import Skill, find_skills
 from supervisor.agent.skills.front_matter import NoFrontMatter, front_matter
 from supervisor.agent.skills.telling import skills_text
+from tests.support.git_folder import as_work_tree
 
 PDF = "---\nname: pdf\ndescription: Reads PDFs.\n---\n# How\n"
 
@@ -68,7 +69,7 @@ def found(top: Path) -> dict[str, Skill]:
 
 
 def test_skills_are_found_in_every_place_and_not_above_the_repository(tmp_path: Path) -> None:
-    (tmp_path / "home" / "repo" / ".git").mkdir(parents=True)
+    as_work_tree(tmp_path / "home" / "repo")
     places = {
         "config/skills/a": "greenroom",
         "home/.agents/skills/b": "user",

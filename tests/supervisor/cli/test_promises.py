@@ -23,7 +23,7 @@ NAMES = {
     "approve", "deny", "wait", "inspect", "rename", "fork", "archive", "rm", "export", "import", "clients", "top",
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
     "search", "skills", "jobs", "set", "agents", "mcp-servers", "compact", "queue", "usage", "budget",
-    "worktree",
+    "worktree", "login", "acp",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
 ALIASES |= {"mcp-server": "mcp"}

@@ -13,6 +13,7 @@ from actors.vocabulary.items import ImageItem, LocalImageItem
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import lines, talk
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
+from tests.support.git_folder import as_work_tree
 from tests.support.model_server import ModelServer
 
 PIXEL = base64.b64decode(
@@ -75,7 +76,7 @@ def test_guides_are_read_from_home_and_from_the_repository_root_down(
 ) -> None:
     deep = harness.workspace / "a" / "b"
     deep.mkdir(parents=True)
-    (harness.workspace / ".git").mkdir()
+    as_work_tree(harness.workspace)
     (harness.home / "AGENTS.md").write_text("above the repository")
     (harness.home / "config" / "AGENTS.md").write_text("of the user\n")
     (harness.workspace / "AGENTS.md").write_text("of the root")

@@ -1,0 +1,25 @@
+"""The top of a git work tree, found by walking up as git does. A leaf; standard library alone: short processes use it.
+
+An empty `.git` is none, to git and here: sandboxes put one where none must come to be, also above the workspace.
+"""
+
+# ruff: noqa: PTH112, PTH113, PTH118, PTH202 # pathlib takes a quarter of the start of a search
+
+import os
+from collections.abc import Callable
+
+GIT = ".git"
+HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
+
+
+def makes_repository(there: Callable[[str], bool]) -> bool:
+    """Tell whether a folder with the names that are `there` is one. Stores need not be folders."""
+    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
+
+
+def is_work_tree(folder: str) -> bool:
+    """Tell whether a work tree begins here. A `.git` that is a file is that of a linked one, or of a submodule."""
+    git = os.path.join(folder, GIT)
+    if os.path.isdir(git):
+        return makes_repository(lambda name: os.path.lexists(os.path.join(git, name)))
+    return os.path.isfile(git) and os.path.getsize(git) > 0
