@@ -59,9 +59,11 @@ class Person:
         ) as bridge:
             assert bridge.stdin is not None
             assert bridge.stdout is not None
-            bridge.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+            for message in (INITIALIZE, {"id": 2, "method": "resources/list"}):  # the second waits for the daemon
+                bridge.stdin.write(json.dumps(message).encode() + b"\n")
             bridge.stdin.flush()
-            answer: dict[str, Any] = json.loads(bridge.stdout.readline())  # its input stays open until then
+            answer: dict[str, Any] = json.loads(bridge.stdout.readline())
+            bridge.stdout.readline()  # its input stays open until then
             return answer
 
     def holder(self, **more: str) -> int | None:
