@@ -23,7 +23,7 @@ def hello(stage: Stage, **defaults: Any) -> Json:
 
 
 @pytest.fixture
-def connect(stage: Stage) -> Iterator[Connect]:
+def connect(stage: Stage) -> Connect:
     if not Path(stage.home.paths.pid_file).exists():
         stage.home.launch()
 

@@ -190,7 +190,9 @@ def use_ends(event: Event) -> Tool:
 def _used(event: Event) -> Tool:
     words = _words(event)
     places = [cast("JsonObject", one) for one in _list(event.get("places"))]
-    shown = tuple(Location(str(one["path"]), one.get("line")) for one in places)
+    shown = tuple(
+        Location(str(one["path"]), one.get("line") if (one.get("line") or 0) > 0 else None) for one in places
+    )
     return Tool(
         call_of(event),
         title=title(typed(words) if words else str(event.get("title") or event.get("kind") or "a tool")),

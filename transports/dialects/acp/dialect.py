@@ -19,12 +19,11 @@ from transports.dialects.acp import permissions, prompts, sessions
 from transports.dialects.acp.methods import METHODS
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.sink import OUTPUT, tell_output
-from transports.dialects.acp.state import AcpCall, AcpState, HeldAnswer
+from transports.dialects.acp.state import TAKEN_BACK, AcpCall, AcpState, HeldAnswer
 from transports.dialects.acp.updates import Remark
 from transports.dialects.kit.refusals import MethodError
 
 UNKNOWN_SESSION = -32002
-TAKEN_BACK = -32800
 
 
 class AcpDialect(Dialect):
@@ -80,6 +79,8 @@ class AcpDialect(Dialect):
             case sessions.Opened():
                 self._write(jsonrpc.result(request, outcome.result))
                 sessions.follow(self._state, outcome)
+            case prompts.NotYetTaken(session, named):
+                session.untaken[named] = request
             case _:
                 self._write(_answer(request, outcome))
 

@@ -8,11 +8,12 @@ from actors.vocabulary.answers import Changed
 from actors.vocabulary.errors import InvalidInput
 from transports.dialect import Introduce
 from transports.dialects.acp import params as p
-from transports.dialects.acp import prompts, sessions, v1
+from transports.dialects.acp import prompts, sessions
 from transports.dialects.acp.abilities import abilities, client_name
 from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authenticated, introduction
 from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
 from transports.dialects.acp.state import AcpCall, Session
+from transports.dialects.acp.versions import VERSIONS
 from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.script import Script
@@ -26,7 +27,7 @@ def initialize(call: AcpCall, given: p.Anything) -> JsonObject:
     result = introduction(params, state.version, v2=state.options.v2)
     if result is None:
         raise InvalidInput("protocolVersion: a whole number is needed")
-    state.can = abilities(params)
+    state.can, state.speaks = abilities(params), VERSIONS[result["protocolVersion"]]
     named = client_name(params)
     state.client = replace(state.client, name=named.name or state.client.name, version=named.version)
     call.do(Introduce(state.client))
@@ -53,7 +54,7 @@ def set_option(call: AcpCall, given: p.SetOption) -> Script[JsonObject]:
     changed = yield from _change(call, session, values_for(given.config_id, given.value, options))
     if changed is not None:
         options = options_of(changed.settings, session.offers, session.teller.agent_options)
-    return {"configOptions": v1.config_options(options)}
+    return {"configOptions": call.state.speaks.config_options(options)}
 
 
 def _change(call: AcpCall, session: Session, values: NewValues) -> Script[Changed | None]:

@@ -117,10 +117,15 @@ class NewSession(AcpParams):
     additional_directories: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
 
+class ReplayFrom(AcpParams):
+    type: Literal["start"]
+
+
 class OpenSession(AcpParams):
     """Of `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
 
     session_id: SessionId
+    replay_from: ReplayFrom | None = None
     cwd: AbsolutePath | None = None
     mcp_servers: Servers = ()
 

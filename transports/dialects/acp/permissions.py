@@ -12,8 +12,6 @@ from actors.vocabulary.events import (
     ToolUseApprovalRequest,
 )
 from actors.vocabulary.settings import Decision
-from transports.dialects.acp import v1
-from transports.dialects.acp.updates import Tool
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
@@ -22,11 +20,6 @@ ALWAYS = {"optionId": "approved_for_session", "name": "Yes, always in this conve
 
 
 # --- permissions ----------------------------------------------------------------------------------------------------
-
-
-def permission(request: ApprovalRequest, session: str, tool: Tool) -> JsonObject:
-    """Params of `session/request_permission`."""
-    return {"sessionId": session, "toolCall": v1.tool(tool), "options": options(request)}
 
 
 def options(request: ApprovalRequest) -> list[JsonObject]:

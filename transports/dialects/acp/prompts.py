@@ -4,13 +4,15 @@ import re
 from uuid import uuid4
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.conversation.messages import Inspect, Interrupt, Send
+from actors.conversation.messages import Inspect, Interrupt, Send, ToConversation, WithdrawInput
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId, RequestId
 from actors.vocabulary.settings import BusyPolicy
 from transports import jsonrpc
+from transports.dialect import Tell
 from transports.dialects.acp import params as p
 from transports.dialects.acp.prompt_items import items_of
 from transports.dialects.acp.state import AcpCall, AcpState, OpenPrompt, Session
@@ -41,12 +43,21 @@ class AfterEvents(Struct, frozen=True):
     outcome: JsonObject | GreenroomError
 
 
-def prompt(call: AcpCall, given: p.Prompt) -> Script[JsonObject | AfterEvents]:
+class NotYetTaken(Struct, frozen=True):
+    """A prompt of version 2 is answered when a turn takes its input."""
+
+    session: Session
+    input: InputId
+
+
+def prompt(call: AcpCall, given: p.Prompt) -> Script[JsonObject | AfterEvents | NotYetTaken]:
     state, items = call.state, items_of(given.prompt)
     policy = _policy(given) or state.options.if_busy
     session = state.session(given.session_id)
     one = OpenPrompt(session.conversation, InputId(str(uuid4())))
     said = Send(items, policy, key=call.key, await_end=True, by=call.client.label, input=one.input)
+    if not state.speaks.answers_at_the_end:
+        return (yield from _placed(session, replace(said, await_end=False)))
     state.prompts[call.request] = one
     try:
         ended = yield from command(session.conversation, said)
@@ -57,6 +68,14 @@ def prompt(call: AcpCall, given: p.Prompt) -> Script[JsonObject | AfterEvents]:
         return CANCELLED
     finally:
         del state.prompts[call.request]
+
+
+def _placed(session: Session, said: Send) -> Script[JsonObject | NotYetTaken]:
+    """The answer of version 2: the message has its place in the session, or is going to have one."""
+    taken = yield from command(session.conversation, said)
+    assert isinstance(taken, Accepted)  # noqa: S101  # its end was not waited for
+    placed = taken.turn is not None or taken.ended is not None
+    return {"messageId": taken.input} if placed else NotYetTaken(session, taken.input)
 
 
 def outcome_of(ended: TurnResult) -> JsonObject | GreenroomError:
@@ -124,11 +143,22 @@ def cancel_session(state: AcpState, session: Session) -> Script[None]:
     for request in open_before:
         if request in state.prompts:
             state.requests.cancel(request, state.client.label)
+    for input_ in session.untaken:
+        _withdraw(state, conversation, input_)
 
 
 def cancel_request(state: AcpState, request: RequestId) -> None:
     """Take a request back: a prompt with its input or its turn, anything else at once."""
     if request in state.prompts:
         state.requests.cancel(request, state.client.label)
-    else:
-        state.requests.stop(request)
+        return
+    state.requests.stop(request)
+    for session in state.sessions.values():
+        for input_, waiting in session.untaken.items():
+            if waiting == request:
+                _withdraw(state, session.conversation, input_)
+
+
+def _withdraw(state: AcpState, conversation: ConversationId, input_: InputId) -> None:
+    """Take an input back; if a turn has taken it meanwhile, nothing happens."""
+    state.do(Tell(ToConversation(conversation, WithdrawInput(input_, by=state.client.label))))

@@ -19,7 +19,7 @@ from transports.dialects.acp import v1
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
 from transports.dialects.acp.state import AcpCall, AcpState, Session
-from transports.dialects.acp.updates import Commands, Named, Option, Remark
+from transports.dialects.acp.updates import Commands, Named, Option, Remark, Working
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
@@ -64,7 +64,7 @@ def new(call: AcpCall, given: p.NewSession) -> Script[Opened]:
     except GreenroomError:
         state.close(conversation)
         raise
-    return Opened({"sessionId": conversation, **_settings(session)}, session, described=False)
+    return Opened({"sessionId": conversation, **_settings(state, session)}, session, described=False)
 
 
 def load(call: AcpCall, given: p.OpenSession) -> Script[JsonObject]:
@@ -75,16 +75,22 @@ def load(call: AcpCall, given: p.OpenSession) -> Script[JsonObject]:
     yield from _opened(state, session, records)
     describe(state, session)
     session.opening = False
-    return _settings(session)
+    return _settings(state, session)
 
 
-def resume(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
-    """Go on with a session whose history the client has, or does not want."""
+def resume(call: AcpCall, given: p.OpenSession) -> Script[Opened | JsonObject]:
+    """Go on with a session whose history the client has, or does not want; version 2 can ask for all of it here."""
+    if given.replay_from is not None:
+        return (yield from load(call, given))
+    return (yield from _go_on(call, given))
+
+
+def _go_on(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
     session, records = yield from _read(call.state, given, RESUME_BYTES)
     for record in records:
         deque(session.teller.take(record), maxlen=0)
     yield from _opened(call.state, session, records)
-    return Opened(_settings(session), session, described=True)
+    return Opened(_settings(call.state, session), session, described=True)
 
 
 def attach(call: AcpCall, given: p.Attach) -> Script[JsonObject]:
@@ -115,7 +121,7 @@ def fork(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
     source = _named(given.session_id)
     made = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
     forked = given.model_copy(update={"session_id": made.conversation})
-    opened = yield from resume(call, forked)
+    opened = yield from _go_on(call, forked)
     return replace(opened, result={"sessionId": made.conversation, **opened.result})
 
 
@@ -126,10 +132,11 @@ def describe(state: AcpState, session: Session) -> None:
     state.tell(session, teller.commands or Commands(()))
     if teller.usage is not None:
         state.tell(session, teller.usage)
+    state.tell(session, Working("running" if teller.turns else "idle"))
 
 
 def follow(state: AcpState, opened: Opened) -> None:
-    """What comes behind the result of a request that opens a session."""
+    """Tell what comes behind the result of a request that opens a session."""
     session = opened.session
     session.opening = False
     for at, (severity, text) in enumerate(state.log.taken()):
@@ -197,7 +204,7 @@ def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Scr
 
 
 def _offers(state: AcpState) -> Script[Offers]:
-    """What can be chosen, as it is now: models that the config names, agents that are here."""
+    """Ask for the choices as they are now: models that the config names, agents that are here."""
     read = yield from ask(ReadConfig())
     listed = yield from ask(ListAgents())
     config = read.value["value"]
@@ -207,9 +214,8 @@ def _offers(state: AcpState) -> Script[Offers]:
     return Offers(models, agents, state.options.widest)
 
 
-def _settings(session: Session) -> JsonObject:
-    options = session_options(session)
-    return {"modes": v1.modes(options), "configOptions": v1.config_options(options)}
+def _settings(state: AcpState, session: Session) -> JsonObject:
+    return state.speaks.settings(session_options(session))
 
 
 def session_options(session: Session) -> tuple[Option, ...]:

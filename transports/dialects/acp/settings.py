@@ -59,7 +59,7 @@ EFFORTS = tuple(ReasoningEffort)
 
 
 class Offers(Struct, frozen=True):
-    """What a client may choose from, besides what is in the code: models, agents with their titles, sandboxes."""
+    """The choices of a client besides those in the code: models, agents with their titles, sandboxes."""
 
     models: tuple[str, ...] = ()
     agents: tuple[tuple[str, str], ...] = ()

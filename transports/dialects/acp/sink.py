@@ -1,16 +1,19 @@
 """A session's slices to updates and questions. One slice is one write."""
 
+import json
+
 from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import ApprovalRequest, ElicitationApprovalRequest
+from actors.vocabulary.records import Record
 from transports import jsonrpc
-from transports.dialect import Wake
+from transports.dialect import Wake, Write
 from transports.dialects.acp import permissions
 from transports.dialects.acp.settings import mode_of, options_of
-from transports.dialects.acp.state import AcpState, Session
+from transports.dialects.acp.state import TAKEN_BACK, AcpState, Session
 from transports.dialects.acp.teller import question
-from transports.dialects.acp.updates import Mode, Options, Remark
+from transports.dialects.acp.updates import Mode, Options, Remark, Working
 from transports.dialects.kit.questions import waiting_text
 
 OUTPUT = "output"  # the timer's name
@@ -35,6 +38,7 @@ class SessionSink(Struct, eq=False):
             for at, update in enumerate(updates, 1):  # it is there with its last update, and not before
                 state.tell(session, update, record.seq if at == len(updates) else session.seq)
             session.seq = record.seq
+            self._answer_taken(record)
             if teller.changed:
                 tell_settings(state, session)
             state.questions.heed(slice_, record, self._put)
@@ -55,6 +59,21 @@ class SessionSink(Struct, eq=False):
             state.tell(session, Remark("error", text, f"lost-{session.seq}"))
             state.close(session.conversation, reason)
 
+    def _answer_taken(self, record: Record) -> None:
+        """Answer a prompt of version 2 when its message has its place, or never will have one."""
+        untaken = self.session.untaken
+        if not untaken or record.type not in {"user_message", "input_withdrawn"}:
+            return
+        named = json.loads(record.body).get("input_id")
+        request = untaken.pop(named, None)
+        if request is None:
+            return
+        if record.type == "user_message":
+            line = jsonrpc.result(request, {"messageId": named})
+        else:
+            line = jsonrpc.error(request, TAKEN_BACK, "the prompt was taken back")
+        self.state.do(Write(line))
+
     # --- questions ------------------------------------------------------------------------------------------------
 
     def _put(self, request: ApprovalRequest) -> None:
@@ -69,8 +88,12 @@ class SessionSink(Struct, eq=False):
             for update in session.teller.asks(request):
                 state.tell(session, update)
             tool = question(request)
-            method, params = "session/request_permission", permissions.permission(request, conversation, tool)
-        return questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
+            method, params = (
+                "session/request_permission",
+                state.speaks.permission(conversation, tool, permissions.options(request)),
+            )
+        questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
+        return state.tell(session, Working("requires_action"))
 
     def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
         """The question as a form or a page, where it is one and the client shows such."""

@@ -2,24 +2,26 @@
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from actors.vocabulary.errors import Overloaded, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId, InputId, RequestId
 from transports import jsonrpc
 from transports.dialect import Client, Write
-from transports.dialects.acp import v1
 from transports.dialects.acp.abilities import Abilities
+from transports.dialects.acp.introduction import FIRST
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.settings import Offers
 from transports.dialects.acp.teller import Teller
 from transports.dialects.acp.told_calls import ToldCalls
 from transports.dialects.acp.told_texts import ToldTexts
 from transports.dialects.acp.updates import Severity, Update
+from transports.dialects.acp.versions import VERSIONS
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.reading import ReadingState
 
+TAKEN_BACK = -32800
 SAID_KEPT = 64  # what was said once is not said again, as long as we remember
 SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}
 
@@ -53,11 +55,12 @@ class Session(Struct, eq=False):
     cancels: int = 0
     resting: bool = False  # the output of its commands was told a moment ago
     held: tuple[HeldAnswer, ...] = ()
+    untaken: dict[InputId, RequestId] = field(default_factory=dict)  # prompts, until a turn takes their input
     offers: Offers = Offers()
 
 
 class Notices:
-    """What a person is to hear with the next session that is opened: ACP has no words outside of sessions."""
+    """Notices that wait for the next session that is opened: ACP has no words outside of sessions."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Severity, str]] = []
@@ -90,6 +93,7 @@ class AcpState(ReadingState):
         )
         self.log = Notices()
         self.can = Abilities()
+        self.speaks = VERSIONS[FIRST]  # the version that was agreed on
         self.sessions: dict[ConversationId, Session] = {}
         self.prompts: dict[RequestId, OpenPrompt] = {}
 
@@ -107,7 +111,7 @@ class AcpState(ReadingState):
             raise Overloaded(FULL)
         texts = ToldTexts(told or {})
         calls = ToldCalls(texts, screens=self.can.screens, continues=told is not None)
-        teller = Teller(lambda: self.client.label, texts, calls)
+        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes)
         session = self.sessions[conversation] = Session(conversation, teller)
         return session
 
@@ -117,6 +121,8 @@ class AcpState(ReadingState):
             return
         self.questions.abandon(conversation, reason)
         self.release(session)
+        for request in session.untaken.values():
+            self.do(Write(jsonrpc.error(request, TAKEN_BACK, reason)))
         if session.reader is not None:
             self.readers.detach(session.reader)
 
@@ -134,12 +140,9 @@ class AcpState(ReadingState):
     def tell(self, session: Session, update: Update, seq: int | None = None) -> None:
         """Tell an update. `seq`: the last stored event that the client has with it."""
         at = {"instance": self.options.instance, "seq": session.seq if seq is None else seq}
-        params = {
-            "sessionId": session.conversation,
-            "update": v1.written(update, notices=self.can.notices),
-            "_meta": {"greenroom": at},
-        }
-        self.do(Write(jsonrpc.notification("session/update", params)))
+        for told in self.speaks.written(update, notices=self.can.notices):
+            params = {"sessionId": session.conversation, "update": told, "_meta": {"greenroom": at}}
+            self.do(Write(jsonrpc.notification("session/update", params)))
 
     def hold(self, conversation: ConversationId, answer: HeldAnswer) -> None:
         """Write an answer when the client has the events that precede it."""

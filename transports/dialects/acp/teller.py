@@ -24,6 +24,12 @@ from transports.dialects.kit.bounded import Bounded
 from transports.notices import NOTICES
 from transports.question import drawn
 
+STOP_REASONS = {
+    "interrupted": "cancelled",
+    "replaced": "cancelled",
+    "lost": "cancelled",
+    "budget": "max_turn_requests",
+}
 LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
 
 FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
@@ -40,7 +46,10 @@ class Teller(Struct, eq=False):
     label: Callable[[], str]
     texts: ToldTexts
     calls: ToldCalls
+    echoes: bool = False  # the client is told its own words, too
     replays: bool = False
+    turns: bool = False  # a turn runs
+    failed: str | None = None  # what went wrong in it
     settings: Settings | None = None
     agent_options: ev.AgentOptions | None = None
     commands: u.Commands | None = None
@@ -65,6 +74,7 @@ class Teller(Struct, eq=False):
 
     def take_over(self, summary: Summary) -> None:
         """The session as it is at the moment when its reader begins."""
+        self.turns = summary.turn is not None
         self.settings, self.name = summary.settings, summary.name
         self.about = self.about or summary.preview
         self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
@@ -77,8 +87,11 @@ class Teller(Struct, eq=False):
         event: Event = json.loads(record.body)
         if record.type in ToldCalls.TOLD:
             yield from self.calls.take(record.type, event)
+            if record.type == "approval_resolved" and self.turns and not self.replays:
+                yield u.Working("running")
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
+            yield from self._turn_ends(event)
         elif record.type in self.TOLD:
             yield from self.TOLD[record.type](self, event, record)
 
@@ -134,11 +147,11 @@ class Teller(Struct, eq=False):
         message = ev.UserMessage.model_validate(event)
         if message.kind is not ev.MessageKind.PLAIN:
             return
-        if self.replays or message.by != self.label():
+        if self.replays or self.echoes or message.by != self.label():
             for item in message.items:
-                yield u.Said("user", message.item_id, _block(item))
+                yield u.Said("user", message.input_id or message.item_id, _block(item))
             if not message.items and message.message:
-                yield u.Said("user", message.item_id, u.Text(message.message))
+                yield u.Said("user", message.input_id or message.item_id, u.Text(message.message))
         if not self.title:
             self.about = first_words(message.items)
             yield from self._named(record)
@@ -154,11 +167,27 @@ class Teller(Struct, eq=False):
         yield from self._remark(str(event["message"]), record, "warning")
 
     def _error(self, event: Event, record: Record) -> Told:
+        self.failed = str(event["message"])
         yield from self._remark(str(event["message"]), record, "error")
 
     def _plan(self, event: Event, _: Record) -> Told:
         steps = cast("list[dict[str, str]]", event["plan"])
         yield u.Plan(tuple(u.Step(one["step"], one["status"]) for one in steps))  # type: ignore[arg-type]  # as stored
+
+    # --- turns ----------------------------------------------------------------------------------------------------
+
+    def _turn_begins(self, _: Event, __: Record) -> Told:
+        self.turns, self.failed = True, None
+        if not self.replays:
+            yield u.Working("running")
+
+    def _turn_ends(self, event: Event) -> Told:
+        self.turns = False
+        if self.replays:
+            return
+        reason = STOP_REASONS.get(str(event.get("reason")), "error") if "reason" in event else "end_turn"
+        failed = self.failed if reason == "error" or "reason" not in event else None
+        yield u.Working("idle", "error" if failed is not None else reason, failed)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -235,6 +264,7 @@ class Teller(Struct, eq=False):
         "agent_options": _offers,
         "agent_session": _began_session,
         "error": _error,
+        "task_started": _turn_begins,
         "stream_error": _warning,
         "background_event": _warning,
         "conversation_failed": _error,
@@ -278,7 +308,6 @@ LEFT_OUT: Mapping[str, str] = {
     **dict.fromkeys(("input_queued", "input_edited", "input_moved"), "told when a turn takes the input"),
     "input_withdrawn": "its sender gets the answer to its prompt",
     "queue_resumed": "the turns that follow are told",
-    "task_started": "its input is told",
     "budget_reached": "an error with the same words follows",
     "calls_left": "a count for budgets",
     "model_requested": "a count for budgets",

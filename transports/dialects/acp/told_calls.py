@@ -149,7 +149,7 @@ class ToldCalls(Struct, eq=False):
         yield replace(calls.job_ends(event), first=True)
 
     def _put_out(self, event: Event) -> Told:
-        """What a model's call came to: it ends a call that nothing else has ended, such as one that was refused."""
+        """The outcome of a model's call ends what nothing else has ended, such as a call that was refused."""
         call, failed = calls.call_of(event), cast("dict[str, str] | None", event.get("failed"))
         if call in self.open:
             content: tuple[u.Content, ...] = (u.Text(failed["message"]),) if failed else ()

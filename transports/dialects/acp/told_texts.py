@@ -1,4 +1,4 @@
-"""How much of each unfinished text a client has, so that a text that is sent in pieces is never said twice. Pure.
+"""The length that a client has of each unfinished text, so that nothing is said twice. Pure.
 
 A subscription that begins anew gets an unfinished text from its beginning, and a finished one comes whole.
 """
@@ -30,7 +30,7 @@ class ToldTexts:
         self._heard[name] = UNSURE
 
     def piece(self, name: str, text: str) -> str:
-        """What is new to the client of the next piece."""
+        """Return the part of the next piece that is new to the client."""
         heard, told = self._heard.get(name, 0), self._told.get(name, 0)
         if heard == UNSURE:
             return ""
@@ -39,7 +39,7 @@ class ToldTexts:
         return text[max(0, told - heard) :]
 
     def rest(self, name: str, whole: str, begin: int = 0) -> str:
-        """What is new to the client of a finished text, or of a part of it that begins there."""
+        """Return the part of a finished text, or of a part of it that begins there, that is new to the client."""
         told = self._told.get(name, 0)
         self._heard.pop(name, None)
         self._told[name] = max(told, begin + len(whole))

@@ -111,7 +111,7 @@ class Plan(Struct, frozen=True):
 
 
 class Used(Struct, frozen=True):
-    """How full the context is, and what the session has cost so far."""
+    """The fill of the context, and the cost of the session so far."""
 
     used: int
     size: int
@@ -158,4 +158,12 @@ class Mode(Struct, frozen=True):
     mode: str
 
 
-Update = Said | Remark | Tool | Plan | Used | Named | Commands | Options | Mode
+class Working(Struct, frozen=True):
+    """Whether a turn runs, waits for an answer, or has ended: how, and what failed. Version 1 has no word for it."""
+
+    state: Literal["running", "requires_action", "idle"]
+    reason: str | None = None
+    failed: str | None = None
+
+
+Update = Said | Remark | Tool | Plan | Used | Named | Commands | Options | Mode | Working

@@ -10,32 +10,35 @@ from transports.jsonrpc import JsonObject
 VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
 
 
-def written(update: u.Update, *, notices: bool = False) -> JsonObject:
-    """Write one update. `notices`: the client shows notices; others get a message."""
+def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
+    """Write an update, which may take several or none. `notices`: the client shows notices; others get a message."""
     match update:
         case u.Said(voice, item, said):
-            return {"sessionUpdate": VOICES[voice], "content": block(said), "messageId": item}
+            return [{"sessionUpdate": VOICES[voice], "content": block(said), "messageId": item}]
         case u.Remark(severity, text, item):
             if notices:
-                return {"sessionUpdate": "notice", "severity": severity, "title": text}
-            return {"sessionUpdate": VOICES["agent"], "content": block(u.Text(text)), "messageId": item}
+                return [{"sessionUpdate": "notice", "severity": severity, "title": text}]
+            return [{"sessionUpdate": VOICES["agent"], "content": block(u.Text(text)), "messageId": item}]
         case u.Tool():
             kind = "tool_call" if update.first else "tool_call_update"
-            return {"sessionUpdate": kind, **tool(update)}
+            return [{"sessionUpdate": kind, **tool(update)}]
         case u.Plan(steps):
             entries = [{"content": one.text, "priority": "medium", "status": one.status} for one in steps]
-            return {"sessionUpdate": "plan", "entries": entries}
+            return [{"sessionUpdate": "plan", "entries": entries}]
         case u.Used(used, size, usd):
             cost = {} if usd is None else {"cost": {"amount": usd, "currency": "USD"}}
-            return {"sessionUpdate": "usage_update", "used": used, "size": size, **cost}
+            return [{"sessionUpdate": "usage_update", "used": used, "size": size, **cost}]
         case u.Named(title, updated):
-            return {"sessionUpdate": "session_info_update", "title": title, "updatedAt": moment(updated)}
+            return [{"sessionUpdate": "session_info_update", "title": title, "updatedAt": moment(updated)}]
         case u.Commands(commands):
-            return {"sessionUpdate": "available_commands_update", "availableCommands": list(map(_command, commands))}
+            listed = [_command(one) for one in commands]
+            return [{"sessionUpdate": "available_commands_update", "availableCommands": listed}]
         case u.Options(options):
-            return {"sessionUpdate": "config_option_update", "configOptions": config_options(options)}
+            return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode(mode):
-            return {"sessionUpdate": "current_mode_update", "currentModeId": mode}
+            return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
+        case u.Working():
+            return []
         case _:
             assert_never(update)
 
@@ -46,7 +49,7 @@ def tool(told: u.Tool) -> JsonObject:
         "title": told.title,
         "kind": told.kind,
         "status": told.status,
-        "content": None if told.content is None else list(map(_content, told.content)),
+        "content": None if told.content is None else [part for one in told.content for part in content(one)],
         "locations": None if told.places is None else list(map(_location, told.places)),
         "rawInput": told.raw_input,
         "rawOutput": told.raw_output,
@@ -91,6 +94,15 @@ def modes(options: Sequence[u.Option]) -> JsonObject | None:
     return {"currentModeId": mode.value, "availableModes": available}
 
 
+def settings(options: Sequence[u.Option]) -> JsonObject:
+    return {"modes": modes(options), "configOptions": config_options(options)}
+
+
+def permission(session: str, told: u.Tool, options: list[JsonObject]) -> JsonObject:
+    """Params of `session/request_permission`."""
+    return {"sessionId": session, "toolCall": tool(told), "options": options}
+
+
 def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -104,14 +116,14 @@ def _command(one: u.Command) -> JsonObject:
     return {"name": one.name, "description": one.description, **hint}
 
 
-def _content(one: u.Content) -> JsonObject:
+def content(one: u.Content) -> list[JsonObject]:
     match one:
         case u.Text():
-            return {"type": "content", "content": block(one)}
+            return [{"type": "content", "content": block(one)}]
         case u.FileDiff(path, old, new):
-            return {"type": "diff", "path": path, "oldText": old, "newText": new}
+            return [{"type": "diff", "path": path, "oldText": old, "newText": new}]
         case u.Screen(terminal):
-            return {"type": "terminal", "terminalId": terminal}
+            return [{"type": "terminal", "terminalId": terminal}]
         case _:
             assert_never(one)
 
@@ -121,7 +133,7 @@ def _location(one: u.Location) -> JsonObject:
 
 
 def _screen(terminal: str, news: u.ScreenNews) -> JsonObject:
-    """What a terminal does, as Zed's own adapters write it for clients that say `_meta.terminal_output`."""
+    """Write the news of a terminal as Zed's own adapters do for clients that say `_meta.terminal_output`."""
     match news:
         case u.ScreenBegan(cwd):
             return {"terminal_info": {"terminal_id": terminal, "cwd": cwd}}

@@ -1,8 +1,10 @@
 """Each event type is told or left out on purpose, and whatever is told fits the schema."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,14 +12,17 @@ from hypothesis import strategies as st
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
+from tests.support import acp_judge
 from tests.support.acp_judge import judge
 from tests.support.any_event import event_of
-from transports.dialects.acp import v1
+from transports.dialects.acp import v1, v2
 from transports.dialects.acp.teller import DELTAS, LEFT_OUT, Teller, question
 from transports.dialects.acp.told_calls import ToldCalls
 from transports.dialects.acp.told_texts import ToldTexts
 from transports.dialects.acp.updates import Update
 
+SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())
+NEWER = jsonschema.Draft202012Validator({"$ref": "#/$defs/UpdateSessionNotification", **SCHEMA})
 TOLD = set(Teller.TOLD) | set(ToldCalls.TOLD) | DELTAS | ev.TERMINAL
 
 
@@ -30,9 +35,13 @@ def record(event: ev.DurableEvent, seq: int = 7) -> Record:
     return Record(seq, 1.0, TurnId("t"), ev.type_of(type(event)), event.model_dump_json().encode())
 
 
-def judged(update: Update) -> dict[str, Any]:
+def judged(update: Update) -> list[dict[str, Any]]:
+    """The update as version 1 writes it. Each version writes what its schema allows."""
     written = v1.written(update)
-    judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": written}})
+    for one in written:
+        judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": one}})
+    for one in v2.written(update):
+        NEWER.validate({"sessionId": "s", "update": one})
     return written
 
 
@@ -50,10 +59,10 @@ def test_whatever_is_told_of_an_event_fits_the_schema(
 ) -> None:
     telling = teller(screens=screens, continues=continues)
     telling.replays = replays
-    told = [judged(update) for update in telling.take(record(data.draw(event_of(kind))))]
+    told = [one for update in telling.take(record(data.draw(event_of(kind)))) for one in judged(update)]
     if ev.type_of(kind) in LEFT_OUT and not replays:
         assert told == []
-    judged_after = [judged(update) for update in telling.calls.end_all()]
+    judged_after = [one for update in telling.calls.end_all() for one in judged(update)]
     assert telling.calls.open == {}
     assert all(one["status"] == "failed" for one in judged_after)
     assert json.dumps(told)
@@ -73,7 +82,7 @@ def test_whatever_is_told_of_a_delta_fits_the_schema(kind: type[Any], data: st.D
 @given(data=st.data())
 def test_each_kind_of_question_has_a_call_of_its_own(kind: type[ev.ApprovalRequest], data: st.DataObject) -> None:
     request, telling = data.draw(event_of(kind)), teller()
-    (first,) = [judged(update) for update in telling.asks(request)]
+    (first,) = [one for update in telling.asks(request) for one in judged(update)]
     assert first["sessionUpdate"] == "tool_call"
     assert first["status"] == "pending"
     assert question(request).title
