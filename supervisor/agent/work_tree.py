@@ -1,4 +1,4 @@
-"""The top of a git work tree, found by walking up as git does. A leaf; standard library alone: short processes use it.
+"""The top of a git work tree, found by walking up as git does. A leaf; standard library alone, for short processes.
 
 An empty `.git` is none, to git and here: sandboxes put one where none must come to be, also above the workspace.
 """

@@ -56,7 +56,7 @@ EMACS = """
 
 
 class Entry(NamedTuple):
-    """The program that an editor starts, and the variables that it starts it with."""
+    """The program that an editor starts, and its variables."""
 
     command: str
     args: list[str]

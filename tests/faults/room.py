@@ -176,7 +176,7 @@ class Room:
         return state["state"] == "idle" and not waits
 
     def _broken_promises(self, history: list[Message]) -> Iterator[str]:
-        """Check what the terminal was promised: each message is taken once, each question answered once."""
+        """Promises to the terminal that were broken: each message is taken once, each question answered once."""
         yield from self._refused
         yield from (f"{key} was never acknowledged" for key in self._unheard)
         taken = Counter(one["event"].get("key") for one in history if one["event"]["type"] == "user_message")

@@ -1,4 +1,4 @@
-"""Everything that an editor was shown of a conversation since it opened it, judged by the stored history."""
+"""The view that an editor has of a conversation since it opened it, and its judge against the stored history."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
