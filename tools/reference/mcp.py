@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from supervisor.config.own import Mcp
 from tools.reference.members import Schema, member_table, page
 from transports.dialects.codex.methods import METHODS
+from transports.dialects.mcp.discovery import SUPPORTED
 from transports.dialects.mcp.resources import TEMPLATES
-from transports.dialects.mcp.revisions import REVISIONS
 from transports.dialects.mcp.tools import ALL
 
 HEAD = """# The MCP server
@@ -37,7 +37,7 @@ Codex's own JSON-RPC methods, on the same connection. They are not part of MCP.
 def mcp_page() -> str:
     default = Mcp()
     listed = ", ".join(f"`{name}`" for name in default.tools)
-    parts = [HEAD.format(revisions=", ".join(REVISIONS), listed=listed), *_tools()]
+    parts = [HEAD.format(revisions=", ".join(reversed(SUPPORTED)), listed=listed), *_tools()]
     rows = (f"| `{one['uriTemplate']}` | {one['mimeType']} | {one['description']} |" for one in TEMPLATES)
     parts += [RESOURCES, *rows, "", METHODS_HEAD]
     parts += (f"- `{name}`" for name in METHODS)

@@ -16,7 +16,7 @@ from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
 from transports.dialects.mcp.calls.results import ToolError, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
+from transports.dialects.mcp.revisions import Era, Initialize, McpParams, peer, welcome
 from transports.dialects.mcp.state import McpCall
 from transports.jsonrpc import JsonObject
 
@@ -37,8 +37,7 @@ def initialize(call: McpCall, said: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
-    state.initialized = True
-    state.peer = peer(said)
+    state.era, state.peer = Era.HANDSHAKE, peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
     return welcome(state.peer.revision, state.version)

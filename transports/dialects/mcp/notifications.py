@@ -37,6 +37,9 @@ class ClientLog:
     def choose(self, level: str) -> None:
         self._from = LEVELS.index(level)
 
+    def silence(self) -> None:
+        self._from = len(LEVELS)
+
     def say(self, level: str, text: str) -> None:
         if LEVELS.index(level) >= self._from:
             params = {"level": level, "logger": LOGGER, "data": text}

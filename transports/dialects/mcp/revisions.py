@@ -1,23 +1,32 @@
-"""The handshake: the revision of MCP, the abilities of the client, and the name of the server. Pure.
+"""The era of a connection, the revision of MCP, the abilities of the client, and the name of the server. Pure.
 
+Revisions up to 2025-11-25 begin with a handshake, which is good for the connection. Of 2026-07-28 every request
+introduces its client anew. The first request decides which of both a connection speaks; `server/discover` does not.
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
+
+from enum import Enum
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from transports.codex_events import SERVER
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.mcp import discovery
+from transports.dialects.mcp.discovery import HANDSHAKE, META_REVISION
 from transports.jsonrpc import JsonObject
 
-REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-NEWEST = REVISIONS[-1]
+NEWEST = HANDSHAKE[-1]
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
 LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
-META_REVISION = "io.modelcontextprotocol/protocolVersion"
-UNSUPPORTED = -32022  # MCP's own number for it
-SHOWN = 40  # characters of a revision that nobody knows
+WITH_BATCHES = "2025-03-26"
 TITLE = "Greenroom"
+
+
+class Era(Enum):
+    HANDSHAKE = "handshake"
+    STATELESS = "stateless"
 
 
 class McpParams(BaseModel):
@@ -44,16 +53,43 @@ class Introduction(Struct, frozen=True):
     version: str = ""
     revision: str = NEWEST
     elicits: bool = False
+    tasks: bool = False  # it knows the extension
+
+    @property
+    def stateless(self) -> bool:
+        return self.revision == discovery.STATELESS
 
 
-def unsupported(meta: object) -> str | None:
-    """The revision that a request names for itself alone, if it is none that we speak."""
-    named = meta.get(META_REVISION) if isinstance(meta, dict) else None
-    return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
+def introduced(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
+    """The client as its request introduces it; None if the handshake does. Raises MethodError for what is neither."""
+    named = meta.get(META_REVISION)
+    if era is Era.HANDSHAKE:
+        if method != "initialize" and named is not None and named not in HANDSHAKE:
+            raise MethodError(*discovery.unsupported(named, HANDSHAKE))
+        return None
+    if method == "initialize" and discovery.refusal(meta) is not None:
+        if era is Era.STATELESS:
+            raise MethodError(*discovery.unsupported(NEWEST, (discovery.STATELESS,)))
+        return None
+    if META_REVISION not in meta and method != discovery.DISCOVER and era is None:
+        return None
+    refusal = discovery.refusal(meta)
+    if refusal is not None:
+        raise MethodError(*refusal)
+    return _of_this_request(meta)
+
+
+def _of_this_request(meta: JsonObject) -> Introduction:
+    who, capabilities = meta.get(discovery.META_CLIENT), meta[discovery.META_CAPABILITIES]
+    texts = {key: value for key, value in who.items() if isinstance(value, str)} if isinstance(who, dict) else {}
+    extensions = capabilities.get("extensions")
+    tasks = isinstance(extensions, dict) and discovery.TASKS in extensions
+    name, version = texts.get("name", ""), texts.get("version", "")
+    return Introduction(name, version, discovery.STATELESS, _elicits(capabilities), tasks)
 
 
 def peer(said: Initialize) -> Introduction:
-    revision = said.protocol_version if said.protocol_version in REVISIONS else NEWEST
+    revision = said.protocol_version if said.protocol_version in HANDSHAKE else NEWEST
     return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
 
 
@@ -72,5 +108,9 @@ def welcome(revision: str, version: str) -> JsonObject:
             "completions": {},
         },
         "protocolVersion": revision,
-        "serverInfo": {"name": SERVER, "title": TITLE, "version": version},
+        "serverInfo": server(version),
     }
+
+
+def server(version: str) -> JsonObject:
+    return {"name": SERVER, "title": TITLE, "version": version}

@@ -49,9 +49,8 @@ def test_a_malformed_initialize_is_answered_and_a_good_one_may_follow() -> None:
     assert "result" in client.initialize()
 
 
-def test_a_discovery_before_initialize_is_unknown_at_once() -> None:
-    client = McpClient(Daemon(), hello=False)
-    assert client.ask("server/discover", {})["error"]["code"] == -32601
+def test_a_discovery_after_the_handshake_is_no_method() -> None:
+    assert McpClient(Daemon()).ask("server/discover", {})["error"]["code"] == -32601
 
 
 @pytest.mark.parametrize("method", ["prompts/list", "prompts/get", "nonsense"])
@@ -106,12 +105,11 @@ def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2099-01-01", 5, ""])
-@pytest.mark.parametrize("hello", [True, False])
-def test_a_request_of_a_revision_that_is_not_spoken_is_refused_before_anything_runs(
-    revision: object, hello: bool
+def test_a_request_that_names_another_revision_than_the_handshake_is_refused_before_anything_runs(
+    revision: object,
 ) -> None:
     daemon = Daemon()
-    client = McpClient(daemon, hello=hello)
+    client = McpClient(daemon)
     meta = {"io.modelcontextprotocol/protocolVersion": revision}
     error = client.answer(client.tool("codex", {"prompt": "hi"}, 1, _meta=meta))["error"]
     assert error["code"] == -32022

@@ -1,0 +1,39 @@
+"""The methods of the stateless revision, and what its results have that others have not."""
+
+from collections.abc import Mapping
+
+from actors.vocabulary.ids import RequestId
+from transports import jsonrpc
+from transports.dialects.kit.methods import Method, method
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.requests import Finish
+from transports.dialects.mcp import discovery, methods, resources
+from transports.dialects.mcp.discovery import DISCOVER
+from transports.dialects.mcp.revisions import server
+from transports.dialects.mcp.state import McpCall
+from transports.jsonrpc import JsonObject
+
+
+def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
+    return discovery.discovered(server(call.state.version))
+
+
+def finish(name: str, version: str, done: Finish) -> Finish:
+    """What ends a request of this revision: `done`, with the members that its results need and its own numbers."""
+
+    def end(request: RequestId, outcome: object) -> None:
+        if isinstance(outcome, dict):
+            outcome = discovery.completed(name, outcome, server(version))
+        elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
+            outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
+        done(request, outcome)
+
+    return end
+
+
+SHARED = ("tools/list", "tools/call", "completion/complete")
+METHODS: Mapping[str, Method[McpCall]] = {
+    DISCOVER: method(methods.NoParams, discover),
+    **{name: methods.METHODS[name] for name in SHARED},
+    **{name: methods.METHODS[name] for name in ("resources/list", "resources/templates/list", "resources/read")},
+}
