@@ -103,7 +103,7 @@ class Embedded:
             env=dict(os.environ),
             umask=self._umask,
         )
-        make = dialects(lambda: engine.config)[dialect] if isinstance(dialect, str) else dialect
+        make = dialects(lambda: engine.config, engine.paths)[dialect] if isinstance(dialect, str) else dialect
         spoken = make(client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(

@@ -38,6 +38,7 @@ from supervisor.services.client_settings import ClientSettings
 from supervisor.services.file_searches import FileSearches
 from supervisor.services.histories import Histories
 from supervisor.services.job_services import JobServices
+from supervisor.services.prompt_services import PromptServices
 from supervisor.services.shared_budgets import SharedBudgets
 from supervisor.services.spending import budget, usage
 from transports import requests as ask
@@ -75,6 +76,7 @@ class Services:
         self._settings = ClientSettings(engine)
         self._shared_budgets = SharedBudgets(engine)
         self._agents = AgentServices(engine, self._settings)
+        self._prompts = PromptServices(lambda: engine.config, engine.paths)
         self._busy: set[asyncio.Task[None]] = set()
         self._histories = Histories(engine, switchboard)
         self._file_searches = FileSearches()
@@ -161,6 +163,8 @@ class Services:
                 return await self._file_searches.find(request, client)
             case ask.Search():
                 return await self._search(request)
+            case ask.ListPrompts() | ask.ReadPrompt():
+                return await asyncio.to_thread(self._prompts.carry_out, request, client)
             case ask.ListAgents() | ask.CheckAgent():
                 return await self._agents.carry_out(request, client)
             case ask.ListJobs() | ask.ReadJob() | ask.WriteJob() | ask.WaitForJob() | ask.EndJob():

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from actors.routing.messages import ListBeginning, ListConversations
+from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
@@ -25,7 +25,6 @@ MARKDOWN, JSON = "text/markdown", "application/json"
 NOT_FOUND = -32002  # MCP's own number for it
 PAGE = 50
 SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
-VALUES = 100  # of a completion; MCP allows no more
 
 TEMPLATES = [
     {
@@ -51,16 +50,6 @@ class ListPage(McpParams):
 
 class Uri(McpParams):
     uri: str
-
-
-class Argument(McpParams):
-    name: str
-    value: str
-
-
-class Complete(McpParams):
-    ref: JsonObject
-    argument: Argument
 
 
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
@@ -109,18 +98,6 @@ def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
         start = [f"*{recent.left_out} earlier parts are not shown*"] if recent.left_out else []
         text, kind = "\n\n".join([*start, *parts]), MARKDOWN
     return {"contents": [{"uri": wanted.uri, "mimeType": kind, "text": text}]}
-
-
-def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
-    """Ids of conversations for the templates."""
-    addresses = {template["uriTemplate"] for template in TEMPLATES}
-    if wanted.ref.get("type") != "ref/resource" or wanted.ref.get("uri") not in addresses:
-        raise MethodError(jsonrpc.INVALID_PARAMS, "only the templates of resources can be completed")
-    if wanted.argument.name != "id":
-        raise MethodError(jsonrpc.INVALID_PARAMS, f"no argument {wanted.argument.name!r}")
-    found = (yield from look_up(ListBeginning(wanted.argument.value, VALUES + 1))).conversations
-    total = {"total": len(found)} if len(found) <= VALUES else {}
-    return {"completion": {"values": found[:VALUES], "hasMore": not total, **total}}
 
 
 # --- subscriptions ----------------------------------------------------------------------------------------------

@@ -105,6 +105,7 @@ def welcome(revision: str, version: str) -> JsonObject:
             "tools": {"listChanged": True},
             "resources": {"subscribe": True, "listChanged": True},
             "logging": {},
+            "prompts": {},
             "completions": {},
         },
         "protocolVersion": revision,

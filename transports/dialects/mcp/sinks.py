@@ -69,7 +69,7 @@ class CallSink(AskingSink, eq=False):
                 self._write(call, one)
                 note_activity(call, one)
                 dismissed = questions.denied_since_dismissed(one.record)
-                call.remarks += (_denied(dismissed),) if dismissed is not None else ()
+                call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
             questions.heed(slice_, one.record, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 calls.turn_ended(one.turn)
@@ -190,6 +190,6 @@ class UpdateSink(Struct, eq=False):
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _denied(request: ApprovalRequest) -> str:
+def denied_remark(request: ApprovalRequest) -> str:
     asked = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
     return f"{asked} {HOW_TO_GO_ON}"

@@ -11,6 +11,7 @@ from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
+from transports.dialects.mcp.answers import Answers
 from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
@@ -76,3 +77,4 @@ class McpState(ReadingState):
 class McpCall(Call[McpState], eq=False):
     peer: Introduction
     progress: ProgressToken | None = None
+    answers: Answers | None = None  # of a call that is made again, with what its client was asked for

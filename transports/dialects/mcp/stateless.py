@@ -19,7 +19,7 @@ def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
 
 
 def finish(name: str, version: str, done: Finish) -> Finish:
-    """What ends a request of this revision: `done`, with the members that its results need and its own numbers."""
+    """Return `done` for requests of this revision: with the members that its results need, and its own numbers."""
 
     def end(request: RequestId, outcome: object) -> None:
         if isinstance(outcome, dict):
@@ -31,9 +31,11 @@ def finish(name: str, version: str, done: Finish) -> Finish:
     return end
 
 
-SHARED = ("tools/list", "tools/call", "completion/complete")
+SHARED = (
+    *("tools/list", "tools/call", "prompts/list", "prompts/get", "completion/complete"),
+    *("resources/list", "resources/templates/list", "resources/read"),
+)
 METHODS: Mapping[str, Method[McpCall]] = {
     DISCOVER: method(methods.NoParams, discover),
     **{name: methods.METHODS[name] for name in SHARED},
-    **{name: methods.METHODS[name] for name in ("resources/list", "resources/templates/list", "resources/read")},
 }

@@ -17,6 +17,7 @@ def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides
             "tools": {"listChanged": True},
             "resources": {"subscribe": True, "listChanged": True},
             "logging": {},
+            "prompts": {},
             "completions": {},
         },
         "protocolVersion": "2025-06-18",
@@ -53,7 +54,7 @@ def test_a_discovery_after_the_handshake_is_no_method() -> None:
     assert McpClient(Daemon()).ask("server/discover", {})["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("method", ["prompts/list", "prompts/get", "nonsense"])
+@pytest.mark.parametrize("method", ["tasks/list", "subscriptions/listen", "nonsense"])
 def test_what_is_no_method_is_said_to_be_none(method: str) -> None:
     assert McpClient(Daemon()).ask(method, {})["error"]["code"] == -32601
 
