@@ -9,12 +9,12 @@ from typing import assert_never
 from actors.conversation.effects import Deliver, EndSubscription
 from actors.conversation.messages import CancelRequest
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
+from actors.vocabulary.ids import Caller, RequestId, SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.mcp import notifications, resources, sinks, stateless
+from transports.dialects.mcp import notifications, sinks, stateless
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.discovery import DISCOVER
@@ -118,6 +118,8 @@ class McpDialect(Dialect):
         caller = state.sent.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
+        if request in state.listening:
+            state.requests.stop(request)
         end_stream(state, request)
 
     def _write(self, line: bytes) -> None:
@@ -149,9 +151,9 @@ class McpDialect(Dialect):
             case notifications.LIST:
                 state.scripts.run(notifications.tell_list_change(state, int(rest)))
             case sinks.UPDATED:
-                sink = resources.watched(state, ConversationId(rest))
-                if sink is not None:
-                    sink.rested()
+                for reader in state.readers:
+                    if isinstance(reader.sink, sinks.UpdateSink) and reader.sink.number == int(rest):
+                        reader.sink.rested()
             case _:
                 raise ValueError(f"unknown timer {name}")
         return state.taken()
@@ -159,8 +161,8 @@ class McpDialect(Dialect):
     def reconfigured(self) -> Iterable[Action]:
         state, tools = self._state, self._state.options.tools
         state.configure()
-        if state.initialized and state.options.tools != tools:
-            self._write(jsonrpc.notification("notifications/tools/list_changed"))
+        if state.options.tools != tools:
+            state.tell_change(notifications.TOOLS_CHANGED)
         return state.taken()
 
     def announced(self, text: str) -> Iterable[Action]:

@@ -14,7 +14,7 @@ from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
-from transports.dialects.mcp.notifications import tell_list_change
+from transports.dialects.mcp.notifications import follow_list
 from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
@@ -53,10 +53,9 @@ class Uri(McpParams):
 
 
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
-    """List all; from now on the client is told when the list has changed."""
-    if not call.state.follows_list:  # before it is read, so that no change is missed
-        call.state.follows_list = True
-        call.state.scripts.run(tell_list_change(call.state, None))
+    """List all; from now on a client that has shaken hands is told when the list has changed."""
+    if not call.peer.stateless:  # before it is read, so that no change is missed
+        follow_list(call.state)
     try:
         query = ListQuery(after=place_of(wanted.cursor), limit=PAGE)
     except BadCursor as error:
@@ -113,7 +112,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
         return {}
     if state.readers.full:
         raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
-    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}))
+    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}, state.scripts.number()))
     state.watched[conversation] = reader
     try:
         yield from state.readers.attach(reader, None)

@@ -6,13 +6,15 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from actors.vocabulary.ids import Caller, ConversationId, RequestId
-from transports.dialect import Client, Introduce
+from transports import jsonrpc
+from transports.dialect import Client, Introduce, Write
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.answers import Answers
 from transports.dialects.mcp.decoding import without_effect
+from transports.dialects.mcp.listening_request import Listening
 from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Era, Introduction
@@ -36,6 +38,7 @@ class McpState(ReadingState):
         self.era: Era | None = None  # not known before the first request
         self.calls = TurnRequests()
         self.follows_list = False  # it has read the list of resources
+        self.listening: dict[RequestId, Listening] = {}  # of the other era, by their requests
         self.streams: dict[ConversationId, SinkReader] = {}
         self.watched: dict[ConversationId, SinkReader] = {}  # resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
@@ -56,6 +59,14 @@ class McpState(ReadingState):
         if peer.name and (peer.name, peer.version) != (self.client.name, self.client.version):
             self.client = replace(self.client, name=peer.name, version=peer.version)
             self.do(Introduce(self.client))
+
+    def tell_change(self, method: str) -> None:
+        """Tell of a list that has changed: a client that has shaken hands, and every request that listens for it."""
+        if self.initialized:
+            self.do(Write(jsonrpc.notification(method)))
+        for one in self.listening.values():
+            if method in one.methods:
+                self.do(Write(jsonrpc.notification(method, one.meta)))
 
     def configure(self) -> None:
         """Take the options of the config as it is now."""

@@ -7,7 +7,7 @@ from transports import jsonrpc
 from transports.dialects.kit.methods import Method, method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.requests import Finish
-from transports.dialects.mcp import discovery, methods, resources
+from transports.dialects.mcp import discovery, listening, methods, resources
 from transports.dialects.mcp.discovery import DISCOVER
 from transports.dialects.mcp.revisions import server
 from transports.dialects.mcp.state import McpCall
@@ -37,5 +37,6 @@ SHARED = (
 )
 METHODS: Mapping[str, Method[McpCall]] = {
     DISCOVER: method(methods.NoParams, discover),
+    "subscriptions/listen": method(listening.Listen, listening.listen),
     **{name: methods.METHODS[name] for name in SHARED},
 }
