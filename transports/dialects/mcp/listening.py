@@ -16,6 +16,7 @@ from transports.dialects.kit.identifiers import named_by
 from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
+from transports.dialects.mcp.calls.tasks import insist_on_tasks
 from transports.dialects.mcp.listening_request import Listening
 from transports.dialects.mcp.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
 from transports.dialects.mcp.revisions import McpParams
@@ -32,6 +33,7 @@ class Wanted(McpParams):
     tools_list_changed: bool = False
     resources_list_changed: bool = False
     resource_subscriptions: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()
 
 
 class Listen(McpParams):
@@ -40,6 +42,8 @@ class Listen(McpParams):
 
 def listen(call: McpCall, given: Listen) -> Script[None]:
     state, wanted = call.state, given.notifications
+    if wanted.task_ids:
+        insist_on_tasks(call)
     asked = {TOOLS_CHANGED: wanted.tools_list_changed, LIST_CHANGED: wanted.resources_list_changed}
     listening = Listening(call.request, frozenset(method for method, wants in asked.items() if wants))
     readers: list[SinkReader] = []

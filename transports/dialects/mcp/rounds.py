@@ -123,13 +123,15 @@ def input_required(state: McpState, one: TurnRequest, conversation: Conversation
     content: JsonObject = {name: getattr(kept, name) for name in kept.__struct_fields__}
     return {
         "resultType": "input_required",
-        "inputRequests": {request.approval_id: question(request, conversation, one) for request in asked.questions},
+        "inputRequests": {
+            request.approval_id: question(request, conversation, str(one.request)) for request in asked.questions
+        },
         "requestState": sealed(state.options.secret, content),
     }
 
 
-def question(request: ApprovalRequest, conversation: ConversationId, one: TurnRequest) -> JsonObject:
-    params = elicitation(request, conversation, str(one.request), "", more_text=True)
+def question(request: ApprovalRequest, conversation: ConversationId, call: str) -> JsonObject:
+    params = elicitation(request, conversation, call, "", more_text=True)
     return {"method": "elicitation/create", "params": {"mode": "form", **params}}
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
-from transports.dialects.kit.methods import Method, method
+from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.requests import Finish
 from transports.dialects.mcp import discovery, listening, methods, resources
+from transports.dialects.mcp.calls import tasks
 from transports.dialects.mcp.discovery import DISCOVER
 from transports.dialects.mcp.revisions import server
 from transports.dialects.mcp.state import McpCall
@@ -37,6 +38,9 @@ SHARED = (
 )
 METHODS: Mapping[str, Method[McpCall]] = {
     DISCOVER: method(methods.NoParams, discover),
+    "tasks/get": method(tasks.NamedTask, tasks.get),
+    "tasks/update": method(tasks.UpdateTask, tasks.update),
+    "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
     "subscriptions/listen": method(listening.Listen, listening.listen),
     **{name: methods.METHODS[name] for name in SHARED},
 }

@@ -3,6 +3,8 @@
 from typing import TypeVar
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from actors.conversation.messages import Archive, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
@@ -23,6 +25,7 @@ from transports.dialects.mcp.rounds import Asked, Round, give_answers, input_req
 from transports.dialects.mcp.seal import digest
 from transports.dialects.mcp.sinks import CallSink, call_reader
 from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.tasks import begin_task, described
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
@@ -87,10 +90,10 @@ def _next_round(state: McpState, one: TurnRequest, answers: Answers, kept: Round
     passed_on = yield from give_answers(state, answers, kept)
     said = _words(state, one, "", again=True)
     try:
-        ended = yield from until_asked(state, one, kept.conversation, said, kept.seq, passed_on)
+        outcome = yield from until_asked(state, one, kept.conversation, said, kept.seq, passed_on)
     except InvalidInput as why:
         raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
-    return _ended(state, one, ended)
+    return ended(state, one, outcome)
 
 
 def _opened(call: McpCall, name: str, given: object, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
@@ -149,13 +152,16 @@ def _turn(
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
     said = _words(state, one, prompt, policy)
+    if one.peer.tasks:
+        task, now = yield from begin_task(conversation, replace(said, await_end=False, gone_s=None))
+        return {"resultType": "task", **described(task, now, "working")}
     if one.peer.stateless:
-        return _ended(state, one, (yield from until_asked(state, one, conversation, said, after)))
+        return ended(state, one, (yield from until_asked(state, one, conversation, said, after)))
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
-    return _ended(state, one, (yield from command(conversation, said)))
+    return ended(state, one, (yield from command(conversation, said)))
 
 
 def _words(
@@ -177,11 +183,11 @@ def _words(
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _ended(state: McpState, one: TurnRequest, ended: Accepted | TurnResult | Asked) -> JsonObject:
-    match ended:
+def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | Asked) -> JsonObject:
+    match outcome:
         case Asked():
             assert one.conversation is not None  # noqa: S101  # the question is asked in it
-            return input_required(state, one, one.conversation, ended)
+            return input_required(state, one, one.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
             said = message or ""
             return {"content": text(said, *one.remarks), **_structured(one, said)}
