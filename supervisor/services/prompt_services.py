@@ -12,6 +12,7 @@ from supervisor.paths import Paths
 from transports import requests as ask
 from transports.dialect import Client
 
+BEGINNING_LENGTH = 120
 REQUEST = "request"  # the argument of a skill: what to do with it
 
 
@@ -42,8 +43,12 @@ class PromptServices:
 
 def _told_saved(prompt: SavedPrompt) -> dict[str, object]:
     arguments = [{"name": name, "required": name != OPTIONAL} for name in prompt.arguments]
-    described = {"description": prompt.description} if prompt.description else {}
-    return {"name": prompt.name, **described, "arguments": arguments}
+    return {"name": prompt.name, "description": _description(prompt), "arguments": arguments}
+
+
+def _description(prompt: SavedPrompt) -> str:
+    """Its own, or else how it begins."""
+    return prompt.description or prompt.text.partition("\n")[0][:BEGINNING_LENGTH]
 
 
 def _told_skill(skill: Skill) -> dict[str, object]:
@@ -55,7 +60,7 @@ def _filled(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
     missing = prompt.missing(request.arguments)
     if missing:
         raise InvalidInput(f"the prompt {prompt.name!r} needs the arguments {', '.join(missing)}")
-    return ask.Plain({"description": prompt.description, "text": prompt.filled(request.arguments)})
+    return ask.Plain({"description": _description(prompt), "text": prompt.filled(request.arguments)})
 
 
 def _skill(skill: Skill, request: ask.ReadPrompt) -> ask.Plain:

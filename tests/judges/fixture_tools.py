@@ -16,6 +16,7 @@ from actors.vocabulary.ids import Caller
 from supervisor.config.models import Config
 from supervisor.dialects import dialects, mcp_options
 from supervisor.paths import Paths
+from tests.judges import fixture_rounds
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS
@@ -115,6 +116,8 @@ class FixtureDialect(McpDialect):
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
+            case jsonrpc.Request() as request:
+                fixture_rounds.note_capabilities(request)
             case jsonrpc.Response(number, result) if number in _waiting:
                 return self.answered(_waiting.pop(str(number)), f"The client said {json.dumps(result)}")
             case jsonrpc.ErrorResponse(number) if number in _waiting:
@@ -172,6 +175,8 @@ HANDLERS: Mapping[str, Handler] = {
     "test_error_handling": _fails,
     "test_tool_with_progress": _progresses,
     "test_tool_with_logging": _logs,
+    "test_logging_tool": _logs,
+    **fixture_rounds.HANDLERS,
     "test_sampling": _asks("sampling/createMessage", _sampling),
     "test_elicitation": _asks("elicitation/create", _form(WHO)),
     "test_elicitation_sep1034_defaults": _asks("elicitation/create", _form(DEFAULTS)),

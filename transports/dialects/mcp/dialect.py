@@ -40,7 +40,13 @@ class McpDialect(Dialect):
     # --- from the client ------------------------------------------------------------------------------------------
 
     def arrived(self, line: bytes) -> Iterable[Action]:
-        match message := jsonrpc.read(line):
+        batch = jsonrpc.read_batch(line) if self._state.takes_batches else None
+        for message in [jsonrpc.read(line)] if batch is None else batch:
+            self._take(message)
+        return self._state.taken()
+
+    def _take(self, message: jsonrpc.Message) -> None:
+        match message:
             case jsonrpc.Request():
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
@@ -55,7 +61,6 @@ class McpDialect(Dialect):
                 self._write(jsonrpc.error(request, code, text))
             case _:
                 assert_never(message)
-        return self._state.taken()
 
     def skipped(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)

@@ -85,6 +85,8 @@ def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
         return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
     except (Undecodable, BadCursor) as error:
         return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
+    except MethodError:
+        raise
     except GreenroomError as why:
         if name in OWN or isinstance(why, ToolError):
             return tool_error(why.message)

@@ -17,7 +17,7 @@ from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.listening_request import Listening
 from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Era, Introduction
+from transports.dialects.mcp.revisions import LAST_WITH_TWINS, WITH_BATCHES, Era, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 
 
@@ -47,6 +47,11 @@ class McpState(ReadingState):
     @property
     def initialized(self) -> bool:
         return self.era is Era.HANDSHAKE
+
+    @property
+    def takes_batches(self) -> bool:
+        """True for the one revision that has them. Each of its messages is answered on a line of its own."""
+        return self.initialized and self.peer.revision == WITH_BATCHES
 
     def meet(self, peer: Introduction, *, lasting: bool) -> None:
         """Take note of a client that introduces itself by a request. `lasting`: the connection has its era now.

@@ -45,7 +45,7 @@ class TaskId(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """How a task stands. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
+    """The state of a task. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
 
     created: float
     updated: float

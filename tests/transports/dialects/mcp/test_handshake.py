@@ -143,3 +143,30 @@ def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() ->
         "method": "notifications/message",
         "params": {"level": "error", "logger": "greenroom", "data": "the journal is gone"},
     }
+
+
+def test_a_batch_of_the_revision_that_has_them_is_taken_message_by_message() -> None:
+    client = McpClient(Daemon(), protocol="2025-03-26")
+    client.forget()
+    ping = {"jsonrpc": "2.0", "method": "ping"}
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    client._asked |= {1: ("ping", {}), 2: ("ping", {})}
+    client.say([{**ping, "id": 1}, told, 5, {**ping, "id": 2}])  # type: ignore[arg-type]  # no single message
+    assert [(one.get("id"), "result" in one) for one in client.lines] == [(1, True), (None, False), (2, True)]
+    assert client.lines[1]["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25"])
+def test_a_batch_of_another_revision_is_refused_whole(revision: str) -> None:
+    client = McpClient(Daemon(), protocol=revision)
+    client.forget()
+    client.line(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]')
+    assert [one["error"]["code"] for one in client.lines] == [-32600]
+
+
+@pytest.mark.parametrize("line", [b"[]", b"[1"])
+def test_an_empty_batch_and_one_that_is_no_json_are_refused_once(line: bytes) -> None:
+    client = McpClient(Daemon(), protocol="2025-03-26")
+    client.forget()
+    client.line(line)
+    assert [one["error"]["code"] for one in client.lines] == [-32600 if line == b"[]" else -32700]

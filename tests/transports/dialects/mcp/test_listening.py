@@ -15,7 +15,7 @@ LIST = "notifications/resources/list_changed"
 
 
 def listens(client: StatelessClient, request: RequestId, **wanted: Any) -> Json:
-    """What is acknowledged of what is wanted."""
+    """Listen; return the acknowledgement."""
     client.begin("subscriptions/listen", {"notifications": wanted}, request)
     last = client.told(ACKNOWLEDGED)[-1]
     assert last["_meta"] == {"io.modelcontextprotocol/subscriptionId": request}
