@@ -91,7 +91,12 @@ def greets(_: McpCall, given: Any) -> Script[Json]:
 
 def works(call: McpCall, given: Any) -> Script[Any]:
     """A turn of the demo model: the only work that is a task here."""
-    return codex(call, {"prompt": given.label})
+    return codex(call, {"prompt": f"work on {given.model_dump().get('label', 'something')}"})
+
+
+def fails(call: McpCall, _: Any) -> Script[Any]:
+    """A turn whose model can't be reached."""
+    return codex(call, {"prompt": "fail", "config": {"model_provider": "nowhere"}})
 
 
 NAME = {"user_name": form("What is your name?", name="string")}
@@ -112,6 +117,7 @@ HANDLERS: dict[str, Handler] = {
     "test_streaming_elicitation": in_rounds(NAME, keeps=False),
     "greet": greets,
     "slow_compute": works,
+    "failing_job": fails,
     "test_missing_capability": needs_sampling,
     "test_trigger_tool_change": changes_tools,
 }

@@ -21,6 +21,16 @@ from tests.support.mcp_client import McpClient
 PROXY = package("supergateway") / "dist" / "index.js"
 SUITE = package("@modelcontextprotocol/conformance") / "dist" / "index.js"
 UP_S = 20.0
+CONFIG = """model = "demo"
+model_provider = "demo"
+
+[model_providers.nowhere]
+name = "Nowhere"
+base_url = "http://127.0.0.1:9/v1"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+OF_TASKS = ("capability-negotiation", "wire-fields", "request-state-removal", "dispatch-and-envelope", "lifecycle")
 
 
 @pytest.fixture
@@ -28,7 +38,7 @@ def server(tmp_path: Path) -> Iterator[Path]:
     """A server with fixture tools in a home of its own, whose daemon is ended."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
-    (home / "config.toml").write_text('model_provider = "demo"\n')
+    (home / "config.toml").write_text(CONFIG)
     prompts = home / "prompts"
     prompts.mkdir()
     (prompts / "test_simple_prompt.md").write_text("This is a simple prompt for testing.")
@@ -94,3 +104,13 @@ def test_the_suite_of_the_stateless_revision_finds_nothing_but_what_is_expected(
         chosen = ("--suite", "all", "--spec-version", "2026-07-28", "--expected-failures", HERE / "expected-2026.yml")
         said = judge([NODE, SUITE, "server", "--url", url, *chosen, "-o", tmp_path / "out"], tmp_path)
     assert "server-stateless:" in said
+
+
+@needs(NODE, SUITE)
+@pytest.mark.timeout(120)
+def test_the_scenarios_of_tasks_find_nothing_but_what_is_expected(server: Path, tmp_path: Path) -> None:
+    with fronted(server) as url:
+        for scenario in OF_TASKS:
+            chosen = ("--scenario", f"tasks-{scenario}", "--force", "--spec-version", "2026-07-28")
+            expected = ("--expected-failures", HERE / "expected-tasks.yml")
+            judge([NODE, SUITE, "server", "--url", url, *chosen, *expected, "-o", tmp_path / "out"], tmp_path)
