@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 def approve_of(report: Json) -> None:
     assert report["server"]["name"] == "codex-mcp-server"
-    assert {"tools", "resources", "logging", "completions"} <= set(report["capabilities"])
+    assert {"tools", "resources", "prompts", "completions"} <= set(report["capabilities"])
     assert report["tools"] == list(LISTED)
     _turns(report)
     _cancelling(report)

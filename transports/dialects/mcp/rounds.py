@@ -45,6 +45,7 @@ class Round(Struct, frozen=True):
     digest: str  # of the tool and its arguments, which stay the same
     seq: int
     asked: tuple[ApprovalId, ...]
+    reports: int = 0  # of progress, which goes on rising
 
 
 class RoundSink(Struct, eq=False):
@@ -119,7 +120,7 @@ def until_asked(
 
 def input_required(state: McpState, one: TurnRequest, conversation: ConversationId, asked: Asked) -> JsonObject:
     ids = tuple(request.approval_id for request in asked.questions)
-    kept = Round(conversation, one.key, one.digest, asked.seq, ids)
+    kept = Round(conversation, one.key, one.digest, asked.seq, ids, one.reports)
     content: JsonObject = {name: getattr(kept, name) for name in kept.__struct_fields__}
     return {
         "resultType": "input_required",

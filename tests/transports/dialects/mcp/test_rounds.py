@@ -102,6 +102,19 @@ def test_a_turn_that_asks_twice_is_a_call_in_three_rounds() -> None:
     assert [one.approval for one in daemon.answered] == [f"a1@{conversation}", f"a2@{conversation}"]
 
 
+def test_progress_goes_on_rising_over_the_rounds() -> None:
+    daemon = Daemon()
+    client = StatelessClient(daemon)
+    token = {"_meta": {"progressToken": "p"}}
+    client.tool("codex", {"prompt": "hi"}, 1, **token)
+    (conversation,) = daemon.conversations
+    daemon.advance(10)
+    wants_to_run(daemon, conversation)
+    again(client, client.answer(1)["result"], 2, **token)
+    daemon.advance(10)
+    assert [one["progress"] for one in client.told("notifications/progress")] == [1, 2]
+
+
 def test_a_question_without_a_response_is_asked_again() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon)

@@ -82,7 +82,7 @@ def _again(call: McpCall, name: str, given: object, ignored: tuple[str, ...]) ->
     state, answers = call.state, call.answers or Answers()
     kept = last_round(state, answers, digest(name, given))
     one = _opened(call, name, given, ignored, first=False)
-    one.key, one.conversation = kept.key, kept.conversation
+    one.key, one.conversation, one.reports = kept.key, kept.conversation, kept.reports
     return (yield from _until_its_end(state, one, _next_round(state, one, answers, kept)))
 
 
