@@ -32,7 +32,7 @@ def _turns(report: Json) -> None:
     assert "touch judged" in question
     steps = [one["progress"] for one in report["progress"]]
     assert len(steps) >= 2
-    assert steps == sorted(set(steps))
+    assert steps == sorted(set(steps)), report["progress"]
     assert all(one["message"] for one in report["progress"])
 
 

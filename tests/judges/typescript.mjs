@@ -46,7 +46,8 @@ report.tools = (await client.listTools()).tools.map((tool) => tool.name);
 report.revision = client.getNegotiatedProtocolVersion?.();
 if (!stateless) await client.ping();
 
-const told = (progress) => report.progress.push(progress);
+const ofTheSdk = "Fulfilling input required"; // between rounds, counted by itself
+const told = (progress) => progress.message?.startsWith(ofTheSdk) || report.progress.push(progress);
 const asks = { prompt: 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done', "approval-policy": "untrusted" };
 report.first = await call("codex", asks, { onprogress: told });
 const thread = report.first.structuredContent?.threadId;
