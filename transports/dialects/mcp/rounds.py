@@ -6,7 +6,7 @@ belongs to the client brings back, sealed. The call that is made again finds the
 
 from typing import cast
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 
 from actors.conversation.effects import Slice
 from actors.conversation.messages import AnswerApproval, Inspect, Send
@@ -143,10 +143,10 @@ def last_round(state: McpState, answers: Answers, digest: str) -> Round:
     """Read what the client has kept. Raises MethodError if we did not give it for this call."""
     if answers.state is None:
         raise bad_answers("`inputResponses` without the `requestState` that came with the questions")
-    content = unsealed(state.options.secret, answers.state)
-    if content is None:
-        raise bad_answers("`requestState` is not as it was given")
-    kept = Round(**{**content, "asked": tuple(content["asked"])})
+    try:
+        kept = convert(unsealed(state.options.secret, answers.state), Round)
+    except ValidationError:  # or of another version
+        raise bad_answers("`requestState` is not as it was given") from None
     if kept.digest != digest:
         raise bad_answers("`requestState` belongs to a call with other arguments")
     return kept

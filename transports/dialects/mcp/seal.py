@@ -27,7 +27,8 @@ def unsealed(secret: bytes, text: str) -> JsonObject | None:
 
 
 def digest(*parts: object) -> str:
-    return hashlib.sha256(written(parts).encode("utf-8", "replace")).hexdigest()
+    """The same for the same values, in whichever order a client writes the members of an object."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _mark(secret: bytes, body: bytes) -> str:

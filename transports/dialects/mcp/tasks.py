@@ -29,7 +29,7 @@ from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory
 
 POLL_MS = 2_000
-JUST_BEFORE = 16  # events that are stored in one step with a message, at most
+JUST_BEFORE = 64  # events that are stored in one step with a message, at most
 MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
 
 

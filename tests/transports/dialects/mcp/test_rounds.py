@@ -12,6 +12,7 @@ from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, StatelessClient
 from tests.transports.dialects.mcp.steps import began, nothing_open, text_of, wants_to_patch, wants_to_run
+from transports.dialects.mcp.seal import sealed
 
 ACCEPT: Json = {"action": "accept", "content": {}}
 SECRET = b"s" * 32
@@ -188,6 +189,25 @@ def test_a_state_that_is_not_as_it_was_given_is_refused(change: Any) -> None:
     _, question = asked(daemon, client)
     refused(client, again(client, {**question, "requestState": change(question["requestState"])}, 2))
     assert daemon.answered == []
+
+
+def test_a_state_of_another_version_is_refused() -> None:
+    daemon = Daemon()
+    client = StatelessClient(daemon, secret=SECRET)
+    _, question = asked(daemon, client)
+    other = {**question, "requestState": sealed(SECRET, {"step": 1})}
+    assert "not as it was given" in refused(client, again(client, other, 2))
+
+
+def test_the_order_of_arguments_means_nothing() -> None:
+    daemon = Daemon()
+    client = StatelessClient(daemon)
+    client.tool("codex", {"prompt": "hi", "model": "o3"}, 1)
+    (conversation,) = daemon.conversations
+    wants_to_run(daemon, conversation)
+    again(client, client.answer(1)["result"], 2, arguments={"model": "o3", "prompt": "hi"})
+    finish(daemon, conversation)
+    assert text_of(client.answer(2)["result"]) == "Done"
 
 
 def test_a_state_is_for_the_call_that_it_was_given_to() -> None:

@@ -195,8 +195,6 @@ def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | As
             return _failed(one, INTERRUPTED)
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
-        case Accepted(ended=None):
-            raise TypeError("the end of the turn was waited for")
         case Accepted():
             return _failed(one, "the turn has ended, and how is not known any more")
 
