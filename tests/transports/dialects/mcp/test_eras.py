@@ -1,11 +1,13 @@
 """The two eras of MCP on one door: which of them a connection speaks, and what the stateless one requires."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient, StatelessClient, envelope
+from transports.dialects.mcp import discovery
 from transports.dialects.mcp.discovery import discovered
 
 REVISION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
@@ -93,3 +95,8 @@ def test_the_client_is_known_by_the_name_that_its_request_gives() -> None:
     client = StatelessClient(daemon)
     client.ask("tools/list")
     assert client.dialect._state.client.label == "tester[4711]"
+
+
+def test_what_a_bridge_may_answer_by_itself_needs_nothing_that_is_installed() -> None:
+    lines = Path(discovery.__file__).read_text().splitlines()
+    assert [line for line in lines if line.startswith(("import", "from"))] == ["from __future__ import annotations"]
