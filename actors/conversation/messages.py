@@ -66,6 +66,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
     `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
     `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
+    `again`: the key was used before; a conversation that does not know it refuses, and begins nothing.
     """
 
     items: tuple[InputItem, ...]
@@ -78,6 +79,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     input: InputId | None = None
     task: Task = Task.ANSWER
     own: tuple[str, ...] = ()
+    again: bool = False
 
 
 class Interrupt(Query[Interrupted], frozen=True):

@@ -54,6 +54,8 @@ def _refusal(
         return UnknownConversation(f"no conversation {facts.conversation}")
     if draft.state.quiescing:
         return Overloaded("the daemon is stopping; try again in a moment")
+    if command.again:
+        return InvalidInput("that request is too long ago, or was withdrawn")
     if nothing := _nothing_to_do(facts, command):
         return nothing
     if facts.failed is not None:

@@ -8,6 +8,7 @@ import sys
 from supervisor.cli import bridging
 from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
+from transports.dialects.mcp.introduction import LISTED
 from transports.dialects.mcp.replay import McpReplay
 from transports.dialects.mcp.table import Table
 
@@ -23,7 +24,7 @@ def verb() -> bridging.BridgeVerb:
 
 def _replay(said: bridging.Said) -> McpReplay:
     settings = said["settings"]
-    return McpReplay(Table(VERSION, lambda: listed_tools(settings, os.environ)))
+    return McpReplay(Table(VERSION, lambda: listed_tools(settings, os.environ, LISTED)))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -8,7 +8,6 @@ Standard library alone: the config as a whole is not judged here. What is not pl
 from __future__ import annotations
 
 from supervisor.paths import UnsafePath, config_files
-from transports.dialects.mcp.introduction import LISTED
 
 TYPE_CHECKING = False  # loading typing costs more than all of this
 if TYPE_CHECKING:
@@ -19,14 +18,16 @@ class Unclear(Exception):
     """Only the daemon can tell."""
 
 
-def listed_tools(said: Mapping[str, object], environ: Mapping[str, str]) -> Sequence[str] | None:
-    """The tools of the connection's own settings, else of the config; None if only the daemon can tell."""
+def listed_tools(
+    said: Mapping[str, object], environ: Mapping[str, str], usual: Sequence[str]
+) -> Sequence[str] | None:
+    """The tools of the connection's own settings, else of the config, else the usual; None: only the daemon knows."""
     try:
         found = said["tools"] if "tools" in said else _setting("mcp", "tools", environ)
     except Unclear:
         return None
     if found is None:
-        return LISTED
+        return usual
     return found if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found) else None
 
 

@@ -22,7 +22,7 @@ KEPT = ("PATH", "LANG", "TMPDIR", MARK)  # of our environment: a judge finds not
 
 
 def needs(*files: Path) -> pytest.MarkDecorator:
-    missing = [str(file.relative_to(HERE)) for file in files if not file.exists()]
+    missing = [os.path.relpath(file, HERE) for file in files if not file.exists()]
     return pytest.mark.skipif(bool(missing), reason=f"`make judges` has not installed {', '.join(missing)}")
 
 

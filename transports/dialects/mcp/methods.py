@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, cast
 
 from msgspec.structs import replace
+from pydantic import ConfigDict
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
@@ -12,12 +13,13 @@ from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp import arguments, resources, tools
+from transports.dialects.mcp import arguments, completion, prompts, resources, tools
+from transports.dialects.mcp.answers import answers_in
 from transports.dialects.mcp.calls import codex, conversation_tools, own
 from transports.dialects.mcp.calls.results import ToolError, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.introduction import welcome
-from transports.dialects.mcp.revisions import Initialize, McpParams, peer
+from transports.dialects.mcp.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.state import McpCall
 from transports.jsonrpc import JsonObject
 
@@ -26,6 +28,10 @@ class NoParams(McpParams): ...
 
 
 class CallTool(McpParams):
+    """Its other members are those of a call that is made again."""
+
+    model_config = ConfigDict(extra="allow")
+
     name: str
     arguments: object = None
 
@@ -38,8 +44,7 @@ def initialize(call: McpCall, said: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
-    state.initialized = True
-    state.peer = peer(said)
+    state.era, state.peer = Era.HANDSHAKE, peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
     return welcome(state.peer.revision, state.version, state.options.tools)
@@ -64,6 +69,8 @@ def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
     name, given = wanted.name, wanted.arguments
+    if call.peer.stateless:
+        call.answers = answers_in(wanted.model_extra or {})
     try:
         if name in WHOLE_TURN:
             return (yield from WHOLE_TURN[name](call, given))
@@ -79,6 +86,8 @@ def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
         return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
     except (Undecodable, BadCursor) as error:
         return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
+    except MethodError:
+        raise
     except GreenroomError as why:
         if name in OWN or isinstance(why, ToolError):
             return tool_error(why.message)
@@ -113,7 +122,9 @@ METHODS: Mapping[str, Method[McpCall]] = {
     "tools/list": method(resources.ListPage, list_tools),
     "tools/call": method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
     "logging/setLevel": method(SetLevel, set_level),
-    "completion/complete": method(resources.Complete, resources.complete),
+    "completion/complete": method(completion.Complete, completion.complete),
+    "prompts/list": method(resources.ListPage, prompts.list_all),
+    "prompts/get": method(prompts.GetPrompt, prompts.get),
     "resources/list": method(resources.ListPage, resources.list_all),
     "resources/templates/list": method(resources.ListPage, resources.templates),
     "resources/read": method(resources.Uri, resources.read),

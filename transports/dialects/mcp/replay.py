@@ -47,8 +47,7 @@ class McpReplay:
 
     def answer_alone(self, request: Message) -> Message | None:
         """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
-        again = self._introduced and request["method"] == self.handshake  # which is an error
-        return None if self._table is None or again else self._table.answer(request)
+        return None if self._table is None else self._table.answer(request, introduced=self._introduced)
 
     def outlives(self, _: Message) -> bool:
         return False

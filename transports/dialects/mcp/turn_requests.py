@@ -5,11 +5,14 @@ id of its input; when a turn takes that input, the turn's events are the call's.
 events: the one whose input came first owns them.
 """
 
-from msgspec import Struct
+from uuid import uuid4
+
+from msgspec import Struct, field
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
+from transports.dialects.mcp.revisions import Introduction
 
 ProgressToken = int | str
 
@@ -19,7 +22,10 @@ class TurnRequest(Struct, eq=False):
     number: int
     input: InputId
     first: bool  # it began the conversation, so its turn goes by the request's id
+    peer: Introduction  # whose call it is
     progress: ProgressToken | None = None
+    digest: str = ""  # of the tool and its arguments
+    key: str = field(default_factory=lambda: str(uuid4()))  # by which a call of later is known to be the same
     conversation: ConversationId | None = None
     sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
     cancelled: bool = False

@@ -3,23 +3,29 @@
 from typing import TypeVar
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from actors.conversation.messages import Archive, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
-from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
+from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import conversation_id, fresh_conversation
-from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.script import Script, command
+from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
 from transports.dialects.mcp.notifications import follow_progress
+from transports.dialects.mcp.rounds import Asked, Round, give_answers, input_required, last_round, until_asked
+from transports.dialects.mcp.seal import digest
 from transports.dialects.mcp.sinks import CallSink, call_reader
 from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.tasks import begin_task, described
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
@@ -33,14 +39,18 @@ Wanted = TypeVar("Wanted", Codex, CodexReply)
 
 
 def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
+    if call.answers is not None:
+        return (yield from _again(call, "codex", given, without_effect("codex", Codex, given)))
     if given is None:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
     wanted = _read(Codex, given)
-    one = _opened(call, without_effect("codex", Codex, given), first=True)
+    one = _opened(call, "codex", given, without_effect("codex", Codex, given), first=True)
     return (yield from _until_its_end(call.state, one, _first_turn(call.state, one, wanted)))
 
 
 def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
+    if call.answers is not None:
+        return (yield from _again(call, "codex-reply", given, without_effect("codex-reply", CodexReply, given)))
     if given is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
@@ -50,7 +60,7 @@ def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
         conversation = conversation_id(wanted.session_id)
     except ValueError as error:
         raise ToolError(f"Failed to parse session_id: {error}") from None
-    one = _opened(call, without_effect("codex-reply", CodexReply, given), first=False)
+    one = _opened(call, "codex-reply", given, without_effect("codex-reply", CodexReply, given), first=False)
     one.conversation = conversation
     call.do(Ask(RememberEnvironment(conversation)))
     turn = _turn(call.state, one, conversation, wanted.prompt, None, wanted.if_busy)
@@ -67,9 +77,29 @@ def _read(model: type[Wanted], given: object) -> Wanted:
     return wanted
 
 
-def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
+def _again(call: McpCall, name: str, given: object, ignored: tuple[str, ...]) -> Script[JsonObject | None]:
+    """Go on with the turn of an earlier call, which its client makes again with answers."""
+    state, answers = call.state, call.answers or Answers()
+    kept = last_round(state, answers, digest(name, given))
+    one = _opened(call, name, given, ignored, first=False)
+    one.key, one.conversation, one.reports = kept.key, kept.conversation, kept.reports
+    return (yield from _until_its_end(state, one, _next_round(state, one, answers, kept)))
+
+
+def _next_round(state: McpState, one: TurnRequest, answers: Answers, kept: Round) -> Script[JsonObject]:
+    passed_on = yield from give_answers(state, answers, kept)
+    said = _words(state, one, "", again=True)
+    try:
+        outcome = yield from until_asked(state, one, kept.conversation, said, kept.seq, passed_on)
+    except InvalidInput as why:
+        raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
+    return ended(state, one, outcome)
+
+
+def _opened(call: McpCall, name: str, given: object, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
-    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
+    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored)
+    one.digest = digest(name, given) if call.peer.stateless else ""
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -84,6 +114,8 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
     """
     try:
         result = yield from turn
+    except MethodError:
+        raise
     except GreenroomError as why:
         result = _refused(one, why)
     finally:
@@ -91,7 +123,8 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
     reader = call_reader(state, one.conversation) if one.conversation is not None else None
     if reader is not None and not state.calls.of(reader.conversation):
         state.readers.leave(reader)
-    return None if one.cancelled and not state.options.answer_cancelled else result
+    silent = one.peer.stateless or not state.options.answer_cancelled
+    return None if one.cancelled and silent else result
 
 
 def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
@@ -118,20 +151,43 @@ def _turn(
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
+    said = _words(state, one, prompt, policy)
+    if one.peer.tasks:
+        task, now = yield from begin_task(conversation, replace(said, await_end=False, gone_s=None))
+        return {"resultType": "task", **described(task, now, "working")}
+    if one.peer.stateless:
+        return ended(state, one, (yield from until_asked(state, one, conversation, said, after)))
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
-    words = (TextItem(text=prompt),)
-    said = Send(words, policy, await_end=True, by=state.client.label, gone_s=state.options.gone_s, input=one.input)
-    return _ended(one, (yield from command(conversation, said)))
+    return ended(state, one, (yield from command(conversation, said)))
+
+
+def _words(
+    state: McpState, one: TurnRequest, prompt: str, policy: BusyPolicy = BusyPolicy.STEER, *, again: bool = False
+) -> Send:
+    items, key, options = (TextItem(text=prompt),), one.key if one.peer.stateless else None, state.options
+    return Send(
+        items,
+        policy,
+        key=key,
+        await_end=True,
+        by=state.client.label,
+        gone_s=options.gone_s,
+        input=one.input,
+        again=again,
+    )
 
 
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
-    match ended:
+def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | Asked) -> JsonObject:
+    match outcome:
+        case Asked():
+            assert one.conversation is not None  # noqa: S101  # the question is asked in it
+            return input_required(state, one, one.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
             said = message or ""
             return {"content": text(said, *one.remarks), **_structured(one, said)}
@@ -140,7 +196,7 @@ def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
         case Accepted():
-            raise TypeError("the end of the turn was waited for")
+            return _failed(one, "the turn has ended, and how is not known any more")
 
 
 def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
