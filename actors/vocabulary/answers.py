@@ -60,12 +60,16 @@ class Ending(StrEnum):
 
 
 class TurnResult(Struct, frozen=True):
-    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong."""
+    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong.
+
+    `by`: the clients that asked for its end.
+    """
 
     turn: TurnId
     ending: Ending
     message: str | None
     seq: int
+    by: tuple[str, ...] = ()
 
 
 class WaitingInput(Struct, frozen=True):

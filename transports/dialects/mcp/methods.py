@@ -14,7 +14,7 @@ from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
-from transports.dialects.mcp.calls.results import ToolError, tool_error
+from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
 from transports.dialects.mcp.state import McpCall
@@ -62,6 +62,11 @@ def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
 
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
+    result = yield from _called(call, wanted)
+    return linked(result, call.state.peer.revision) if isinstance(result, dict) else result
+
+
+def _called(call: McpCall, wanted: CallTool) -> Script[object]:
     name, given = wanted.name, wanted.arguments
     try:
         if name in WHOLE_TURN:

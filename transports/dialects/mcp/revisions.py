@@ -14,6 +14,7 @@ REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
 LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
+LINKS_FROM = "2025-06-18"  # resource_link came with it
 META_REVISION = "io.modelcontextprotocol/protocolVersion"
 UNSUPPORTED = -32022  # MCP's own number for it
 SHOWN = 40  # characters of a revision that nobody knows

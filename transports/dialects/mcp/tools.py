@@ -258,7 +258,7 @@ ALL = (
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
         a.AnswerApproval,
-        _object({"approvalId": TEXT, "decision": TEXT}, ("approvalId", "decision")),
+        _object({"threadId": ID, "approvalId": TEXT, "decision": TEXT}, ("threadId", "approvalId", "decision")),
         _hints(destroys=True, world=True),
     ),
 )

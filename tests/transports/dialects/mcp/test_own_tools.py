@@ -211,6 +211,7 @@ def test_an_approval_can_be_answered_by_its_id_once() -> None:
     approval = wants_to_run(daemon, began(daemon, client))
     arguments = {"approvalId": approval, "decision": "denied", "reason": "not now"}
     assert other.result("answer_approval", arguments)["structuredContent"] == {
+        "threadId": approval.partition("@")[2],
         "approvalId": approval,
         "decision": "denied",
     }

@@ -15,10 +15,10 @@ from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import Task
 from transports import requests as r
 from transports.dialects.control import params as p
-from transports.dialects.control.endings import LAST_WORDS, ending_of
 from transports.dialects.control.handlers.naming import to_named
 from transports.dialects.control.results import queue, shown
 from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.kit.endings import LAST_WORDS, ending_of
 from transports.dialects.kit.script import (
     Script,
     ask,

@@ -136,7 +136,7 @@ def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
             said = message or ""
             return {"content": text(said, *one.remarks), **_structured(one, said)}
         case TurnResult(ending=ending) if ending in STOPPED:
-            return _failed(one, INTERRUPTED)
+            return _failed(one, _stopped(ended), INTERRUPTED)
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
         case Accepted():
@@ -148,7 +148,7 @@ def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
         case ToolError():
             return tool_error(why.message)
         case Cancelled() if one.cancelled:
-            return _failed(one, INTERRUPTED)
+            return _failed(one, f"{INTERRUPTED} by its caller before it began", INTERRUPTED)
         case UnknownConversation():
             return tool_error(f"Session not found for session_id: {one.conversation}")
         case TurnFailed():
@@ -157,9 +157,17 @@ def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
             return _failed(one, why.message)
 
 
-def _failed(one: TurnRequest, said: str) -> JsonObject:
-    """The result of a failure; clients of July 2025 look for `error`."""
-    return {**tool_error(said, *one.remarks), **_structured(one, said), "error": said}
+def _stopped(ended: TurnResult) -> str:
+    """The words for a turn that was interrupted: by whom, and why."""
+    by = f" by {', '.join(ended.by)}" if ended.by else ""
+    replaced = "a new message took its place" if ended.ending is Ending.REPLACED else ""
+    why = ended.message or replaced
+    return f"{INTERRUPTED}{by}{': ' if why else ''}{why}"
+
+
+def _failed(one: TurnRequest, said: str, error: str = "") -> JsonObject:
+    """The result of a failure; clients of July 2025 look for `error`, and there for its words to the letter."""
+    return {**tool_error(said, *one.remarks), **_structured(one, said), "error": error or said}
 
 
 def _structured(one: TurnRequest, said: str) -> JsonObject:

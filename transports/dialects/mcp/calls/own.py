@@ -128,8 +128,9 @@ def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObjec
     decided = AnswerApproval(
         approval, wanted.decision, call.client.label, wanted.reason, wanted.option, wanted.content
     )
-    answered = yield from command(approval_place(approval), decided)
-    return payload({"approvalId": answered.approval, "decision": answered.decision.value})
+    conversation = approval_place(approval)
+    answered = yield from command(conversation, decided)
+    return payload({"threadId": conversation, "approvalId": answered.approval, "decision": answered.decision.value})
 
 
 def _meant(reference: str) -> Script[ConversationId]:

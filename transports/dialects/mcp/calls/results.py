@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
+from transports.dialects.kit.identifiers import uri_of
+from transports.dialects.mcp.revisions import LINKS_FROM
 from transports.jsonrpc import JsonObject
 
 
@@ -23,3 +25,19 @@ def tool_error(*texts: str) -> JsonObject:
 def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
     """The same object twice: as JSON text for models, as structure for programs."""
     return {"content": text(jsonrpc.written(value)), "isError": error, "structuredContent": value}
+
+
+def linked(result: JsonObject, revision: str) -> JsonObject:
+    """The result with a link to its conversation, last: many clients show their model the contents alone."""
+    thread = result.get("structuredContent", {}).get("threadId")
+    if thread is None or revision < LINKS_FROM:
+        return result
+    link = {
+        "type": "resource_link",
+        "uri": uri_of(thread),
+        "name": thread,
+        "title": f"Conversation {thread}",
+        "description": "Say more in it with `codex-reply` and this id as threadId.",
+        "mimeType": "text/markdown",
+    }
+    return {**result, "content": [*result["content"], link]}

@@ -19,7 +19,7 @@ def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
             return TurnResult(turn, Ending.ERROR, wrong, last[-1].seq)
         case [*_, ev.TaskComplete(last_agent_message=message)]:
             return TurnResult(turn, Ending.COMPLETED, message, last[-1].seq)
-        case [*_, ev.TurnAborted(reason=reason, message=message)]:
-            return TurnResult(turn, Ending(reason.value), message or None, last[-1].seq)
+        case [*_, ev.TurnAborted(reason=reason, message=message, by=by)]:
+            return TurnResult(turn, Ending(reason.value), message or None, last[-1].seq, by)
         case _:
             return None
