@@ -13,7 +13,7 @@ from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import arguments, resources, tools
-from transports.dialects.mcp.calls import codex, conversation_tools, own
+from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own
 from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
@@ -100,6 +100,9 @@ CONVERSATION_TOOLS: Mapping[str, Method[McpCall]] = {
     "conversationsList": method(arguments.ConversationsList, conversation_tools.list_all),
 }
 OWN: Mapping[str, Method[McpCall]] = {
+    "start_conversation": method(arguments.StartConversation, long_work.start_conversation),
+    "send": method(arguments.SendMessage, long_work.send),
+    "wait_conversation": method(arguments.WaitConversation, long_work.wait_conversation),
     "list_conversations": method(arguments.ListConversations, own.list_conversations),
     "interrupt_conversation": method(arguments.InterruptConversation, own.interrupt_conversation),
     "waiting_messages": method(arguments.WaitingMessages, own.waiting_messages),

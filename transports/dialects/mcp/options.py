@@ -11,6 +11,9 @@ from transports.requests import Person
 LISTED = (
     "codex",
     "codex-reply",
+    "start_conversation",
+    "send",
+    "wait_conversation",
     "list_conversations",
     "interrupt_conversation",
     "waiting_messages",

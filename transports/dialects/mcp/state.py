@@ -15,6 +15,7 @@ from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
+from transports.dialects.mcp.waits import Wait
 
 
 class McpState(ReadingState):
@@ -33,6 +34,7 @@ class McpState(ReadingState):
         self.peer = Introduction()
         self.initialized = False
         self.calls = TurnRequests()
+        self.waits: dict[RequestId, Wait] = {}
         self.follows_list = False  # it has read the list of resources
         self.streams: dict[ConversationId, SinkReader] = {}
         self.watched: dict[ConversationId, SinkReader] = {}  # resources

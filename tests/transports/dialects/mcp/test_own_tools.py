@@ -18,9 +18,12 @@ from transports.dialects.mcp.tools import ALL
 from transports.requests import Found, Hit, Search
 
 
-def test_seven_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
+def test_ten_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
     names = [tool["name"] for tool in McpClient(Daemon()).ask("tools/list")["result"]["tools"]]
     ours = [
+        "start_conversation",
+        "send",
+        "wait_conversation",
         "list_conversations",
         "interrupt_conversation",
         "waiting_messages",
