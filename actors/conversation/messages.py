@@ -19,6 +19,7 @@ from actors.vocabulary.answers import (
     Begun,
     Changed,
     Done,
+    InputFound,
     Interrupted,
     Summary,
     TurnResult,
@@ -65,6 +66,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
     `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
     `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
+    `anew`: it repeats nothing, even if its key was used before; from now on the key stands for this input.
     `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
     """
 
@@ -78,6 +80,18 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     input: InputId | None = None
     task: Task = Task.ANSWER
     own: tuple[str, ...] = ()
+    anew: bool = False
+
+
+class FindInput(Query[InputFound | TurnResult], frozen=True):
+    """Find the input of a key, or a keyed input by its id, as long as its key is kept.
+
+    With `await_end` the reply comes when its turn has ended; at once if that is over.
+    """
+
+    input: InputId | None = None
+    key: str | None = None
+    await_end: bool = False
 
 
 class Interrupt(Query[Interrupted], frozen=True):
@@ -232,6 +246,7 @@ class Restart(Query[Done], frozen=True):
 Command = (
     Begin
     | Send
+    | FindInput
     | Interrupt
     | AnswerApproval
     | PassOn

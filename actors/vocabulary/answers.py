@@ -49,6 +49,20 @@ class Accepted(Struct, frozen=True):
     ended: int | None = None
 
 
+class InputFound(Struct, frozen=True):
+    """What has become of an input. `turn` took it; `ended` is the seq at which that turn ended.
+
+    `asks`: its turn waits for an answer. `since` is when it was accepted, `updated` when something happened last.
+    """
+
+    input: InputId
+    turn: TurnId | None
+    since: float
+    updated: float
+    asks: bool = False
+    ended: int | None = None
+
+
 class Ending(StrEnum):
     COMPLETED = "completed"
     ERROR = "error"
@@ -190,6 +204,7 @@ class Resolved(Struct, frozen=True):
 Answer = (
     Begun
     | Accepted
+    | InputFound
     | TurnResult
     | Interrupted
     | Answered

@@ -180,7 +180,7 @@ def hello(said: dict[str, object]) -> bytes:
         "env": dict(os.environ),
     }
     client["umask"] = own_umask()
-    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, **said}
+    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "bridge": os.urandom(16).hex(), **said}
     return written({"greenroom": body}).encode() + b"\n"
 
 

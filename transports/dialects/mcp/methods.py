@@ -68,6 +68,8 @@ def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
 
 def _called(call: McpCall, wanted: CallTool) -> Script[object]:
     name, given = wanted.name, wanted.arguments
+    if name in SAYING:
+        call.saying = call.state.repeats.saying(call.request, name, given)
     try:
         if name in WHOLE_TURN:
             return (yield from WHOLE_TURN[name](call, given))
@@ -111,6 +113,7 @@ OWN: Mapping[str, Method[McpCall]] = {
     "answer_approval": method(arguments.AnswerApproval, own.answer_approval),
 }
 
+SAYING = frozenset({*WHOLE_TURN, "start_conversation", "send", "conversationSendMessage"})
 NOTED = frozenset({"conversationCreate", "conversationSendMessage"})  # their unknown arguments are named
 URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end what others wait for
 

@@ -13,6 +13,7 @@ from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.repeats import Repeats, Saying
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 from transports.dialects.mcp.waits import Wait
@@ -34,6 +35,7 @@ class McpState(ReadingState):
         self.peer = Introduction()
         self.initialized = False
         self.calls = TurnRequests()
+        self.repeats = Repeats(options.bridge or client.label)
         self.waits: dict[RequestId, Wait] = {}
         self.follows_list = False  # it has read the list of resources
         self.streams: dict[ConversationId, SinkReader] = {}
@@ -59,4 +61,7 @@ class McpState(ReadingState):
 
 
 class McpCall(Call[McpState], eq=False):
+    """`saying`: of a tool that says something in a conversation."""
+
     progress: ProgressToken | None = None
+    saying: Saying = Saying("")

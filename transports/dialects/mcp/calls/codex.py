@@ -11,9 +11,10 @@ from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.identifiers import conversation_id, fresh_conversation
+from transports.dialects.kit.endings import said
+from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import worded
-from transports.dialects.kit.script import Script, command
+from transports.dialects.kit.script import Script
 from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
@@ -37,7 +38,7 @@ def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
     wanted = _read(Codex, given)
     one = _opened(call, without_effect("codex", Codex, given), first=True)
-    return (yield from _until_its_end(call.state, one, _first_turn(call.state, one, wanted)))
+    return (yield from _until_its_end(call.state, one, _first_turn(call, one, wanted)))
 
 
 def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
@@ -53,7 +54,7 @@ def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
     one = _opened(call, without_effect("codex-reply", CodexReply, given), first=False)
     one.conversation = conversation
     call.do(Ask(RememberEnvironment(conversation)))
-    turn = _turn(call.state, one, conversation, wanted.prompt, None, wanted.if_busy)
+    turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
     return (yield from _until_its_end(call.state, one, turn))
 
 
@@ -94,8 +95,12 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
     return None if one.cancelled and not state.options.answer_cancelled else result
 
 
-def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
-    conversation = fresh_conversation()
+def _first_turn(call: McpCall, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
+    state, (conversation, begun) = call.state, (yield from call.saying.place())
+    if begun:
+        one.conversation = conversation
+        call.do(Ask(RememberEnvironment(conversation)))
+        return (yield from _turn(call, one, conversation, wanted.prompt, None))
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, wanted)
     one.notices += tuple(warning for warning in made.warnings if warning not in one.notices)
@@ -106,11 +111,11 @@ def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[Json
         state.do(Tell(ToConversation(conversation, Archive())))
         raise
     one.conversation = conversation
-    return (yield from _turn(state, one, conversation, wanted.prompt, 0))
+    return (yield from _turn(call, one, conversation, wanted.prompt, 0))
 
 
 def _turn(
-    state: McpState,
+    call: McpCall,
     one: TurnRequest,
     conversation: ConversationId,
     prompt: str,
@@ -118,13 +123,22 @@ def _turn(
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
+    state = call.state
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
-    words = (TextItem(text=prompt),)
-    said = Send(words, policy, await_end=True, by=state.client.label, gone_s=state.options.gone_s, input=one.input)
-    return _ended(one, (yield from command(conversation, said)))
+    words = Send(
+        (TextItem(text=prompt),),
+        policy,
+        key=call.saying.key,
+        await_end=True,
+        by=state.client.label,
+        gone_s=state.options.gone_s,
+        input=one.input,
+        anew=not call.saying.again,
+    )
+    return _ended(one, (yield from said(conversation, words)))
 
 
 # --- results ----------------------------------------------------------------------------------------------------
@@ -133,14 +147,16 @@ def _turn(
 def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
     match ended:
         case TurnResult(ending=Ending.COMPLETED, message=message):
-            said = message or ""
-            return {"content": text(said, *one.remarks), **_structured(one, said)}
+            told = message or ""
+            return {"content": text(told, *one.remarks), **_structured(one, told)}
         case TurnResult(ending=ending) if ending in STOPPED:
             return _failed(one, _stopped(ended), INTERRUPTED)
+        case TurnResult(ending=Ending.LOST, message=message):
+            return _failed(one, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there")
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
         case Accepted():
-            raise TypeError("the end of the turn was waited for")
+            return _failed(one, "this was said before, and how it ended is not kept any more")
 
 
 def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:

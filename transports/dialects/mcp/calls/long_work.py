@@ -9,8 +9,7 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
-from transports.dialects.kit.identifiers import fresh_conversation
+from transports.dialects.kit.endings import past_end
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.mcp import arguments as a
@@ -29,11 +28,15 @@ LOOK_BACK = 64  # events among which a turn's end is looked for; little happens 
 
 
 def start_conversation(call: McpCall, wanted: a.StartConversation) -> Script[JsonObject]:
-    made = yield from make_settings(call.state, wanted)
-    conversation = fresh_conversation()
-    yield from begin(call.state, conversation, made.settings)
-    notices = {"notices": list(made.warnings)} if made.warnings else {}
-    return (yield from _said(call, conversation, wanted.prompt, BusyPolicy.ENQUEUE, notices))
+    conversation, begun = yield from call.saying.place()
+    more: JsonObject = {}
+    if begun:
+        call.do(Ask(RememberEnvironment(conversation)))
+    else:
+        made = yield from make_settings(call.state, wanted)
+        yield from begin(call.state, conversation, made.settings)
+        more = {"notices": list(made.warnings)} if made.warnings else {}
+    return (yield from _said(call, conversation, wanted.prompt, BusyPolicy.ENQUEUE, more))
 
 
 def send(call: McpCall, wanted: a.SendMessage) -> Script[JsonObject]:
@@ -46,7 +49,9 @@ def _said(
     call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy, more: JsonObject
 ) -> Script[JsonObject]:
     """Say it; answered when it is stored. Nobody need wait for the turn, which goes on without its client."""
-    taken = yield from command(conversation, Send((TextItem(text=prompt),), policy, by=call.client.label))
+    words, saying = (TextItem(text=prompt),), call.saying
+    said = Send(words, policy, key=saying.key, by=call.client.label, anew=not saying.again)
+    taken = yield from command(conversation, said)
     if isinstance(taken, TurnResult):
         raise TypeError("the end of the turn was not waited for")
     told = {"threadId": conversation, "inputId": taken.input, "waits": taken.turn is None, "after": taken.seq}
@@ -123,8 +128,7 @@ def _last_end(found: Summary) -> Script[TurnResult | None]:
     ends: list[Record] = [record for record in newest.page.records if record.type in TERMINAL]
     if not ends or ends[-1].turn is None:
         return None
-    last = yield from ask(ReadHistory(found.conversation, limit=LAST_WORDS, before=ends[-1].seq + 1))
-    return ending_of(ends[-1].turn, last.page.records)
+    return (yield from past_end(found.conversation, ends[-1].turn, ends[-1].seq))
 
 
 def _question(request: ApprovalRequest) -> JsonObject:
