@@ -26,7 +26,7 @@ from actors.vocabulary.answers import (
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import JobEnded
-from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Page
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings, Task
@@ -95,12 +95,13 @@ class FindInput(Query[InputFound | TurnResult], frozen=True):
 
 
 class Interrupt(Query[Interrupted], frozen=True):
-    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
+    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused. `turn`: that one or none."""
 
     by: str = ""
     kill: bool = False
     message: str = ""
     clear: bool = False
+    turn: TurnId | None = None
 
 
 class CancelRequest(Struct, frozen=True):

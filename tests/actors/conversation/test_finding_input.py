@@ -2,10 +2,10 @@
 
 import pytest
 
-from actors.conversation.messages import FindInput, Send, WithdrawInput
-from actors.conversation.orders import Completed
+from actors.conversation.messages import FindInput, Interrupt, Send, WithdrawInput
+from actors.conversation.orders import Completed, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.answers import Accepted, Ending, InputFound, Interrupted, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
@@ -108,6 +108,22 @@ def test_input_that_was_withdrawn_is_not_known_and_who_waited_for_it_is_told() -
     core.say(WithdrawInput(two))
     assert isinstance(core.answer(ANN), Cancelled)
     assert isinstance(found(core, FindInput(two)), InvalidInput)
+
+
+def test_an_interrupt_that_names_a_turn_stops_that_turn_alone() -> None:
+    core = Core()
+    sent(core, "first", "a")
+    first = core.turn
+    core.end()
+    sent(core, "second", "b")
+    core.say(Interrupt("ann", turn=first), ANN)
+    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.orders_of(StopAgent) == []
+    core.say(Interrupt("ben", turn=core.turn), BEN)
+    core.stopped()
+    answer = core.answer(BEN)
+    assert isinstance(answer, Interrupted)
+    assert answer.turn is not None
 
 
 def test_input_that_repeats_nothing_runs_under_a_key_that_was_used_and_has_it_from_then_on() -> None:

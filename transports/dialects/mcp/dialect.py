@@ -44,8 +44,8 @@ class McpDialect(Dialect):
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
                 self._cancelled(params)
-            case jsonrpc.Notification(repeats.LOST, params):
-                self._state.repeats.note_lost(params)
+            case jsonrpc.Notification(repeats.RECONNECTED, params):
+                self._state.reconnected(params)
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
@@ -109,7 +109,7 @@ class McpDialect(Dialect):
         call = state.calls.get(request)
         if call is not None and not call.cancelled:
             call.cancelled = True
-            if call.sent:  # the conversation decides what has become of it
+            if call.sent and not call.task:  # the conversation decides what has become of it
                 state.requests.cancel(request, state.client.label)
             else:
                 state.requests.stop(request)

@@ -13,11 +13,12 @@ from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import arguments, resources, tools
-from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own
+from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own, tasks
 from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
 from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.tasks import TASKS_FROM
 from transports.jsonrpc import JsonObject
 
 
@@ -27,6 +28,7 @@ class NoParams(McpParams): ...
 class CallTool(McpParams):
     name: str
     arguments: object = None
+    task: JsonObject | None = None
 
 
 class SetLevel(McpParams):
@@ -62,6 +64,11 @@ def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
 
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
+    if wanted.task is not None and call.state.peer.revision >= TASKS_FROM:
+        if wanted.name not in WHOLE_TURN:
+            raise MethodError(jsonrpc.METHOD_NOT_FOUND, f"{wanted.name} can't be run as a task; call it without one")
+        call.saying = call.state.repeats.saying(call.request, wanted.name, wanted.arguments)
+        return (yield from tasks.begin(call, wanted.name, wanted.arguments))
     result = yield from _called(call, wanted)
     return linked(result, call.state.peer.revision) if isinstance(result, dict) else result
 
@@ -122,6 +129,10 @@ METHODS: Mapping[str, Method[McpCall]] = {
     "ping": method(NoParams, ping, urgent=always),
     "tools/list": method(resources.ListPage, list_tools),
     "tools/call": method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
+    "tasks/get": method(tasks.NamedTask, tasks.get),
+    "tasks/result": method(tasks.NamedTask, tasks.result),
+    "tasks/list": method(resources.ListPage, tasks.list_all),
+    "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
     "logging/setLevel": method(SetLevel, set_level),
     "completion/complete": method(resources.Complete, resources.complete),
     "resources/list": method(resources.ListPage, resources.list_all),

@@ -18,7 +18,7 @@ from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.script import Script, command
 from transports.jsonrpc import Params
 
-LOST = "notifications/greenroom/lost"  # of the bridge, after the handshake with another daemon
+RECONNECTED = "notifications/greenroom/reconnected"  # of the bridge, after the handshake with another daemon
 
 
 class Saying(Struct, frozen=True):

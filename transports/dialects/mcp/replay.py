@@ -30,7 +30,8 @@ QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wa
 THREAD = ("sessionId", "threadId", "conversationId", "conversation_id")  # how a request may name its conversation
 SAYING = ("codex", "codex-reply", "start_conversation", "send", "conversationSendMessage")
 SAID_BY = ("sendUserMessage", "sendUserTurn")  # methods
-LOST = "notifications/greenroom/lost"
+RECONNECTED = "notifications/greenroom/reconnected"
+TASKS_KEPT = 256
 LOST_KEPT = 256  # the newest; a client that says them again does so at once
 CONTINUE = "continue it with codex-reply instead"
 WAIT = "wait_conversation goes on there"
@@ -44,6 +45,7 @@ class McpReplay:
         self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
+        self._tasks: dict[str, None] = {}
         self._lost: dict[Id, str | None] = {}  # calls that said something, and their conversations
 
     def answer_alone(self, request: Message) -> Message | None:
@@ -91,6 +93,8 @@ class McpReplay:
         if not isinstance(result, dict):
             return
         match kept:
+            case {"says": _}:
+                self._note_task(result)
             case {"method": "logging/setLevel" | "resources/subscribe"}:
                 self._holds.pop(_about(kept), None)
                 self._holds[_about(kept)] = kept
@@ -103,6 +107,14 @@ class McpReplay:
                 self._listeners[str(result.get("subscriptionId"))] = conversation
             case {"method": "removeConversationListener", "params": {"subscriptionId": str(subscription)}}:
                 self._listeners.pop(subscription, None)
+            case _:
+                pass
+
+    def _note_task(self, result: Message) -> None:
+        match result:
+            case {"task": {"taskId": str(task)}}:
+                self._tasks[task] = None
+                self._tasks = dict.fromkeys(list(self._tasks)[-TASKS_KEPT:])
             case _:
                 pass
 
@@ -151,8 +163,9 @@ class McpReplay:
         return told
 
     def again(self) -> list[Message]:
-        named = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
-        return [*self._holds.values(), *([notification(LOST, {"requests": named})] if named else [])]
+        lost = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
+        told = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
+        return [*self._holds.values(), *([notification(RECONNECTED, told)] if told else [])]
 
 
 def _named(given: Message) -> str | None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from transports.codex_events import SERVER
+from transports.dialects.mcp.tasks import ABILITY, TASKS_FROM
 from transports.jsonrpc import JsonObject
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -71,6 +72,7 @@ def welcome(revision: str, version: str) -> JsonObject:
             "resources": {"subscribe": True, "listChanged": True},
             "logging": {},
             "completions": {},
+            **({"tasks": ABILITY} if revision >= TASKS_FROM else {}),
         },
         "protocolVersion": revision,
         "serverInfo": {"name": SERVER, "title": TITLE, "version": version},

@@ -17,6 +17,7 @@ from transports.dialects.mcp.repeats import Repeats, Saying
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 from transports.dialects.mcp.waits import Wait
+from transports.jsonrpc import Params
 
 
 class McpState(ReadingState):
@@ -35,6 +36,7 @@ class McpState(ReadingState):
         self.peer = Introduction()
         self.initialized = False
         self.calls = TurnRequests()
+        self.tasks: Bounded[str, None] = Bounded()  # that the client has begun, on this connection or before
         self.repeats = Repeats(options.bridge or client.label)
         self.waits: dict[RequestId, Wait] = {}
         self.follows_list = False  # it has read the list of resources
@@ -47,6 +49,14 @@ class McpState(ReadingState):
         """Take the options of the config as it is now."""
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
+
+    def reconnected(self, params: Params) -> None:
+        """Take up what the client had with another daemon: calls that were lost, and tasks."""
+        self.repeats.note_lost(params)
+        tasks = params.get("tasks") if isinstance(params, dict) else None
+        for task in tasks if isinstance(tasks, list) else ():
+            if isinstance(task, str):
+                self.tasks[task] = None
 
     def note_ignored(self, name: str, model: type[BaseModel], given: object) -> None:
         for notice in without_effect(name, model, given):

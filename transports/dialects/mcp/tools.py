@@ -46,7 +46,9 @@ def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
     return {name: value for name, value in told.items() if name in TOLD and value is not None}
 
 
-def _tool(name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema) -> Schema:
+def _tool(
+    name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema, **more: Schema
+) -> Schema:
     return {
         "name": name,
         "title": title,
@@ -54,6 +56,7 @@ def _tool(name: str, title: str, description: str, takes: type[BaseModel], gives
         "inputSchema": _takes(takes),
         "outputSchema": gives,
         "annotations": {"title": title, **hints},
+        **more,
     }
 
 
@@ -134,6 +137,7 @@ ALL = (
         a.Codex,
         TURN,
         _hints(destroys=True, world=True),
+        execution={"taskSupport": "optional"},
     ),
     _tool(
         "codex-reply",
@@ -142,6 +146,7 @@ ALL = (
         a.CodexReply,
         TURN,
         _hints(destroys=True, world=True),
+        execution={"taskSupport": "optional"},
     ),
     _tool(
         "start_conversation",

@@ -25,12 +25,17 @@ RESULTS = {
     "resources/read": "ReadResourceResult",
     "resources/subscribe": "EmptyResult",
     "resources/unsubscribe": "EmptyResult",
+    "tasks/get": "GetTaskResult",
+    "tasks/list": "ListTasksResult",
+    "tasks/cancel": "CancelTaskResult",
+    "tasks/result": "CallToolResult",
 }
 NOTIFICATIONS = {
     "notifications/cancelled": "CancelledNotification",
     "notifications/progress": "ProgressNotification",
     "notifications/message": "LoggingMessageNotification",
     "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/tasks/status": "TaskStatusNotification",
     "notifications/resources/list_changed": "ResourceListChangedNotification",
 }
 REQUESTS = {"elicitation/create": "ElicitRequest"}
@@ -201,9 +206,12 @@ class McpClient:
                 check(message, known[name], root)
         elif "result" in message:
             method, params = self._asked[message["id"]]
-            if method in RESULTS:
+            as_task = method == "tools/call" and "task" in params and protocol >= "2025-11-25"
+            if as_task:
+                check(message["result"], known["CreateTaskResult"], root)
+            elif method in RESULTS:
                 check(message["result"], known[RESULTS[method]], root)
-            if method == "tools/call" and not message["result"].get("isError"):
+            if method == "tools/call" and not as_task and not message["result"].get("isError"):
                 schema = BY_NAME[params["name"]]["outputSchema"]
                 check(message["result"]["structuredContent"], schema, schema)
         elif (

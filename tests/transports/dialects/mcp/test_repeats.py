@@ -8,7 +8,7 @@ from actors.vocabulary.ids import ConversationId, RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, text_of
-from transports.dialects.mcp.repeats import LOST
+from transports.dialects.mcp.repeats import RECONNECTED
 
 HI = {"prompt": "hi"}
 
@@ -18,7 +18,7 @@ def connected(daemon: Daemon, *lost: RequestId, name: str = "next", bridge: str 
     client = McpClient(daemon, name, bridge=bridge)
     requests = [{"id": one, "threadId": named.get("thread")} for one in lost]
     if requests:
-        client.say({"jsonrpc": "2.0", "method": LOST, "params": {"requests": requests}})
+        client.say({"jsonrpc": "2.0", "method": RECONNECTED, "params": {"requests": requests}})
     return client
 
 
@@ -182,5 +182,5 @@ def test_a_call_is_said_again_once() -> None:
 def test_a_list_of_lost_calls_that_cannot_be_read_harms_nothing(params: Any) -> None:
     daemon = Daemon()
     client = connected(daemon)
-    client.say({"jsonrpc": "2.0", "method": LOST, **({} if params is None else {"params": params})})
+    client.say({"jsonrpc": "2.0", "method": RECONNECTED, **({} if params is None else {"params": params})})
     began(daemon, client, "codex", HI)

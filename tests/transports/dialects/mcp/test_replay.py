@@ -189,7 +189,7 @@ CALL = {"name": "codex", "arguments": {"prompt": "hi"}}
 def lost_calls(exchange: Exchange) -> object:
     """The calls that the next daemon is told of, by the last of what it hears first."""
     last = json.loads(exchange.again()[-1])
-    return last["params"]["requests"] if last["method"] == "notifications/greenroom/lost" else None
+    return last["params"]["requests"] if last["method"] == "notifications/greenroom/reconnected" else None
 
 
 def test_calls_that_were_lost_are_named_to_every_next_daemon_until_they_are_said_again() -> None:
@@ -207,6 +207,18 @@ def test_calls_that_were_lost_are_named_to_every_next_daemon_until_they_are_said
     assert lost_calls(exchange) == [{"id": 8, "threadId": "T"}]
     exchange.lost("gone")
     assert lost_calls(exchange) == [{"id": 8, "threadId": "T"}, {"id": 7, "threadId": None}]
+
+
+def test_tasks_are_named_to_the_next_daemon() -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(7, "tools/call", {**CALL, "task": {}}))
+    exchange.received(jsonrpc.result(7, {"task": {"taskId": "a@b", "status": "working"}}))
+    exchange.sent(jsonrpc.request(8, "tools/call", CALL))
+    exchange.received(jsonrpc.result(8, {"content": []}))
+    assert exchange.lost("gone") == []
+    told = json.loads(exchange.again()[-1])
+    assert told["method"] == "notifications/greenroom/reconnected"
+    assert told["params"] == {"requests": [], "tasks": ["a@b"]}
 
 
 def test_no_more_lost_calls_are_named_than_a_client_would_say_again() -> None:

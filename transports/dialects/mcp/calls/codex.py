@@ -34,28 +34,36 @@ Wanted = TypeVar("Wanted", Codex, CodexReply)
 
 
 def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
-    if given is None:
-        raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
-    wanted = _read(Codex, given)
-    one = _opened(call, without_effect("codex", Codex, given), first=True)
-    return (yield from _until_its_end(call.state, one, _first_turn(call, one, wanted)))
+    wanted = read_first(given)
+    one = opened(call, without_effect("codex", Codex, given), first=True)
+    return (yield from until_its_end(call.state, one, _first_turn(call, one, wanted)))
 
 
 def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
+    conversation, wanted = read_reply(given)
+    one = opened(call, without_effect("codex-reply", CodexReply, given), first=False)
+    one.conversation = conversation
+    call.do(Ask(RememberEnvironment(conversation)))
+    turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
+    return (yield from until_its_end(call.state, one, turn))
+
+
+def read_first(given: object) -> Codex:
+    if given is None:
+        raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
+    return _read(Codex, given)
+
+
+def read_reply(given: object) -> tuple[ConversationId, CodexReply]:
     if given is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
         )
     wanted = _read(CodexReply, given)
     try:
-        conversation = conversation_id(wanted.session_id)
+        return conversation_id(wanted.session_id), wanted
     except ValueError as error:
         raise ToolError(f"Failed to parse session_id: {error}") from None
-    one = _opened(call, without_effect("codex-reply", CodexReply, given), first=False)
-    one.conversation = conversation
-    call.do(Ask(RememberEnvironment(conversation)))
-    turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
-    return (yield from _until_its_end(call.state, one, turn))
 
 
 def _read(model: type[Wanted], given: object) -> Wanted:
@@ -68,7 +76,7 @@ def _read(model: type[Wanted], given: object) -> Wanted:
     return wanted
 
 
-def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
+def opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
     one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
     state.calls.add(one)
@@ -78,7 +86,7 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequ
     return one
 
 
-def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+def until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
     """Keep the call open as long as its turn; the last call of a conversation removes their reader.
 
     None if its client took it back, and such calls are not answered.
@@ -124,9 +132,7 @@ def _turn(
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
     state = call.state
-    if call_reader(state, conversation) is None:
-        reader = state.readers.new(conversation, CallSink(state, conversation))
-        state.scripts.run(state.readers.attach(reader, after))
+    read_along(state, conversation, after)
     one.sent = True
     words = Send(
         (TextItem(text=prompt),),
@@ -138,24 +144,30 @@ def _turn(
         input=one.input,
         anew=not call.saying.again,
     )
-    return _ended(one, (yield from said(conversation, words)))
+    return ended(one, (yield from said(conversation, words)))
+
+
+def read_along(state: McpState, conversation: ConversationId, after: int | None) -> None:
+    if call_reader(state, conversation) is None:
+        reader = state.readers.new(conversation, CallSink(state, conversation))
+        state.scripts.run(state.readers.attach(reader, after))
 
 
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
-    match ended:
+def ended(one: TurnRequest, end: Accepted | TurnResult | None) -> JsonObject:
+    match end:
         case TurnResult(ending=Ending.COMPLETED, message=message):
             told = message or ""
             return {"content": text(told, *one.remarks), **_structured(one, told)}
         case TurnResult(ending=ending) if ending in STOPPED:
-            return _failed(one, _stopped(ended), INTERRUPTED)
+            return _failed(one, stopped(end), INTERRUPTED)
         case TurnResult(ending=Ending.LOST, message=message):
             return _failed(one, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there")
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
-        case Accepted():
+        case _:
             return _failed(one, "this was said before, and how it ended is not kept any more")
 
 
@@ -173,7 +185,7 @@ def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
             return _failed(one, why.message)
 
 
-def _stopped(ended: TurnResult) -> str:
+def stopped(ended: TurnResult) -> str:
     """The words for a turn that was interrupted: by whom, and why."""
     by = f" by {', '.join(ended.by)}" if ended.by else ""
     replaced = "a new message took its place" if ended.ending is Ending.REPLACED else ""

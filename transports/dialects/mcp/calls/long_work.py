@@ -1,7 +1,7 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
 from actors.conversation.messages import Inspect, Send
-from actors.vocabulary.answers import Summary, TurnResult
+from actors.vocabulary.answers import Accepted, Summary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import TextItem
@@ -28,32 +28,41 @@ LOOK_BACK = 64  # events among which a turn's end is looked for; little happens 
 
 
 def start_conversation(call: McpCall, wanted: a.StartConversation) -> Script[JsonObject]:
-    conversation, begun = yield from call.saying.place()
-    more: JsonObject = {}
-    if begun:
-        call.do(Ask(RememberEnvironment(conversation)))
-    else:
-        made = yield from make_settings(call.state, wanted)
-        yield from begin(call.state, conversation, made.settings)
-        more = {"notices": list(made.warnings)} if made.warnings else {}
-    return (yield from _said(call, conversation, wanted.prompt, BusyPolicy.ENQUEUE, more))
+    conversation, notices, taken = yield from begun(call, wanted)
+    return _at_once(conversation, taken, {"notices": list(notices)} if notices else {})
 
 
 def send(call: McpCall, wanted: a.SendMessage) -> Script[JsonObject]:
     conversation = yield from meant(wanted.thread_id)
+    return _at_once(conversation, (yield from said_in(call, conversation, wanted.prompt, wanted.if_busy)), {})
+
+
+def begun(
+    call: McpCall, wanted: a.StartConversation | a.Codex
+) -> Script[tuple[ConversationId, tuple[str, ...], Accepted]]:
+    """Make a conversation and say the first words there; what was ignored of its settings is in the middle."""
+    conversation, is_there = yield from call.saying.place()
+    notices: tuple[str, ...] = ()
+    if not is_there:
+        made = yield from make_settings(call.state, wanted)
+        yield from begin(call.state, conversation, made.settings)
+        notices = made.warnings
+    taken = yield from said_in(call, conversation, wanted.prompt, BusyPolicy.ENQUEUE)
+    return conversation, notices, taken
+
+
+def said_in(call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy) -> Script[Accepted]:
+    """Say it; answered when it is stored. Its turn goes on without its client."""
     call.do(Ask(RememberEnvironment(conversation)))
-    return (yield from _said(call, conversation, wanted.prompt, wanted.if_busy, {}))
-
-
-def _said(
-    call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy, more: JsonObject
-) -> Script[JsonObject]:
-    """Say it; answered when it is stored. Nobody need wait for the turn, which goes on without its client."""
     words, saying = (TextItem(text=prompt),), call.saying
     said = Send(words, policy, key=saying.key, by=call.client.label, anew=not saying.again)
     taken = yield from command(conversation, said)
     if isinstance(taken, TurnResult):
         raise TypeError("the end of the turn was not waited for")
+    return taken
+
+
+def _at_once(conversation: ConversationId, taken: Accepted, more: JsonObject) -> JsonObject:
     told = {"threadId": conversation, "inputId": taken.input, "waits": taken.turn is None, "after": taken.seq}
     return payload({**told, "note": go_on(conversation, taken.seq), **more})
 
