@@ -50,7 +50,7 @@ class Accepted(Struct, frozen=True):
 
 
 class InputFound(Struct, frozen=True):
-    """What has become of an input. `turn` took it; `ended` is the seq at which that turn ended.
+    """An input, and what has become of it. `turn` took it; `ended` is the seq at which that turn ended.
 
     `asks`: its turn waits for an answer. `since` is when it was accepted, `updated` when something happened last.
     """
