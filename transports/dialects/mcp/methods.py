@@ -70,7 +70,7 @@ def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
         call.saying = call.state.repeats.saying(call.request, wanted.name, wanted.arguments)
         return (yield from tasks.begin(call, wanted.name, wanted.arguments))
     result = yield from _called(call, wanted)
-    return linked(result, call.state.peer.revision) if isinstance(result, dict) else result
+    return linked(result, call.state.peer) if isinstance(result, dict) else result
 
 
 def _called(call: McpCall, wanted: CallTool) -> Script[object]:

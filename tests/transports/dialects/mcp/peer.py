@@ -58,11 +58,13 @@ class McpClient:
         elicits: bool = True,
         protocol: str = "2025-06-18",
         hello: bool = True,
+        title: str = "tester",
         **options: Any,
     ) -> None:
         self.daemon = daemon
         self.lines: list[Json] = []
         self.protocol = protocol
+        self.title = title
         self._asked: dict[RequestId, tuple[str, Json]] = {}
         self._next = 100
         self.dialect: McpDialect
@@ -131,7 +133,7 @@ class McpClient:
             {
                 "protocolVersion": self.protocol,
                 "capabilities": capabilities,
-                "clientInfo": {"name": "tester", "version": "1"},
+                "clientInfo": {"name": self.title, "version": "1"},
             },
             0,
         )

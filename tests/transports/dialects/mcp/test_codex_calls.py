@@ -58,6 +58,15 @@ def test_a_result_ends_with_a_link_to_its_conversation_where_the_revision_has_li
         assert result["content"][1:] == [link_to(conversation)] * links
 
 
+def test_a_client_without_a_name_reads_the_id_in_words_since_langchain_can_not_take_a_link() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, title="mcp")
+    conversation = finished(daemon, client)
+    _, words = client.answer(100)["result"]["content"]
+    assert words["type"] == "text"
+    assert f"`codex-reply` and {conversation} as threadId" in words["text"]
+
+
 def test_an_error_of_a_conversation_has_its_link_and_one_of_none_has_none() -> None:
     daemon = Daemon()
     client = McpClient(daemon)

@@ -113,7 +113,7 @@ def result(call: McpCall, wanted: NamedTask) -> Script[JsonObject | None]:
     ended = yield from codex.until_its_end(call.state, one, _end(call, one, task.conversation))
     if ended is None or one.cancelled:
         return None
-    return {**linked(ended, call.state.peer.revision), "_meta": related(task.id)}
+    return {**linked(ended, call.state.peer), "_meta": related(task.id)}
 
 
 def _end(call: McpCall, one: TurnRequest, conversation: ConversationId) -> Script[JsonObject]:
