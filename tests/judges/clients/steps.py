@@ -40,6 +40,7 @@ async def walk(tools: Callable[[], Awaitable[list[str]]], say: Say, answers: lis
             await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
     sleeps = 'call shell ["sleep","61"]; then; say never'
     report["cancelled"] = await gone(asyncio.wait_for(say("codex", {"prompt": sleeps, **FREE}), PATIENCE_S))
+    report["ended"] = await ends("61")
     call = asyncio.ensure_future(gone(say("codex", {"prompt": sleeps.replace("61", "62"), **FREE})))
     await asyncio.sleep(BEGUN_S)
     kill(pid_file)
@@ -69,6 +70,26 @@ async def waited(say: Say, begun: str) -> str:
         found = re.search(r"after (\d+)", said)
         assert found, said
         after = int(found[1])
+
+
+async def ends(seconds: str) -> bool:
+    """Whether the sleeping command of a call that was given up is gone soon."""
+    for _ in range(40):
+        if not sleeping(seconds):
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
+def sleeping(seconds: str) -> bool:
+    return any(words(path) == f"sleep\0{seconds}\0".encode() for path in Path("/proc").glob("[0-9]*/cmdline"))
+
+
+def words(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 def kill(pid_file: Path) -> None:
