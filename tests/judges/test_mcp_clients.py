@@ -49,7 +49,7 @@ def clients() -> list[Any]:
     return [
         pytest.param(client, seconds, marks=[needs(environment(client)), *more])
         for client in CLIENTS
-        for seconds, more in ((SHORT, []), (LONG, [pytest.mark.soak, pytest.mark.timeout(200)]))
+        for seconds, more in ((SHORT, []), (LONG, [pytest.mark.soak(takes_s=100), pytest.mark.timeout(200)]))
     ]
 
 
