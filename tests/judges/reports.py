@@ -18,8 +18,9 @@ def approve_of(report: Json) -> None:
 
 def said(result: Json) -> str:
     """Assert the same in text and structure; the SDKs check the structure against the tool's schema."""
-    (content,) = result["content"]
+    content, link = result["content"]
     assert content["type"] == "text"
+    assert result["structuredContent"]["threadId"] in (link.get("uri") or link["text"])
     assert result["structuredContent"]["content"] == content["text"]
     assert not result.get("isError")
     return str(content["text"])

@@ -64,7 +64,7 @@ def test_the_inspector_lists_calls_and_reads(server: Path, tmp_path: Path) -> No
     assert inspect("--method", "tools/list")["tools"][0]["name"] == "codex"
     called = inspect("--method", "tools/call", "--tool-name", "codex", "--tool-arg", "prompt=say inspected")
     thread = called["structuredContent"]["threadId"]
-    assert called["content"] == [{"type": "text", "text": "inspected"}]
+    assert called["content"][0] == {"type": "text", "text": "inspected"}
     uris = [one["uri"] for one in inspect("--method", "resources/list")["resources"]]
     assert f"greenroom://conversation/{thread}" in uris
 
@@ -109,6 +109,6 @@ def test_codex_calls_us_as_one_of_its_tools(stage: Stage, server: Path, tmp_path
     done = [line["item"] for line in lines if line["type"] == "item.completed"]
     (called,) = [item for item in done if item["type"] == "mcp_tool_call"]
     assert (called["server"], called["tool"], called["status"]) == ("greenroom", "codex", "completed")
-    assert called["result"]["content"] == [{"type": "text", "text": "from inside"}]
+    assert called["result"]["content"][0] == {"type": "text", "text": "from inside"}
     assert [item["text"] for item in done if item["type"] == "agent_message"] == ["all done"]
     assert stage.asked("say from inside")

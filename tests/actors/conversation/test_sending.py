@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.conversation.messages import Archive, ConnectionClosed, Send
+from actors.conversation.messages import Archive, ConnectionClosed
 from actors.conversation.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
 from actors.conversation.summary import line_of
 from actors.vocabulary import events as ev
@@ -364,17 +364,6 @@ def test_a_key_is_forgotten_after_a_day() -> None:
     answer = core.answer(ANN)
     assert isinstance(answer, Accepted)
     assert not answer.duplicate
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_what_is_said_to_be_a_repetition_begins_nothing_that_is_not_known(known: bool) -> None:
-    core = Core()
-    core.send("one", key="k" if known else "other")
-    began = core.types.count("task_started")
-    core.say(Send((), key="k", again=True), ANN)
-    answer = core.answer(ANN)
-    assert answer.duplicate if isinstance(answer, Accepted) else isinstance(answer, InvalidInput) and not known
-    assert core.types.count("task_started") == began
 
 
 def test_a_repeated_request_that_awaits_the_end_is_answered_and_the_first_is_not_answered_twice() -> None:

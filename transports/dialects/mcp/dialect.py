@@ -14,7 +14,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.mcp import notifications, sinks, stateless
+from transports.dialects.mcp import notifications, repeats, sinks, stateless, waits
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import reply_of
@@ -51,6 +51,8 @@ class McpDialect(Dialect):
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
                 self._cancelled(params)
+            case jsonrpc.Notification(repeats.RECONNECTED, params):
+                self._state.reconnected(params)
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
@@ -116,10 +118,14 @@ class McpDialect(Dialect):
         call = state.calls.get(request)
         if call is not None and not call.cancelled:
             call.cancelled = True
-            if call.sent:  # the conversation decides what has become of it
+            if call.sent and not call.task:  # the conversation decides what has become of it
                 state.requests.cancel(request, state.client.label)
             else:
                 state.requests.stop(request)
+        wait = state.waits.get(request)
+        if wait is not None:
+            wait.cancelled = True
+            wait.end()
         caller = state.sent.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
@@ -153,6 +159,8 @@ class McpDialect(Dialect):
                 if call is not None:
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
+            case waits.WAIT:
+                state.scripts.answered(Caller(state.client.connection, int(rest)), None)
             case notifications.LIST:
                 state.scripts.run(notifications.tell_list_change(state, int(rest)))
             case sinks.UPDATED:

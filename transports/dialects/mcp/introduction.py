@@ -19,7 +19,7 @@ HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # revision
 STATELESS = "2026-07-28"
 SUPPORTED = (STATELESS, *reversed(HANDSHAKE))  # as errors and `server/discover` tell them, newest first
 NEWEST = HANDSHAKE[-1]
-WITH_ICONS = "2025-11-25"
+WITH_ICONS = WITH_TASKS = "2025-11-25"
 
 META = "io.modelcontextprotocol/"
 META_REVISION = META + "protocolVersion"
@@ -50,6 +50,9 @@ TITLE = "Greenroom"
 LISTED = (
     "codex",
     "codex-reply",
+    "start_conversation",
+    "send",
+    "wait_conversation",
     "list_conversations",
     "interrupt_conversation",
     "waiting_messages",
@@ -59,6 +62,8 @@ LISTED = (
 INSTRUCTIONS = {
     "codex-reply": "codex-reply goes on with a conversation, by its threadId: also if its call was lost, or if it "
     "was begun elsewhere.",
+    "wait_conversation": "start_conversation and send return at once, and wait_conversation tells what came of "
+    "it so far: for work that takes longer than a tool call may.",
     "list_conversations": "list_conversations shows all conversations, those of other clients too: which run, which "
     "wait for an answer, which are idle.",
     "answer_approval": "answer_approval answers the question that a conversation waits for, as the person decides.",
@@ -69,6 +74,7 @@ CAPABILITIES: Message = {
     "prompts": {},
     "completions": {},
 }
+ABILITY: Message = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}  # of WITH_TASKS
 ICON = (  # a stage door that stands open
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2e8b57" '
     'd="M3 1h10v14H3z"/><path fill="#fff" d="M5 3l5 1.5v9L5 13z"/><circle cx="9" cy="9" r=".8" fill="#2e8b57"/></svg>'
@@ -105,7 +111,7 @@ def agreed(wanted: str) -> str:
 def welcome(revision: str, version: str, tools: Collection[str]) -> Message:
     """The result of `initialize`. `tools`: those that are listed."""
     return {
-        "capabilities": {**CAPABILITIES, "logging": {}},
+        "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": ABILITY} if revision == WITH_TASKS else {})},
         "protocolVersion": revision,
         "serverInfo": _pictured(version) if revision >= WITH_ICONS else server(version),
         **_instructions(tools),

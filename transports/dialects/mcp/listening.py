@@ -16,7 +16,7 @@ from transports.dialects.kit.identifiers import named_by
 from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.calls.tasks import insist_on_tasks
+from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks
 from transports.dialects.mcp.listening_request import Listening
 from transports.dialects.mcp.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
 from transports.dialects.mcp.revisions import McpParams

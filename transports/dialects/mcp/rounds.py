@@ -9,16 +9,16 @@ from typing import cast
 from msgspec import Struct, ValidationError, convert, field
 
 from actors.conversation.effects import Slice
-from actors.conversation.messages import AnswerApproval, Inspect, Send
-from actors.vocabulary.answers import Accepted, TurnResult
+from actors.conversation.messages import AnswerApproval, FindInput, Inspect, Send
+from actors.vocabulary.answers import Accepted, InputFound, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId
 from actors.vocabulary.settings import Decision
 from transports.codex_events import translated
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
+from transports.dialects.kit.endings import end_of
 from transports.dialects.kit.questions import waiting_text
-from transports.dialects.kit.script import Script, ask, command
+from transports.dialects.kit.script import Script, command
 from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.elicitation import elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
@@ -27,7 +27,6 @@ from transports.dialects.mcp.sinks import denied_remark
 from transports.dialects.mcp.state import McpState
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
-from transports.requests import ReadHistory
 
 
 class Asked(Struct, frozen=True):
@@ -99,22 +98,23 @@ def until_asked(
     state: McpState,
     one: TurnRequest,
     conversation: ConversationId,
-    said: Send,
+    said: Send | FindInput,
     after: int | None,
     passed_on: frozenset[ApprovalId] = frozenset(),
-) -> Script[Accepted | TurnResult | Asked]:
-    """Send the input and wait for the end of its turn, or for a question in its conversation."""
+) -> Script[TurnResult | Asked | None]:
+    """Send the input, or find it, and wait for the end of its turn, or for a question in its conversation."""
     sink = RoundSink(state, one, conversation, passed_on, seq=after or 0)
     reader = state.readers.new(conversation, sink)
     state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
     try:
-        taken = cast("Accepted | TurnResult | Asked", (yield from command(conversation, said, noted=sink.note)))
+        taken = cast(
+            "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, said, noted=sink.note))
+        )
     finally:
         state.readers.leave(reader)
-    if isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:  # it was over by then
-        past = yield from ask(ReadHistory(conversation, limit=LAST_WORDS, before=taken.ended + 1))
-        return ending_of(taken.turn, past.page.records) or taken
+    if isinstance(taken, Accepted | InputFound):  # it was over by then
+        return (yield from end_of(conversation, taken))
     return taken
 
 

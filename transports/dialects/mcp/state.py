@@ -17,8 +17,11 @@ from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.listening_request import Listening
 from transports.dialects.mcp.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.repeats import Repeats, Saying
 from transports.dialects.mcp.revisions import LAST_WITH_TWINS, WITH_BATCHES, Era, Introduction
 from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
+from transports.dialects.mcp.waits import Wait
+from transports.jsonrpc import Params
 
 
 class McpState(ReadingState):
@@ -37,6 +40,9 @@ class McpState(ReadingState):
         self.peer = Introduction()  # by the handshake
         self.era: Era | None = None  # not known before the first request
         self.calls = TurnRequests()
+        self.tasks: Bounded[str, None] = Bounded()  # that the client has begun, on this connection or before
+        self.repeats = Repeats(options.bridge or client.label)
+        self.waits: dict[RequestId, Wait] = {}
         self.follows_list = False  # it has read the list of resources
         self.listening: dict[RequestId, Listening] = {}  # of the other era, by their requests
         self.streams: dict[ConversationId, SinkReader] = {}
@@ -78,6 +84,14 @@ class McpState(ReadingState):
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
+    def reconnected(self, params: Params) -> None:
+        """Take up what the client had with another daemon: calls that were lost, and tasks."""
+        self.repeats.note_lost(params)
+        tasks = params.get("tasks") if isinstance(params, dict) else None
+        for task in tasks if isinstance(tasks, list) else ():
+            if isinstance(task, str):
+                self.tasks[task] = None
+
     def note_ignored(self, name: str, model: type[BaseModel], given: object) -> None:
         for notice in without_effect(name, model, given):
             self.log.once("warning", notice)
@@ -91,6 +105,9 @@ class McpState(ReadingState):
 
 
 class McpCall(Call[McpState], eq=False):
+    """`saying`: of a tool that says something in a conversation."""
+
     peer: Introduction
     progress: ProgressToken | None = None
+    saying: Saying = Saying("")
     answers: Answers | None = None  # of a call that is made again, with what its client was asked for

@@ -1,40 +1,29 @@
-"""Tasks of the extension: a message and its turn, under an id that any daemon of this home can read.
+"""Tasks as clients see them: calls that are answered at once, and whose results are fetched. Pure.
 
-Nothing is kept for a task. Its id names the conversation, the message and where to look for it; the conversation and
-its history say how it stands.
+2025-11-25 has them as a part of its own, 2026-07-28 as an extension. A task is an input, and its id names that
+and the conversation: so any daemon of the home finds it, from any connection.
 """
 
 from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from actors.conversation.messages import Inspect, Send
-from actors.vocabulary.answers import Accepted, Summary, TurnResult
-from actors.vocabulary.errors import GreenroomError, UnknownConversation
-from actors.vocabulary.events import (
-    TERMINAL,
-    ApprovalRequest,
-    InputQueued,
-    InputWithdrawn,
-    UserMessage,
-    durable_adapter,
-)
-from actors.vocabulary.ids import ConversationId, InputId, TurnId
-from actors.vocabulary.records import Record
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
+from actors.conversation.facts import KEYS_KEPT_S
+from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.ids import ConversationId, InputId
+from transports import jsonrpc
 from transports.dialects.kit.identifiers import conversation_id
-from transports.dialects.kit.script import Script, ask, command
-from transports.dialects.mcp.answers import bad_answers
+from transports.dialects.kit.refusals import MethodError
 from transports.jsonrpc import JsonObject
-from transports.requests import ReadHistory
 
-POLL_MS = 2_000
+TTL_MS = int(KEYS_KEPT_S * 1000)
+POLL_MS = 1_000  # a look costs less than a millisecond
 JUST_BEFORE = 64  # events that are stored in one step with a message, at most
-MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
+STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
 
 
 class TaskId(Struct, frozen=True):
-    """`after`: an event before everything that tells of the message."""
+    """`after`: an event before everything that tells of the input."""
 
     conversation: ConversationId
     input: InputId
@@ -44,15 +33,8 @@ class TaskId(Struct, frozen=True):
         return f"{self.conversation}.{self.after}.{self.input}"
 
 
-class Standing(Struct, frozen=True):
-    """The state of a task. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
-
-    created: float
-    updated: float
-    turn: TurnId | None = None
-    questions: tuple[ApprovalRequest, ...] = ()
-    withdrawn: bool = False
-    result: TurnResult | None = None
+def task_of(conversation: ConversationId, taken: Accepted) -> TaskId:
+    return TaskId(conversation, taken.input, max(0, taken.seq - JUST_BEFORE))
 
 
 def task_named(text: str) -> TaskId:
@@ -65,71 +47,35 @@ def task_named(text: str) -> TaskId:
                 pass
         case _:
             pass
-    raise _unknown()
+    raise no_task(text)
 
 
-def begin_task(conversation: ConversationId, said: Send) -> Script[tuple[TaskId, Standing]]:
-    """Send the message; the task is there as soon as that is stored."""
-    accepted = yield from command(conversation, said)
-    assert isinstance(accepted, Accepted)  # noqa: S101  # the end of its turn is not waited for
-    task = TaskId(conversation, accepted.input, max(0, accepted.seq - JUST_BEFORE))
-    return task, (yield from standing(task))
+def no_task(text: object, why: str = "there is no such task") -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: no task {text}: {why}")
 
 
-def standing(task: TaskId) -> Script[Standing]:
-    """Look up how a task stands. Raises MethodError if there is no such task."""
-    try:
-        summary = yield from command(task.conversation, Inspect())
-        return (yield from _from_history(task, summary))
-    except UnknownConversation:
-        raise _unknown() from None
+def related(task: str) -> JsonObject:
+    """The `_meta` of a message that belongs to a task."""
+    return {"io.modelcontextprotocol/related-task": {"taskId": task}}
 
 
-def _from_history(task: TaskId, summary: Summary) -> Script[Standing]:
-    """Read from where the message was accepted to the end of its turn, or to where it is known to go on."""
-    after, created, turn = task.after, 0.0, None
-    last: list[Record] = []
-    while True:
-        read = yield from ask(ReadHistory(task.conversation, after))
-        for record in read.page.records:
-            after = record.seq
-            if turn is None and record.type in MENTIONS:
-                event = durable_adapter.validate_json(record.body)
-                if not isinstance(event, InputQueued | UserMessage | InputWithdrawn) or event.input_id != task.input:
-                    continue
-                created = created or record.ts
-                turn = record.turn if isinstance(event, UserMessage) else None
-                if isinstance(event, InputWithdrawn):
-                    return Standing(created, record.ts, withdrawn=True)
-            elif turn is not None and record.turn == turn:
-                last = [*last, record][-LAST_WORDS:]
-                if record.type in TERMINAL:
-                    return Standing(created, record.ts, turn, result=ending_of(turn, last))
-        waits = any(one.input == task.input for one in summary.waiting)
-        if created and (waits or (turn is not None and turn == summary.turn)):
-            return Standing(created, created, turn, () if waits else summary.pending)
-        if read.complete:
-            break
-    if not created:
-        raise _unknown()
-    return Standing(created, created, turn)  # it has ended or begun since the conversation was asked
+def status_of(found: InputFound, end: TurnResult | None) -> str:
+    if found.ended is not None:
+        return STATUSES.get(end.ending, "failed") if end is not None else "failed"
+    return "input_required" if found.asks else "working"
 
 
-def described(task: TaskId, now: Standing, status: str, **more: object) -> JsonObject:
+def shown(task: str, found: InputFound, status: str, message: str = "") -> JsonObject:
     return {
-        "taskId": str(task),
+        "taskId": task,
         "status": status,
-        "createdAt": _moment(now.created),
-        "lastUpdatedAt": _moment(now.updated),
-        "ttlMs": None,  # it is there as long as its conversation
-        "pollIntervalMs": POLL_MS,
-        **more,
+        **({"statusMessage": message} if message else {}),
+        "createdAt": moment(found.since),
+        "lastUpdatedAt": moment(max(found.since, found.updated)),
+        "ttl": TTL_MS,
+        "pollInterval": POLL_MS,
     }
 
 
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds")
-
-
-def _unknown() -> GreenroomError:
-    return bad_answers("there is no such task")
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -5,14 +5,14 @@ id of its input; when a turn takes that input, the turn's events are the call's.
 events: the one whose input came first owns them.
 """
 
-from uuid import uuid4
-
-from msgspec import Struct, field
+from msgspec import Struct
 
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.tasks import related
+from transports.jsonrpc import JsonObject
 
 ProgressToken = int | str
 
@@ -25,14 +25,20 @@ class TurnRequest(Struct, eq=False):
     peer: Introduction  # whose call it is
     progress: ProgressToken | None = None
     digest: str = ""  # of the tool and its arguments
-    key: str = field(default_factory=lambda: str(uuid4()))  # by which a call of later is known to be the same
+    key: str = ""  # by which a call of later is known to be the same
     conversation: ConversationId | None = None
     sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
     cancelled: bool = False
+    task: str = ""  # whose end it waits for
     activity: str = "starting"
     reports: int = 0
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
     remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
+
+    def meta(self) -> JsonObject:
+        """The `_meta` of what is told under this call."""
+        about = {"requestId": self.request, "threadId": self.conversation}
+        return {**about, **related(self.task)} if self.task else about
 
     def event_id(self, turn: TurnId | None) -> str:
         if turn is None:

@@ -29,12 +29,17 @@ RESULTS = {
     "prompts/get": "GetPromptResult",
     "server/discover": "DiscoverResult",
     "subscriptions/listen": "SubscriptionsListenResult",
+    "tasks/get": "GetTaskResult",
+    "tasks/list": "ListTasksResult",
+    "tasks/cancel": "CancelTaskResult",
+    "tasks/result": "CallToolResult",
 }
 NOTIFICATIONS = {
     "notifications/cancelled": "CancelledNotification",
     "notifications/progress": "ProgressNotification",
     "notifications/message": "LoggingMessageNotification",
     "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/tasks/status": "TaskStatusNotification",
     "notifications/resources/list_changed": "ResourceListChangedNotification",
     "notifications/tools/list_changed": "ToolListChangedNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
@@ -61,11 +66,13 @@ class McpClient:
         elicits: bool = True,
         protocol: str = "2025-06-18",
         hello: bool = True,
+        title: str = "tester",
         **options: Any,
     ) -> None:
         self.daemon = daemon
         self.lines: list[Json] = []
         self.protocol = protocol
+        self.title = title
         self._asked: dict[RequestId, tuple[str, Json]] = {}
         self._next = 100
         self.dialect: McpDialect
@@ -134,7 +141,7 @@ class McpClient:
             {
                 "protocolVersion": self.protocol,
                 "capabilities": capabilities,
-                "clientInfo": {"name": "tester", "version": "1"},
+                "clientInfo": {"name": self.title, "version": "1"},
             },
             0,
         )
@@ -209,10 +216,13 @@ class McpClient:
                 check(message, known[name], root)
         elif "result" in message:
             method, params = self._asked[message["id"]]
-            name = OTHERWISE.get(message["result"].get("resultType"))
-            if name or method in RESULTS:
-                check(message["result"], known[name or RESULTS[method]], root)
-            if method == "tools/call" and name is None and not message["result"].get("isError"):
+            as_task = method == "tools/call" and "task" in params and protocol == "2025-11-25"
+            name = "CreateTaskResult" if as_task else OTHERWISE.get(message["result"].get("resultType"))
+            if name is None and not (protocol == "2026-07-28" and method.startswith("tasks/")):  # of an extension
+                name = RESULTS.get(method)
+            if name is not None:
+                check(message["result"], known[name], root)
+            if method == "tools/call" and name == "CallToolResult" and not message["result"].get("isError"):
                 schema = BY_NAME[params["name"]]["outputSchema"]
                 check(message["result"]["structuredContent"], schema, schema)
         elif (

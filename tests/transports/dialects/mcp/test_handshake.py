@@ -56,7 +56,7 @@ def test_a_discovery_after_the_handshake_is_no_method() -> None:
     assert McpClient(Daemon()).ask("server/discover", {})["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("method", ["tasks/list", "subscriptions/listen", "nonsense"])
+@pytest.mark.parametrize("method", ["tasks/update", "subscriptions/listen", "nonsense"])
 def test_what_is_no_method_is_said_to_be_none(method: str) -> None:
     assert McpClient(Daemon()).ask(method, {})["error"]["code"] == -32601
 

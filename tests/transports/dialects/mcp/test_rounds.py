@@ -84,7 +84,7 @@ def test_the_call_that_is_made_again_answers_and_returns_the_end_of_the_same_tur
     result = client.answer(2)["result"]
     assert result["structuredContent"]["threadId"] == conversation
     assert result["content"][0]["text"] == "Done"
-    assert len(result["content"]) == (2 if said == {"action": "cancel"} else 1)  # which says what was denied
+    assert len(result["content"]) == (3 if said == {"action": "cancel"} else 2)  # what was denied, and a link at last
     assert len(daemon.conversations) == 1
     assert nothing_open(client)
 
