@@ -185,7 +185,7 @@ HANDLERS: Mapping[str, Handler] = {
 SCHEMAS: Mapping[str, Json] = {"json_schema_2020_12_tool": DEEP_SCHEMA}
 
 
-def plugged_in(config: Callable[[], Config], paths: Paths) -> Dialects:
+def plugged_in(config: Callable[[], Config], paths: Paths, instance: str) -> Dialects:
     """The daemon's own table of dialects, with these tools added."""
     methods.OWN = {**methods.OWN, **{name: method(Anything, handler) for name, handler in HANDLERS.items()}}
     described = {
@@ -203,4 +203,4 @@ def plugged_in(config: Callable[[], Config], paths: Paths) -> Dialects:
             client, lambda: replace(mcp_options(config(), said, SECRET), tools=(*LISTED, *HANDLERS)), METHODS
         )
 
-    return {**dialects(config, paths), "mcp": made}
+    return {**dialects(config, paths, instance), "mcp": made}

@@ -68,7 +68,9 @@ def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> No
 def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
-        params = {"progressToken": call.progress, "progress": call.reports, "message": message}
+        # Of a stateless call no event says where it runs, which its bridge tells it if the daemon is lost.
+        meta = {"_meta": call.meta()} if call.peer.stateless else {}
+        params = {**meta, "progressToken": call.progress, "progress": call.reports, "message": message}
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
-HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED))
+PROGRESS = "notifications/progress"  # which tells a stateless client's bridge where the call runs
+HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS))
 EVENT = NOTIFICATION + b'"codex/event"'
 CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
 HEAD_BYTES = 512  # of an event, in which its type stands
@@ -141,7 +142,10 @@ class McpReplay:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
                 self._streams.pop(where, None)
-            case {"method": "codex/event", "params": {"_meta": {"threadId": str(thread)} as meta}}:
+            case {
+                "method": "codex/event" | "notifications/progress",
+                "params": {"_meta": {"threadId": str(thread)} as meta},
+            }:
                 call = identity(meta, "requestId")
                 if call in requests:
                     requests[call] = {**requests[call], "threadId": thread}

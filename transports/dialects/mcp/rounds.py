@@ -107,6 +107,7 @@ def until_asked(
     reader = state.readers.new(conversation, sink)
     state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
+    tell_progress(state, one, one.activity)
     try:
         taken = cast(
             "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, said, noted=sink.note))

@@ -113,7 +113,15 @@ def test_progress_goes_on_rising_over_the_rounds() -> None:
     wants_to_run(daemon, conversation)
     again(client, client.answer(1)["result"], 2, **token)
     daemon.advance(10)
-    assert [one["progress"] for one in client.told("notifications/progress")] == [1, 2]
+    assert [one["progress"] for one in client.told("notifications/progress")] == [1, 2, 3, 4]
+
+
+def test_progress_names_the_conversation_as_soon_as_there_is_one() -> None:
+    daemon = Daemon()
+    client = StatelessClient(daemon)
+    client.tool("codex", {"prompt": "hi"}, 1, _meta={"progressToken": "p"})
+    (told,) = client.told("notifications/progress")
+    assert told["_meta"] == {"requestId": 1, "threadId": next(iter(daemon.conversations))}
 
 
 def test_a_question_without_a_response_is_asked_again() -> None:
