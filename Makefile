@@ -56,7 +56,9 @@ judges: $(READY) ## clients and suites from elsewhere judge the MCP server and t
 	@cd tests/judges && npm install --no-audit --no-fund --silent
 	@$(PYTHON) -m venv tests/judges/.venv
 	@tests/judges/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/judges/requirements.txt
-	@$(RUN)python -m pytest tests/judges
+	@$(PYTHON) -m venv tests/judges/.venv-langchain
+	@tests/judges/.venv-langchain/bin/python -m pip install --quiet --disable-pip-version-check -r tests/judges/requirements-langchain.txt
+	@JUDGES_WRITE=1 $(RUN)python -m pytest tests/judges
 
 wires: $(READY) ## scenarios and judges with a model behind each wire; chat is what `make test` has
 	@for wire in responses messages; do \
@@ -71,4 +73,4 @@ lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv
 
 clean: ## remove what the commands made
-	@rm -rf $(VENV) tests/judges/.venv tests/judges/node_modules build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) tests/judges/.venv tests/judges/.venv-langchain tests/judges/node_modules build .mypy_cache .ruff_cache .pytest_cache .hypothesis

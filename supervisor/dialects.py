@@ -4,6 +4,8 @@ The config is looked up when a client connects and after each reload, never kept
 """
 
 from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -13,6 +15,8 @@ from supervisor.config.ceiling import widest
 from supervisor.config.connection import with_connection
 from supervisor.config.limits import LimitsTable
 from supervisor.config.models import Config
+from supervisor.paths import Paths
+from supervisor.seal_key import seal_key
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
@@ -25,12 +29,13 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 
-def dialects(config: Callable[[], Config], instance: str = "") -> Dialects:
+def dialects(config: Callable[[], Config], paths: Paths, instance: str = "") -> Dialects:
     """`instance`: this run of the daemon."""
+    secret = cache(partial(seal_key, Path(paths.seal_file)))
     return {
         "acp": lambda client, said: _acp(config, client, said, instance),
         "control": lambda client, _: _control(config().greenroom.limits, client),
-        "mcp": lambda client, said: _mcp(config, client, said),
+        "mcp": lambda client, said: _mcp(lambda: mcp_options(config(), said, secret()), client),
     }
 
 
@@ -73,20 +78,21 @@ def acp_options(config: Config, said: Options, instance: str) -> "AcpOptions":
     return replace(options, widest=widest(named))
 
 
-def _mcp(config: Callable[[], Config], client: Client, said: Options) -> Dialect:
+def _mcp(options: Callable[[], "McpOptions"], client: Client) -> Dialect:
     from transports.dialects.codex.methods import METHODS
     from transports.dialects.mcp.dialect import McpDialect
 
-    return McpDialect(client, lambda: mcp_options(config(), said), METHODS)
+    return McpDialect(client, options, METHODS)
 
 
-def mcp_options(config: Config, said: Options) -> "McpOptions":
+def mcp_options(config: Config, said: Options, secret: bytes) -> "McpOptions":
     """The options of one connection: the config, and over it the settings in the hello of its bridge."""
     from transports.dialects.mcp.options import McpOptions, with_hello
 
     mcp = with_connection(config.greenroom.mcp, said.get("settings"))
     options = McpOptions(
         version=VERSION,
+        secret=secret,
         tools=mcp.tools,
         twin_notifications=mcp.twin_notifications,
         answer_cancelled=mcp.answer_cancelled,

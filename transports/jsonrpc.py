@@ -69,6 +69,14 @@ class Malformed(Struct, frozen=True):
 Message = Request | Notification | Response | ErrorResponse | Malformed
 
 
+def read_batch(line: bytes) -> list[Message] | None:
+    """The messages of a line that is a batch; None if it is none, or can't be read. Never raises."""
+    if not line.lstrip().startswith(b"[") or read(line) != Malformed(INVALID_REQUEST, NO_BATCHES):
+        return None
+    values = _decoded(line)[0]
+    return [_classified(value) for value in values] or [Malformed(INVALID_REQUEST, "a batch must not be empty")]
+
+
 def read(line: bytes) -> Message:
     """Never raises, whatever the line is."""
     try:

@@ -344,6 +344,17 @@ class Search(Query[Found], frozen=True):
     best: bool = False
 
 
+class ListPrompts(Query[Plain], frozen=True):
+    """{prompts}: saved prompts and skills of the client's directory, by name; those that can be used."""
+
+
+class ReadPrompt(Query[Plain], frozen=True):
+    """{description, text}: one of them, with its arguments filled in."""
+
+    name: str
+    arguments: Mapping[str, str]
+
+
 class ListAgents(Query[Plain], frozen=True):
     """{agents}: those that can be chosen, as the client has them, and how to get what is missing."""
 
@@ -385,7 +396,9 @@ class EndJob(Query[Plain], frozen=True):
 
 
 SupervisorRequest = (
-    ListAgents
+    ListPrompts
+    | ReadPrompt
+    | ListAgents
     | CheckAgent
     | ListJobs
     | ReadJob

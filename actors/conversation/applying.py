@@ -270,8 +270,9 @@ def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
     if key is None:
         return facts.keys
+    accepted = next((known.ts for known in facts.keys if known.input == taken), ts)
     kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
-    return (*kept, Key(key, ts, taken, turn))[-KEYS_KEPT:]
+    return (*kept, Key(key, accepted, taken, turn))[-KEYS_KEPT:]
 
 
 def _ended(facts: Facts) -> tuple[Key, ...]:

@@ -65,7 +65,8 @@ def close_turn(
     message = error if error is not None else _message(terminal)
     if ending is not Ending.COMPLETED or stopping is not None:
         _settle_the_queue(draft, stopping, turn.id, ending)
-    answer_waiters(draft, turn, TurnResult(turn.id, ending, message, draft.facts.seq))
+    by = terminal.by if isinstance(terminal, ev.TurnAborted) else ()
+    answer_waiters(draft, turn, TurnResult(turn.id, ending, message, draft.facts.seq, by))
     start_next(draft)
 
 
@@ -195,7 +196,8 @@ def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId,
         return
     if ending is Ending.COMPLETED:
         ending = Ending.INTERRUPTED  # the turn was done before the stop reached it, this input was not
-    result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq)
+    by = stopping.by if stopping is not None else ()
+    result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq, by)
     for waiting in draft.facts.steering:
         claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)
         if any(claim.awaiting for claim in claims):

@@ -14,7 +14,8 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
     """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
     if command.clear:
         withdraw_all(draft, "cleared by an interrupt", command.by)
-    if draft.facts.turn is None:
+    turn = draft.facts.turn
+    if turn is None or command.turn not in {None, turn.id}:
         draft.reply_when_stored(Interrupted(None, None, line_of(draft.facts.line)))
         return
     if draft.caller is not None:

@@ -19,13 +19,14 @@ from actors.vocabulary.answers import (
     Begun,
     Changed,
     Done,
+    InputFound,
     Interrupted,
     Summary,
     TurnResult,
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import JobEnded
-from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Page
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings, Task
@@ -65,6 +66,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
     `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
     `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
+    `anew`: it repeats nothing, even if its key was used before; from now on the key stands for this input.
     `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
     """
 
@@ -78,15 +80,29 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     input: InputId | None = None
     task: Task = Task.ANSWER
     own: tuple[str, ...] = ()
+    anew: bool = False
+
+
+class FindInput(Query[InputFound | TurnResult], frozen=True):
+    """Find the input of a key, or a keyed input by its id, as long as its key is kept.
+
+    With `await_end` the reply comes when its turn has ended; at once if that is over. `gone_s` is that of `Send`.
+    """
+
+    input: InputId | None = None
+    key: str | None = None
+    await_end: bool = False
+    gone_s: float | None = None
 
 
 class Interrupt(Query[Interrupted], frozen=True):
-    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
+    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused. `turn`: that one or none."""
 
     by: str = ""
     kill: bool = False
     message: str = ""
     clear: bool = False
+    turn: TurnId | None = None
 
 
 class CancelRequest(Struct, frozen=True):
@@ -232,6 +248,7 @@ class Restart(Query[Done], frozen=True):
 Command = (
     Begin
     | Send
+    | FindInput
     | Interrupt
     | AnswerApproval
     | PassOn

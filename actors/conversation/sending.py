@@ -5,14 +5,14 @@ from dataclasses import replace
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
-from actors.conversation.messages import CancelRequest, Send
+from actors.conversation.messages import CancelRequest, FindInput, Send
 from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.queueing import resume_if_paused, too_long, unusable, withdraw
 from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted
+from actors.vocabulary.answers import Accepted, InputFound
 from actors.vocabulary.errors import (
     Busy,
     InvalidInput,
@@ -25,10 +25,11 @@ from actors.vocabulary.ids import ConnectionId, InputId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Task
 
 CALLER_GONE = "caller_gone"  # the timer's name
+UNKNOWN_INPUT = InvalidInput("no such input is known; it was withdrawn, or accepted more than a day ago")
 
 
 def send(draft: Draft, command: Send) -> None:
-    known = _known_key(draft.facts, command.key, draft.now)
+    known = None if command.anew else _known_key(draft.facts, command.key, draft.now)
     refusal = _refusal(draft, command) if known is None else None
     if refusal is not None:
         draft.reply_now(refusal)
@@ -139,7 +140,7 @@ def _queue(draft: Draft, waiting: PendingInput) -> None:
     )
 
 
-def _claim(draft: Draft, command: Send, taken: InputId) -> None:
+def _claim(draft: Draft, command: Send | FindInput, taken: InputId) -> None:
     if draft.caller is not None:
         draft.state.claims = (*draft.state.claims, Claim(draft.caller, taken, command.await_end, command.gone_s))
 
@@ -168,6 +169,21 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
         queued = len(facts.pending)
         accepted = Accepted(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
         draft.reply_when_stored(accepted)
+
+
+def find_input(draft: Draft, command: FindInput) -> None:
+    facts, turn = draft.facts, draft.facts.turn
+    keys = (one for one in facts.keys if command.key == one.key or command.input == one.input)
+    known = next((one for one in keys if one.ts > draft.now - KEYS_KEPT_S), None)
+    if known is None:
+        refusal = UnknownConversation(f"no conversation {facts.conversation}") if facts.seq == 0 else UNKNOWN_INPUT
+        draft.reply_now(refusal)
+    elif command.await_end and known.ended is None and draft.caller is not None:
+        _claim(draft, command, known.input)
+    else:
+        asks = turn is not None and known.input in turn.inputs and bool(turn.approvals)
+        found = InputFound(known.input, known.turn, known.ts, facts.updated, asks, known.ended)
+        draft.reply_when_stored(found)
 
 
 # --- taking back -------------------------------------------------------------------------------------

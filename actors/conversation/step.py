@@ -30,6 +30,7 @@ from actors.conversation.messages import (
     ConnectionClosed,
     Detach,
     EditInput,
+    FindInput,
     FollowAgent,
     Inspect,
     Interrupt,
@@ -98,6 +99,8 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
             turns.end_turn(draft, message)
         case Send():
             sending.send(draft, message)
+        case FindInput():
+            sending.find_input(draft, message)
         case Interrupt():
             interrupting.interrupt(draft, message)
         case CancelRequest():

@@ -49,6 +49,20 @@ class Accepted(Struct, frozen=True):
     ended: int | None = None
 
 
+class InputFound(Struct, frozen=True):
+    """An input, and what has become of it. `turn` took it; `ended` is the seq at which that turn ended.
+
+    `asks`: its turn waits for an answer. `since` is when it was accepted, `updated` when something happened last.
+    """
+
+    input: InputId
+    turn: TurnId | None
+    since: float
+    updated: float
+    asks: bool = False
+    ended: int | None = None
+
+
 class Ending(StrEnum):
     COMPLETED = "completed"
     ERROR = "error"
@@ -60,12 +74,16 @@ class Ending(StrEnum):
 
 
 class TurnResult(Struct, frozen=True):
-    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong."""
+    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong.
+
+    `by`: the clients that asked for its end.
+    """
 
     turn: TurnId
     ending: Ending
     message: str | None
     seq: int
+    by: tuple[str, ...] = ()
 
 
 class WaitingInput(Struct, frozen=True):
@@ -186,6 +204,7 @@ class Resolved(Struct, frozen=True):
 Answer = (
     Begun
     | Accepted
+    | InputFound
     | TurnResult
     | Interrupted
     | Answered

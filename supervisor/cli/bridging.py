@@ -209,7 +209,7 @@ def hello(verb: BridgeVerb, said: Said) -> bytes:
         "env": dict(os.environ),
     }
     client["umask"] = own_umask()
-    body = {"protocol": PROTOCOL, "dialect": verb.dialect, "client": client, **said}
+    body = {"protocol": PROTOCOL, "dialect": verb.dialect, "client": client, "bridge": os.urandom(16).hex(), **said}
     return written({"greenroom": body})
 
 

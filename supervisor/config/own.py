@@ -26,6 +26,9 @@ KIB, MIB = 1 << 10, 1 << 20
 McpTool = Literal[
     "codex",
     "codex-reply",
+    "start_conversation",
+    "send",
+    "wait_conversation",
     "conversationCreate",
     "conversationSendMessage",
     "conversationStream",
@@ -64,6 +67,9 @@ class Mcp(ConfigTable):
         (
             "codex",
             "codex-reply",
+            "start_conversation",
+            "send",
+            "wait_conversation",
             "list_conversations",
             "interrupt_conversation",
             "waiting_messages",

@@ -104,8 +104,8 @@ class Embedded:
             env=dict(os.environ),
             umask=self._umask,
         )
-        make = dialects(lambda: engine.config, identity.instance)[dialect] if isinstance(dialect, str) else dialect
-        spoken = make(client, options)
+        known = dialects(lambda: engine.config, engine.paths, identity.instance)
+        spoken = (known[dialect] if isinstance(dialect, str) else dialect)(client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values

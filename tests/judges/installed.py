@@ -22,7 +22,7 @@ KEPT = ("PATH", "LANG", "TMPDIR", MARK)  # of our environment: a judge finds not
 
 
 def needs(*files: Path) -> pytest.MarkDecorator:
-    missing = [str(file.relative_to(HERE)) for file in files if not file.exists()]
+    missing = [os.path.relpath(file, HERE) for file in files if not file.exists()]
     return pytest.mark.skipif(bool(missing), reason=f"`make judges` has not installed {', '.join(missing)}")
 
 
@@ -30,7 +30,14 @@ def package(name: str) -> Path:
     return MODULES.joinpath(*name.split("/"))
 
 
-def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None = None, *, code: int = 0) -> str:
+def judge(
+    command: Sequence[object],
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    code: int = 0,
+    limit_s: float = LIMIT_S,
+) -> str:
     """Run a judge; its standard output. All its processes are ended when it is over or out of time."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     process = subprocess.Popen(
@@ -44,7 +51,7 @@ def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None =
         start_new_session=True,
     )
     try:
-        said, complained = process.communicate(timeout=LIMIT_S)
+        said, complained = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         end_group(process)
         said, complained = process.communicate(timeout=END_S)

@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 def approve_of(report: Json) -> None:
     assert report["server"]["name"] == "codex-mcp-server"
-    assert {"tools", "resources", "logging", "completions"} <= set(report["capabilities"])
+    assert {"tools", "resources", "prompts", "completions"} <= set(report["capabilities"])
     assert report["tools"] == list(LISTED)
     _turns(report)
     _cancelling(report)
@@ -18,8 +18,9 @@ def approve_of(report: Json) -> None:
 
 def said(result: Json) -> str:
     """Assert the same in text and structure; the SDKs check the structure against the tool's schema."""
-    (content,) = result["content"]
+    content, link = result["content"]
     assert content["type"] == "text"
+    assert result["structuredContent"]["threadId"] in (link.get("uri") or link["text"])
     assert result["structuredContent"]["content"] == content["text"]
     assert not result.get("isError")
     return str(content["text"])
@@ -32,7 +33,7 @@ def _turns(report: Json) -> None:
     assert "touch judged" in question
     steps = [one["progress"] for one in report["progress"]]
     assert len(steps) >= 2
-    assert steps == sorted(set(steps))
+    assert steps == sorted(set(steps)), report["progress"]
     assert all(one["message"] for one in report["progress"])
 
 

@@ -32,7 +32,8 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
     with stage.bridge(hello=False) as client:
         welcome = client.initialize()
         about = welcome["result"].pop("instructions").splitlines()
-        assert [line.split()[0] for line in about] == ["codex-reply", "list_conversations", "answer_approval"]
+        begins = ["codex-reply", "start_conversation", "list_conversations", "answer_approval"]
+        assert [line.split()[0] for line in about] == begins
         assert welcome == {
             "jsonrpc": "2.0",
             "id": 0,
@@ -40,8 +41,9 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
                 "capabilities": {
                     "tools": {"listChanged": True},
                     "resources": {"subscribe": True, "listChanged": True},
-                    "logging": {},
+                    "prompts": {},
                     "completions": {},
+                    "logging": {},
                 },
                 "protocolVersion": "2025-06-18",
                 "serverInfo": {"name": "codex-mcp-server", "title": "Greenroom", "version": VERSION},
@@ -55,7 +57,7 @@ def test_clients_that_try_the_next_era_first_are_told_at_once_and_fall_back(stag
     with stage.bridge(hello=False, protocol="2025-11-25") as client:
         client.ask("ping")  # the daemon is there
         error = client.answer(client.begin("server/discover", {}), limit_s=1.0)["error"]
-        assert error["code"] == -32601
+        assert error["code"] == -32602
         assert client.initialize()["result"]["protocolVersion"] == "2025-11-25"
 
 
@@ -86,7 +88,7 @@ def test_a_command_is_asked_for_runs_when_approved_and_the_text_is_the_result(st
         client.respond(0, {"decision": "approved"})
         result = client.answer(1)["result"]
         assert client.event("task_complete")["_meta"]["requestId"] == 1
-        assert result["content"] == [{"text": "Enjoy your new git repo!", "type": "text"}]
+        assert result["content"][0] == {"text": "Enjoy your new git repo!", "type": "text"}
         assert (work / ".git").is_dir()
 
 
@@ -120,9 +122,8 @@ def test_a_patch_is_asked_for_and_applied_when_approved(stage: Stage, work: Path
             },
         }
         client.respond(0, {"decision": "approved"})
-        assert client.answer(1)["result"]["content"] == [
-            {"text": "Patch has been applied successfully!", "type": "text"}
-        ]
+        said = {"text": "Patch has been applied successfully!", "type": "text"}
+        assert client.answer(1)["result"]["content"][0] == said
         assert target.read_text() == "modified content\n"
 
 
@@ -130,7 +131,7 @@ def test_base_instructions_are_the_first_that_the_model_reads(stage: Stage) -> N
     said = "You are a helpful assistant, and nothing else."
     with stage.bridge(*POLICY_A) as client:
         result = client.result("codex", {"prompt": "say Enjoy!", "base-instructions": said})
-    assert result["content"] == [{"text": "Enjoy!", "type": "text"}]
+    assert result["content"][0] == {"text": "Enjoy!", "type": "text"}
     (request,) = stage.asked(said)
     assert instructions(request.body).startswith(said)
 
@@ -156,7 +157,12 @@ def test_a_call_and_a_reply_that_are_cancelled_abort_and_are_answered_with_an_er
 
 def interrupted(result: dict[str, Any]) -> bool:
     """Whether an answer counts as interrupted for clients of both eras and those that follow MCP."""
-    return result["isError"] is True and result["error"] == "Turn interrupted" == result["content"][0]["text"]
+    said = str(result["content"][0]["text"])
+    return (
+        result["isError"] is True
+        and result["error"] == "Turn interrupted"
+        and said.startswith("Turn interrupted by ")
+    )
 
 
 def test_an_interrupt_is_told_by_twins_and_not_answered_where_that_is_wanted(tmp_path: Path) -> None:
@@ -188,4 +194,4 @@ def test_after_each_interrupt_the_next_call_works(stage: Stage, times: int) -> N
             client.cancel(call)
             assert interrupted(client.answer(call)["result"])
             works = client.result("codex-reply", {"threadId": session, "prompt": f"say works {number}"})
-            assert works["content"] == [{"text": f"works {number}", "type": "text"}]
+            assert works["content"][0] == {"text": f"works {number}", "type": "text"}

@@ -160,7 +160,7 @@ def said(answer: Json) -> str:
     result = answer["result"]
     assert not result.get("isError"), f"answered with an error: {result}"
     assert "content" in result, f"the result has no content: {result}"
-    return "".join(str(one["text"]) for one in result["content"])
+    return "".join(str(one["text"]) for one in result["content"] if one["type"] == "text")
 
 
 def is_error(answer: Json) -> bool:

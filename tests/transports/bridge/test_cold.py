@@ -6,6 +6,7 @@ import pytest
 
 from supervisor.version import VERSION
 from tests.support.bridge import Client, FakeDaemon, answer, request, wait_until
+from tests.transports.dialects.mcp.peer import envelope
 from transports.dialects.mcp.introduction import LISTED
 
 SLOW = "import os, sys, time; os.write(3, b'busy: loading\\n'); time.sleep(60)"  # a daemon that is on its way up
@@ -40,7 +41,16 @@ def test_lists_of_mcp_are_answered_while_the_daemon_starts(tmp_path: Path) -> No
         client.ask(0, "initialize", **OF_MCP)
         assert [one["name"] for one in client.ask(1, "tools/list")["result"]["tools"]] == list(LISTED)
         assert client.ask(2, "ping") == answer(2)
-        assert client.ask(3, "server/discover")["error"]["code"] == -32601
+        assert client.ask(3, "nonsense")["error"]["code"] == -32601
+
+
+def test_the_stateless_revision_is_discovered_and_listed_while_the_daemon_starts(tmp_path: Path) -> None:
+    with Client(tmp_path, "--launch", SLOW) as client:
+        found = client.ask(0, "server/discover", _meta=envelope())["result"]
+        assert found["supportedVersions"][0] == "2026-07-28"
+        assert client.ask(1, "tools/list", _meta=envelope())["result"]["resultType"] == "complete"
+        refused = client.ask(2, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2031-01-01"})
+        assert refused["error"]["code"] == -32022
 
 
 def test_the_tools_are_those_of_the_command_line_and_of_the_config(tmp_path: Path) -> None:

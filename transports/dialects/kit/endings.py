@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from actors.conversation.messages import Send
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending, TurnResult
-from actors.vocabulary.ids import TurnId
+from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Record
+from transports.dialects.kit.script import Script, ask, command
+from transports.requests import ReadHistory
 
 LAST_WORDS = 2  # the terminal event, and before it the error if there was one
 
@@ -19,7 +22,28 @@ def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
             return TurnResult(turn, Ending.ERROR, wrong, last[-1].seq)
         case [*_, ev.TaskComplete(last_agent_message=message)]:
             return TurnResult(turn, Ending.COMPLETED, message, last[-1].seq)
-        case [*_, ev.TurnAborted(reason=reason, message=message)]:
-            return TurnResult(turn, Ending(reason.value), message or None, last[-1].seq)
+        case [*_, ev.TurnAborted(reason=reason, message=message, by=by)]:
+            return TurnResult(turn, Ending(reason.value), message or None, last[-1].seq, by)
         case _:
             return None
+
+
+def said(conversation: ConversationId, words: Send) -> Script[Accepted | TurnResult]:
+    """Say it. Of what was said before, with the same key, and whose turn is over, the end is in the history."""
+    taken = yield from command(conversation, words)
+    if words.await_end and isinstance(taken, Accepted):
+        return (yield from end_of(conversation, taken)) or taken
+    return taken
+
+
+def end_of(conversation: ConversationId, found: Accepted | InputFound) -> Script[TurnResult | None]:
+    """The end of the turn of an input; None if it has not ended, or its end is not kept any more."""
+    if found.turn is None or found.ended is None:
+        return None
+    return (yield from past_end(conversation, found.turn, found.ended))
+
+
+def past_end(conversation: ConversationId, turn: TurnId, ended: int) -> Script[TurnResult | None]:
+    """The end of a turn that ended at this seq."""
+    past = yield from ask(ReadHistory(conversation, limit=LAST_WORDS, before=ended + 1))
+    return ending_of(turn, past.page.records)

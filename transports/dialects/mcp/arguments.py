@@ -17,6 +17,8 @@ ID = "The conversation's id (threadId)."
 WHEN_TO_ASK = "When to ask for approval."
 SANDBOX = "What commands may read and write."
 PROFILE = "A profile of config.toml."
+DIRECTORY = "Working directory; a relative one is relative to the server's."
+DEVELOPER = "Told to the model as the developer's, before all else."
 INSTRUCTIONS = "Replaces the built-in instructions."
 DECISIONS = [one.value for one in Decision if one is not Decision.WITHDRAWN]
 
@@ -33,14 +35,12 @@ class Codex(BaseModel):
     prompt: str = Field(description="The task for the agent.")
     model: str | None = Field(None, description="The model. Default: from the config.")
     profile: str | None = Field(None, description=PROFILE)
-    cwd: str | None = Field(None, description="Working directory; a relative one is relative to the server's.")
+    cwd: str | None = Field(None, description=DIRECTORY)
     approval_policy: ApprovalPolicy | None = Field(None, description=WHEN_TO_ASK)
     sandbox: SandboxMode | None = Field(None, description=SANDBOX)
     config: Overrides | None = Field(None, description="Overrides of config.toml, by dotted key.")
     base_instructions: str | None = Field(None, description=INSTRUCTIONS)
-    developer_instructions: str | None = Field(
-        None, description="Told to the model as the developer's, before all else."
-    )
+    developer_instructions: str | None = Field(None, description=DEVELOPER)
     compact_prompt: str | None = Field(None, description="Accepted; has no effect yet.")
     include_plan_tool: bool | None = Field(None, description="Offer the plan tool to the model.")
 
@@ -103,6 +103,42 @@ class ConversationsList(Lenient):
 
 class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, alias_generator=to_camel)
+
+
+class StartConversation(Strict):
+    prompt: str = Field(description="The task for the agent.")
+    agent: str | None = Field(None, description="Which agent. Default: from the config.")
+    model: str | None = Field(None, description="The model. Default: from the config.")
+    profile: str | None = Field(None, description=PROFILE)
+    cwd: str | None = Field(None, description=DIRECTORY)
+    approval_policy: ApprovalPolicy | None = Field(None, description=WHEN_TO_ASK)
+    sandbox: SandboxMode | None = Field(None, description=SANDBOX)
+    config: Overrides | None = Field(None, description="Overrides of config.toml, by dotted key.")
+    base_instructions: str | None = Field(None, description=INSTRUCTIONS)
+    developer_instructions: str | None = Field(None, description=DEVELOPER)
+
+
+class SendMessage(Strict):
+    thread_id: Named
+    prompt: str = Field(description="The next message.")
+    if_busy: BusyPolicy = Field(
+        BusyPolicy.STEER, description="How to handle it while a turn runs; steer joins that turn (default)."
+    )
+
+
+class WaitConversation(Strict):
+    thread_id: Named
+    seconds: float = Field(
+        45,
+        ge=0,
+        le=240,
+        description="Longest time to wait, less than your client waits for a tool. Default: 45. 0: look and return.",
+    )
+    after: int | None = Field(
+        None,
+        ge=0,
+        description="Tell what was said after this event: the `after` of the last result. Default: from now on.",
+    )
 
 
 class ListConversations(Strict):

@@ -1,9 +1,10 @@
 """The settings of this dialect: from the config, and from the hello of the bridge. A leaf."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from transports.dialects.mcp.introduction import LISTED
@@ -23,12 +24,17 @@ class McpOptions(Struct, frozen=True):
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
     subscriptions: int = 256  # conversations that one connection reads
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))  # seals what clients keep for us
+    bridge: str = ""  # a name that no other process has
     first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0
     person: Person = NOTHING_SET  # the bridge's own arguments
 
 
 def with_hello(options: McpOptions, said: Mapping[str, object]) -> McpOptions:
-    """The hello's `defaults` and `first_question`; values of the wrong type are ignored."""
+    """The hello's `defaults`, `bridge` and `first_question`; values of the wrong type are ignored."""
+    bridge = said.get("bridge")
+    if isinstance(bridge, str):
+        options = replace(options, bridge=bridge)
     first = said.get("first_question")
     if isinstance(first, int) and first > 0:
         options = replace(options, first_question=first)

@@ -1,8 +1,9 @@
 """MCP's side of the bridge: the messages that the next daemon has to hear, and those that went with the last one.
 
 Log level and subscriptions are replayed. Streams and listeners are over: a resumed stream would be a whole history
-anew, which only the client can ask for, and a listener would miss how the lost turn ended. Pure; imports
-nothing but the bridge, which loads this at its start.
+anew, which only the client can ask for, and a listener would miss how the lost turn ended. Calls that were lost are
+named to the next daemon: if the client says one again, with its id, it is the same turn. Pure; imports nothing but
+the bridge, which loads this at its start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
-HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED))
+PROGRESS = "notifications/progress"  # which tells a stateless client's bridge where the call runs
+HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS))
 EVENT = NOTIFICATION + b'"codex/event"'
 CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
 HEAD_BYTES = 512  # of an event, in which its type stands
@@ -27,7 +29,14 @@ MESSAGE = "notifications/message"
 LEVEL = "logging/setLevel"
 INITIALIZED = "notifications/initialized"
 QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wants to hear of a warning
-THREAD = ("sessionId", "threadId", "conversationId")  # how a call may name its conversation
+THREAD = ("sessionId", "threadId", "conversationId", "conversation_id")  # how a request may name its conversation
+SAYING = ("codex", "codex-reply", "start_conversation", "send", "conversationSendMessage")
+SAID_BY = ("sendUserMessage", "sendUserTurn")  # methods
+RECONNECTED = "notifications/greenroom/reconnected"
+TASKS_KEPT = 256
+LOST_KEPT = 256  # the newest; a client that says them again does so at once
+CONTINUE = "continue it with codex-reply instead"
+WAIT = "wait_conversation goes on there"
 
 
 class McpReplay:
@@ -41,14 +50,15 @@ class McpReplay:
         self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
+        self._tasks: dict[str, None] = {}
+        self._lost: dict[Id, str | None] = {}  # calls that said something, and their conversations
 
     def answer_at_once(self, _: Message) -> Message | None:
         return None
 
     def answer_alone(self, request: Message) -> Message | None:
         """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
-        again = self._introduced and request["method"] == self.handshake  # which is an error
-        return None if self._table is None or again else self._table.answer(request)
+        return None if self._table is None else self._table.answer(request, introduced=self._introduced)
 
     def outlives(self, _: Message) -> bool:
         return False
@@ -58,9 +68,14 @@ class McpReplay:
 
     def keep(self, message: Message) -> Message | None:
         match message:
-            case {"method": "tools/call", "params": {"name": "codex-reply", "arguments": dict(arguments)}}:
-                named = next((arguments[name] for name in THREAD if arguments.get(name)), None)
-                return {"threadId": named} if isinstance(named, str) else None
+            case {"method": "tools/call", "params": {"name": str(name), "arguments": dict(arguments)}} if (
+                name in SAYING
+            ):
+                return {"says": identity(message), "threadId": _named(arguments)}
+            case {"method": "tools/call", "params": {"name": "wait_conversation", "arguments": dict(arguments)}}:
+                return {"threadId": _named(arguments), "next": WAIT}
+            case {"method": str(method), "params": dict(params)} if method in SAID_BY:
+                return {"threadId": _named(params)}
             case (
                 {"method": "tools/call", "params": {"name": "conversationStream"}}
                 | {"method": "notifications/initialized" | "notifications/cancelled" | "logging/setLevel"}
@@ -73,6 +88,8 @@ class McpReplay:
 
     def said(self, kept: Message, requests: dict[Id, Message]) -> None:
         match kept:
+            case {"says": number}:
+                self._lost.pop(number, None)
             case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
                 self._holds.clear()
                 self._introduced = True
@@ -92,6 +109,8 @@ class McpReplay:
         if not isinstance(result, dict):
             return
         match kept:
+            case {"says": _}:
+                self._note_task(result)
             case {"method": "logging/setLevel" | "resources/subscribe"}:
                 self._holds.pop(_about(kept), None)
                 self._holds[_about(kept)] = kept
@@ -107,6 +126,14 @@ class McpReplay:
             case _:
                 pass
 
+    def _note_task(self, result: Message) -> None:
+        match result:
+            case {"task": {"taskId": str(task)}}:
+                self._tasks[task] = None
+                self._tasks = dict.fromkeys(list(self._tasks)[-TASKS_KEPT:])
+            case _:
+                pass
+
     def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
         if not (line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])):
             return None
@@ -115,7 +142,10 @@ class McpReplay:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
                 self._streams.pop(where, None)
-            case {"method": "codex/event", "params": {"_meta": {"threadId": str(thread)} as meta}}:
+            case {
+                "method": "codex/event" | "notifications/progress",
+                "params": {"_meta": {"threadId": str(thread)} as meta},
+            }:
                 call = identity(meta, "requestId")
                 if call in requests:
                     requests[call] = {**requests[call], "threadId": thread}
@@ -126,9 +156,12 @@ class McpReplay:
     def explained(self, kept: Message, error: Message) -> Message:
         """The error of a lost call. Calling again would begin anew, so the error names its conversation."""
         thread = kept.get("threadId")
+        if kept.get("says") is not None:
+            self._lost[kept["says"]] = thread
+            self._lost = dict(list(self._lost.items())[-LOST_KEPT:])
         if thread is None:
             return error
-        why = f"{error['message']}; this call's conversation is {thread}: continue it with codex-reply instead"
+        why = f"{error['message']}; this call's conversation is {thread}: {kept.get('next', CONTINUE)}"
         return {**error, "message": why, "data": {**error["data"], "threadId": thread}}
 
     def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
@@ -148,7 +181,14 @@ class McpReplay:
         return told
 
     def again(self) -> list[Message]:
-        return list(self._holds.values())
+        lost = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
+        told = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
+        return [*self._holds.values(), *([notification(RECONNECTED, told)] if told else [])]
+
+
+def _named(given: Message) -> str | None:
+    named = next((given[name] for name in THREAD if given.get(name)), None)
+    return named if isinstance(named, str) else None
 
 
 def _about(kept: Message) -> str:

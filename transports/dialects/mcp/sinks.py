@@ -17,6 +17,7 @@ from transports.dialects.mcp.elicitation import elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
 from transports.dialects.mcp.revisions import TELLS_MORE
 from transports.dialects.mcp.state import McpState
+from transports.dialects.mcp.tasks import related
 from transports.dialects.mcp.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
@@ -37,13 +38,14 @@ class AskingSink(Struct, eq=False):
     def answers(self) -> bool:
         return self.state.peer.elicits
 
-    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str) -> None:
+    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str, task: str = "") -> None:
         questions, peer = self.state.questions, self.state.peer
 
         def write(number: int) -> bytes:
             more = peer.revision >= TELLS_MORE
             params = elicitation(request, self.conversation, str(tool_call), event, more_text=more)
-            return jsonrpc.request(number, "elicitation/create", params)
+            meta = {"_meta": related(task)} if task else {}
+            return jsonrpc.request(number, "elicitation/create", {**params, **meta})
 
         if peer.elicits:
             questions.ask(request, self.conversation, write)
@@ -69,7 +71,7 @@ class CallSink(AskingSink, eq=False):
                 self._write(call, one)
                 note_activity(call, one)
                 dismissed = questions.denied_since_dismissed(one.record)
-                call.remarks += (_denied(dismissed),) if dismissed is not None else ()
+                call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
             questions.heed(slice_, one.record, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 calls.turn_ended(one.turn)
@@ -82,7 +84,7 @@ class CallSink(AskingSink, eq=False):
         if one.msg is None:
             return
         event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
-        params = {"_meta": {"requestId": call.request, "threadId": self.conversation}, "id": event_id}
+        params = {"_meta": call.meta(), "id": event_id}
         self.state.do(Write(event_notification("codex/event", params, one.msg)))
         if self.state.has_twin(one.type):
             self.state.do(Write(event_notification(one.type, params, one.msg)))
@@ -90,7 +92,7 @@ class CallSink(AskingSink, eq=False):
     def _ask(self, request: ApprovalRequest, of: TurnId | None) -> None:
         call = self.state.calls.owner(self.conversation, of)
         if call is not None:
-            self.put(request, call.request, call.event_id(of))
+            self.put(request, call.request, call.event_id(of), call.task)
 
     def say(self, request: ApprovalRequest) -> None:
         """Tell every call that waits for it, at once and on each beat."""
@@ -164,13 +166,16 @@ class UpdateSink(Struct, eq=False):
     state: McpState
     conversation: ConversationId
     uris: set[str]
+    number: int  # of its timer
+    meta: jsonrpc.JsonObject = {}
+    told: bool = True  # false before its client was told that there is news here
     resting: bool = False
     changed: bool = False
     answers: bool = False
 
     def take(self, slice_: Slice) -> None:
         self.state.questions.settle(slice_)
-        if slice_.records:
+        if slice_.records and self.told:
             self.changed = True
             if not self.resting:
                 self.rested()
@@ -180,8 +185,10 @@ class UpdateSink(Struct, eq=False):
         if self.changed:
             self.changed = False
             for uri in sorted(self.uris):
-                self.state.do(Write(jsonrpc.notification("notifications/resources/updated", {"uri": uri})))
-            self.state.do(Wake(f"{UPDATED}:{self.conversation}", UPDATED_EVERY_S))
+                self.state.do(
+                    Write(jsonrpc.notification("notifications/resources/updated", {**self.meta, "uri": uri}))
+                )
+            self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
 
     def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
         self.state.watched.pop(self.conversation, None)
@@ -190,6 +197,6 @@ class UpdateSink(Struct, eq=False):
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _denied(request: ApprovalRequest) -> str:
+def denied_remark(request: ApprovalRequest) -> str:
     asked = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
     return f"{asked} {HOW_TO_GO_ON}"

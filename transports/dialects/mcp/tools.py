@@ -9,6 +9,7 @@ from transports.jsonrpc import JsonObject as Schema
 
 TEXT: Schema = {"type": "string"}
 ID: Schema = {"type": "string", "description": a.ID}
+STATE: Schema = {"type": "string", "description": "idle, running, waiting, interrupting, parked, failed or archived."}
 TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # of an argument
 
 
@@ -45,7 +46,9 @@ def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
     return {name: value for name, value in told.items() if name in TOLD and value is not None}
 
 
-def _tool(name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema) -> Schema:
+def _tool(
+    name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema, **more: Schema
+) -> Schema:
     return {
         "name": name,
         "title": title,
@@ -53,6 +56,7 @@ def _tool(name: str, title: str, description: str, takes: type[BaseModel], gives
         "inputSchema": _takes(takes),
         "outputSchema": gives,
         "annotations": {"title": title, **hints},
+        **more,
     }
 
 
@@ -74,7 +78,7 @@ ROW = _object(
     {
         "threadId": ID,
         "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
-        "state": _said(TEXT, "idle, running, waiting, interrupting, parked, failed or archived."),
+        "state": STATE,
         "cwd": _said(TEXT, "Its working directory."),
         "agent": _said(TEXT, "The agent of its turns; empty: Greenroom's own."),
         "model": _said(TEXT, "Its model; empty: another agent has chosen one and not said which."),
@@ -93,6 +97,19 @@ WAITING = _object(
         "joins": {"type": "boolean", "description": "True if it joins the running turn, not one of its own."},
     },
     ("inputId", "text", "by"),
+)
+
+AFTER: Schema = {"type": "integer", "description": "The last event told; where wait_conversation goes on."}
+SAID = _object(
+    {
+        "threadId": ID,
+        "inputId": _said(TEXT, "The message's id."),
+        "waits": {"type": "boolean", "description": "True if no turn has taken it yet."},
+        "after": AFTER,
+        "note": _said(TEXT, "How to go on."),
+        "notices": {"type": "array", "items": TEXT, "description": "What was ignored."},
+    },
+    ("threadId", "inputId", "waits", "after", "note"),
 )
 
 FOUND_ROW = {
@@ -120,6 +137,7 @@ ALL = (
         a.Codex,
         TURN,
         _hints(destroys=True, world=True),
+        execution={"taskSupport": "optional"},
     ),
     _tool(
         "codex-reply",
@@ -128,6 +146,50 @@ ALL = (
         a.CodexReply,
         TURN,
         _hints(destroys=True, world=True),
+        execution={"taskSupport": "optional"},
+    ),
+    _tool(
+        "start_conversation",
+        "Start a conversation",
+        "Give an agent a task and return at once with the conversation's id, for work that takes longer than a tool "
+        "call may. wait_conversation tells what comes of it.",
+        a.StartConversation,
+        SAID,
+        _hints(destroys=True, world=True),
+    ),
+    _tool(
+        "send",
+        "Say something in a conversation",
+        "Say more in a conversation and return at once. wait_conversation tells what comes of it.",
+        a.SendMessage,
+        SAID,
+        _hints(destroys=True, world=True),
+    ),
+    _tool(
+        "wait_conversation",
+        "Wait for a conversation",
+        "Returns when the work ends, when it asks a question (with what to answer), or when the time is over; with "
+        "what was said meanwhile. Call it again as long as the state is running.",
+        a.WaitConversation,
+        _object(
+            {
+                "threadId": ID,
+                "state": STATE,
+                "text": _said(TEXT, "What was said since the cursor, in Markdown."),
+                "after": AFTER,
+                "complete": {"type": "boolean", "description": "False if there is more to read already."},
+                "questions": {
+                    "type": "array",
+                    "items": _object({"approvalId": TEXT, "asks": TEXT}, ("approvalId", "asks")),
+                    "description": "What waits for an answer; answer_approval gives it.",
+                },
+                "ending": _said(TEXT, "How the last turn ended, if none runs: completed, error, interrupted …"),
+                "content": _said(TEXT, "That turn's last message, or what went wrong."),
+                "note": _said(TEXT, "The state in words, and how to go on."),
+            },
+            ("threadId", "state", "text", "after", "complete", "questions", "note"),
+        ),
+        _hints(reads=True, again=True),
     ),
     _tool(
         "conversationCreate",
@@ -258,7 +320,7 @@ ALL = (
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
         a.AnswerApproval,
-        _object({"approvalId": TEXT, "decision": TEXT}, ("approvalId", "decision")),
+        _object({"threadId": ID, "approvalId": TEXT, "decision": TEXT}, ("threadId", "approvalId", "decision")),
         _hints(destroys=True, world=True),
     ),
 )

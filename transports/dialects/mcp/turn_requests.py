@@ -10,6 +10,9 @@ from msgspec import Struct
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
+from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.tasks import related
+from transports.jsonrpc import JsonObject
 
 ProgressToken = int | str
 
@@ -19,14 +22,23 @@ class TurnRequest(Struct, eq=False):
     number: int
     input: InputId
     first: bool  # it began the conversation, so its turn goes by the request's id
+    peer: Introduction  # whose call it is
     progress: ProgressToken | None = None
+    digest: str = ""  # of the tool and its arguments
+    key: str = ""  # by which a call of later is known to be the same
     conversation: ConversationId | None = None
     sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
     cancelled: bool = False
+    task: str = ""  # whose end it waits for
     activity: str = "starting"
     reports: int = 0
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
     remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
+
+    def meta(self) -> JsonObject:
+        """The `_meta` of what is told under this call."""
+        about = {"requestId": self.request, "threadId": self.conversation}
+        return {**about, **related(self.task)} if self.task else about
 
     def event_id(self, turn: TurnId | None) -> str:
         if turn is None:

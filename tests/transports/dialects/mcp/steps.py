@@ -90,10 +90,23 @@ def wants_to_use_a_tool(daemon: Daemon, conversation: ConversationId, name: str 
 
 
 def text_of(result: Json) -> str:
-    (content,) = result["content"]
+    """The one text of a result, which a link to its conversation may follow."""
+    content, *links = result["content"]
     assert content["type"] == "text"
+    assert [one["type"] for one in links] in ([], ["resource_link"])
     text: str = content["text"]
     return text
+
+
+def link_to(conversation: ConversationId) -> Json:
+    return {
+        "type": "resource_link",
+        "uri": f"greenroom://conversation/{conversation}",
+        "name": conversation,
+        "title": f"Conversation {conversation}",
+        "description": "Say more in it with `codex-reply` and this id as threadId.",
+        "mimeType": "text/markdown",
+    }
 
 
 def nothing_open(client: McpClient) -> bool:

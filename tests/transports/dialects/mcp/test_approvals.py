@@ -198,7 +198,7 @@ def test_a_dismissed_question_is_denied_where_nobody_else_could_be_asked_and_the
     daemon.finish(conversation, "I could not run it")
     daemon.settle()
     result = client.answer(1)["result"]
-    said, remark = (one["text"] for one in result["content"])
+    said, remark = (one["text"] for one in result["content"] if one["type"] == "text")
     assert said == "I could not run it" == result["structuredContent"]["content"]
     assert remark.startswith(
         "The agent asked for `git init` in `/w`, outside the sandbox; "

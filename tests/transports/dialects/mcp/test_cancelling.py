@@ -11,6 +11,7 @@ from tests.transports.dialects.mcp.steps import (
     began,
     created,
     finished,
+    link_to,
     nothing_open,
     sent,
     text_of,
@@ -19,6 +20,7 @@ from tests.transports.dialects.mcp.steps import (
 from transports import requests as ask
 
 INTERRUPTED = "Turn interrupted"
+NOT_BEGUN = "Turn interrupted by its caller before it began"
 
 
 def interrupt(daemon: Daemon, conversation: ConversationId) -> None:
@@ -33,10 +35,11 @@ def test_a_cancelled_call_sees_the_abort_and_then_its_result() -> None:
     client.cancel(1)
     assert client.events()[-1] == {"type": "turn_aborted", "reason": "interrupted"}
     assert client.methods()[-1] == "=1"
+    said = "Turn interrupted by tester[4711]"
     assert client.answer(1)["result"] == {
-        "content": [{"text": INTERRUPTED, "type": "text"}],
+        "content": [{"text": said, "type": "text"}, link_to(conversation)],
         "isError": True,
-        "structuredContent": {"threadId": conversation, "sessionId": conversation, "content": INTERRUPTED},
+        "structuredContent": {"threadId": conversation, "sessionId": conversation, "content": said},
         "error": INTERRUPTED,
     }
     assert nothing_open(client)
@@ -69,7 +72,27 @@ def test_with_the_switch_off_an_interrupt_from_elsewhere_is_answered_all_the_sam
     daemon = Daemon()
     client = McpClient(daemon, answer_cancelled=False)
     interrupt(daemon, began(daemon, client, 1))
-    assert text_of(client.answer(1)["result"]) == INTERRUPTED
+    assert text_of(client.answer(1)["result"]) == "Turn interrupted by somebody"
+
+
+def test_an_interrupted_call_says_by_whom_and_why_and_its_error_stays_to_the_letter() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = began(daemon, client, 1)
+    other.result("interrupt_conversation", {"threadId": conversation, "reason": "wrong directory"})
+    result = client.answer(1)["result"]
+    assert text_of(result) == "Turn interrupted by tester[4711]: wrong directory"
+    assert result["structuredContent"]["content"] == text_of(result)
+    assert result["error"] == INTERRUPTED
+
+
+def test_a_call_whose_turn_made_room_for_another_message_says_so() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = began(daemon, client, 1)
+    other.tool("codex-reply", {"threadId": conversation, "prompt": "no, this", "if-busy": "interrupt"})
+    said = "Turn interrupted by tester[4711]: a new message took its place"
+    assert text_of(client.answer(1)["result"]) == said
 
 
 def test_an_interrupt_from_elsewhere_ends_the_call_with_the_same_result() -> None:
@@ -95,7 +118,7 @@ def test_a_cancel_before_the_settings_are_made_starts_nothing() -> None:
     client.tool("codex", {"prompt": "hi"}, 1, settle=False)
     client.cancel(1, settle=False)
     daemon.settle()
-    assert text_of(client.answer(1)["result"]) == INTERRUPTED
+    assert text_of(client.answer(1)["result"]) == NOT_BEGUN
     assert daemon.conversations == []
     assert nothing_open(client)
 
@@ -108,7 +131,7 @@ def test_a_cancel_before_the_conversation_stands_starts_no_turn() -> None:
         daemon.run_one(min(daemon.busy(), key=lambda one: one.waiting[0][0]))
     client.cancel(1, settle=False)
     daemon.settle()
-    assert text_of(client.answer(1)["result"]) == INTERRUPTED
+    assert text_of(client.answer(1)["result"]) == NOT_BEGUN
     assert daemon.turns == {}
     assert nothing_open(client)
     assert client.result("list_conversations")["structuredContent"] == {"conversations": []}

@@ -12,7 +12,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConnectionId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
-from tests.transports.dialects.mcp.steps import began, finished, nothing_open, text_of
+from tests.transports.dialects.mcp.steps import began, finished, link_to, nothing_open, text_of
 from transports import requests as ask
 from transports.dialect import Write
 
@@ -40,9 +40,41 @@ def test_a_turn_is_told_in_order_and_the_result_comes_last() -> None:
     ]
     assert client.methods()[-1] == "=1"
     assert client.answer(1)["result"] == {
-        "content": [{"text": "Done", "type": "text"}],
+        "content": [{"text": "Done", "type": "text"}, link_to(conversation)],
         "structuredContent": {"threadId": conversation, "sessionId": conversation, "content": "Done"},
     }
+
+
+@pytest.mark.parametrize(("revision", "links"), [("2025-03-26", 0), ("2025-06-18", 1), ("2025-11-25", 1)])
+def test_a_result_ends_with_a_link_to_its_conversation_where_the_revision_has_links(
+    revision: str, links: int
+) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol=revision)
+    conversation = finished(daemon, client)
+    read = client.result("read_conversation", {"threadId": conversation})
+    waiting = client.result("waiting_messages", {"threadId": conversation})
+    for result in (client.answer(100)["result"], read, waiting):
+        assert result["content"][1:] == [link_to(conversation)] * links
+
+
+def test_a_client_without_a_name_reads_the_id_in_words_since_langchain_can_not_take_a_link() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, title="mcp")
+    conversation = finished(daemon, client)
+    _, words = client.answer(100)["result"]["content"]
+    assert words["type"] == "text"
+    assert f"`codex-reply` and {conversation} as threadId" in words["text"]
+
+
+def test_an_error_of_a_conversation_has_its_link_and_one_of_none_has_none() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1)
+    daemon.end(conversation, ModelFailed("no credit"))
+    daemon.settle()
+    assert client.answer(1)["result"]["content"][1:] == [link_to(conversation)]
+    assert len(client.result("codex", {})["content"]) == 1
 
 
 def test_without_a_last_message_the_text_is_empty() -> None:

@@ -18,9 +18,12 @@ from transports.dialects.mcp.tools import ALL
 from transports.requests import Found, Hit, Search
 
 
-def test_seven_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
+def test_ten_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
     names = [tool["name"] for tool in McpClient(Daemon()).ask("tools/list")["result"]["tools"]]
     ours = [
+        "start_conversation",
+        "send",
+        "wait_conversation",
         "list_conversations",
         "interrupt_conversation",
         "waiting_messages",
@@ -211,6 +214,7 @@ def test_an_approval_can_be_answered_by_its_id_once() -> None:
     approval = wants_to_run(daemon, began(daemon, client))
     arguments = {"approvalId": approval, "decision": "denied", "reason": "not now"}
     assert other.result("answer_approval", arguments)["structuredContent"] == {
+        "threadId": approval.partition("@")[2],
         "approvalId": approval,
         "decision": "denied",
     }

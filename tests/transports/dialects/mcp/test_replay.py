@@ -8,7 +8,7 @@ import pytest
 from transports import jsonrpc
 from transports.bridge.messages import parsed
 from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, Outstanding, Waiting
-from transports.dialects.mcp.replay import McpReplay
+from transports.dialects.mcp.replay import LOST_KEPT, McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
 INITIALIZED = jsonrpc.notification("notifications/initialized")
@@ -131,6 +131,15 @@ def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered(
     assert not exchange.is_stale(jsonrpc.result("q", {}))
 
 
+def test_a_stateless_call_that_was_lost_is_told_the_conversation_that_its_progress_named() -> None:
+    exchange = Exchange()
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    params = {"_meta": {"requestId": 7, "threadId": "T1"}, "progressToken": "p", "progress": 1}
+    assert exchange.received(jsonrpc.notification("notifications/progress", params))
+    (lost,) = map(json.loads, exchange.lost("gone"))
+    assert lost["error"]["data"]["threadId"] == "T1"
+
+
 def test_a_call_that_was_lost_is_told_which_conversation_it_began_or_named() -> None:
     exchange = greeted()
     exchange.sent(jsonrpc.request(7, "tools/call", {"name": "codex", "arguments": {"prompt": "hi"}}))
@@ -154,6 +163,89 @@ def test_a_call_that_was_lost_is_told_which_conversation_it_began_or_named() -> 
     exchange.sent(jsonrpc.request(7, "ping", {}))
     (again,) = map(json.loads, exchange.lost("gone"))
     assert "threadId" not in again["error"]["data"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {"name": "codex-reply", "arguments": {"conversationId": "T", "prompt": "x"}}),
+        ("tools/call", {"name": "send", "arguments": {"threadId": "T", "prompt": "x"}}),
+        ("tools/call", {"name": "conversationSendMessage", "arguments": {"conversation_id": "T", "content": []}}),
+        ("sendUserMessage", {"conversationId": "T", "items": []}),
+        ("sendUserTurn", {"conversationId": "T", "items": []}),
+    ],
+)
+def test_whatever_said_something_in_a_conversation_and_was_lost_names_it_and_how_to_go_on(
+    method: str, params: dict[str, Any]
+) -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(1, method, params))
+    ((error),) = (one["error"] for one in map(json.loads, exchange.lost("gone")))
+    assert error["data"]["threadId"] == "T"
+    assert error["message"] == "gone; this call's conversation is T: continue it with codex-reply instead"
+
+
+def test_a_wait_that_was_lost_is_told_that_it_can_be_begun_again() -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(1, "tools/call", {"name": "wait_conversation", "arguments": {"threadId": "T"}}))
+    (answer,) = map(json.loads, exchange.lost("gone"))
+    assert answer["error"]["message"] == "gone; this call's conversation is T: wait_conversation goes on there"
+
+
+CALL = {"name": "codex", "arguments": {"prompt": "hi"}}
+
+
+def lost_calls(exchange: Exchange) -> object:
+    """The calls that the next daemon is told of, by the last of what it hears first."""
+    last = json.loads(exchange.again()[-1])
+    return last["params"]["requests"] if last["method"] == "notifications/greenroom/reconnected" else None
+
+
+def test_calls_that_were_lost_are_named_to_every_next_daemon_until_they_are_said_again() -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    exchange.sent(jsonrpc.request(8, "tools/call", {"name": "send", "arguments": {"threadId": "T", "prompt": "x"}}))
+    exchange.sent(jsonrpc.request(9, "tools/call", CALL))
+    exchange.sent(jsonrpc.request(10, "tools/list", {}))
+    exchange.received(jsonrpc.result(9, {}))
+    assert lost_calls(exchange) is None
+    for _ in range(2):
+        exchange.lost("gone")
+        assert lost_calls(exchange) == [{"id": 7, "threadId": None}, {"id": 8, "threadId": "T"}]
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    assert lost_calls(exchange) == [{"id": 8, "threadId": "T"}]
+    exchange.lost("gone")
+    assert lost_calls(exchange) == [{"id": 8, "threadId": "T"}, {"id": 7, "threadId": None}]
+
+
+def test_tasks_are_named_to_the_next_daemon() -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(7, "tools/call", {**CALL, "task": {}}))
+    exchange.received(jsonrpc.result(7, {"task": {"taskId": "a@b", "status": "working"}}))
+    exchange.sent(jsonrpc.request(8, "tools/call", CALL))
+    exchange.received(jsonrpc.result(8, {"content": []}))
+    assert exchange.lost("gone") == []
+    told = json.loads(exchange.again()[-1])
+    assert told["method"] == "notifications/greenroom/reconnected"
+    assert told["params"] == {"requests": [], "tasks": ["a@b"]}
+
+
+def test_no_more_lost_calls_are_named_than_a_client_would_say_again() -> None:
+    exchange = greeted()
+    for number in range(LOST_KEPT + 1):
+        exchange.sent(jsonrpc.request(number, "tools/call", CALL))
+    exchange.lost("gone")
+    named = lost_calls(exchange)
+    assert isinstance(named, list)
+    assert [one["id"] for one in named] == list(range(1, LOST_KEPT + 1))
+
+
+@pytest.mark.parametrize("number", [None, [1], {"a": 1}, True])
+def test_a_call_whose_id_nobody_can_answer_is_not_named(number: object) -> None:
+    exchange = greeted()
+    exchange.sent(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": CALL}).encode())
+    exchange.lost("gone")
+    assert lost_calls(exchange) is None
 
 
 HELLO = b'{"greenroom":{"protocol":1,"dialect":"mcp"}}\n'

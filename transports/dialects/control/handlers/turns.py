@@ -18,7 +18,7 @@ from transports.dialects.control import params as p
 from transports.dialects.control.handlers.naming import to_named
 from transports.dialects.control.results import queue, shown
 from transports.dialects.control.subscriptions import ControlCall
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
+from transports.dialects.kit.endings import said
 from transports.dialects.kit.script import (
     Script,
     ask,
@@ -43,7 +43,7 @@ def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
     items = _items(given)
     one = yield from conversation_named(given.conversation)
     own = yield from _own_settings(one, given.settings)
-    said = m.Send(
+    words = m.Send(
         items,
         given.if_busy,
         settings=own.settings if own else None,
@@ -52,23 +52,14 @@ def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
         by=call.client.label,
         own=own.fields if own else (),
     )
-    return (yield from _taken(one, given, said))
+    return (yield from said(one, words))
 
 
 def compact(call: ControlCall, given: p.Compact) -> Script[Accepted | TurnResult]:
     one = yield from conversation_named(given.conversation)
     by = call.client.label
     wanted = m.Send((), key=given.key, await_end=given.wait, by=by, task=Task.COMPACT)
-    return (yield from _taken(one, given, wanted))
-
-
-def _taken(one: ConversationId, given: p.Send | p.Compact, said: m.Send) -> Script[Accepted | TurnResult]:
-    taken = yield from command(one, said)
-    if given.wait and isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:
-        # The key was used before and that turn is over: how it ended is history.
-        past = yield from ask(r.ReadHistory(one, limit=LAST_WORDS, before=taken.ended + 1))
-        return ending_of(taken.turn, past.page.records) or taken
-    return taken
+    return (yield from said(one, wanted))
 
 
 def _own_settings(one: ConversationId, values: p.Values) -> Script[r.SettingsMade | None]:

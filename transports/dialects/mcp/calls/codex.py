@@ -3,22 +3,29 @@
 from typing import TypeVar
 from uuid import uuid4
 
-from actors.conversation.messages import Archive, Send, ToConversation
+from msgspec.structs import replace
+
+from actors.conversation.messages import Archive, FindInput, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
-from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
+from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.identifiers import conversation_id, fresh_conversation
-from transports.dialects.kit.refusals import worded
-from transports.dialects.kit.script import Script, command
+from transports.dialects.kit.endings import said
+from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.refusals import MethodError, worded
+from transports.dialects.kit.script import Script
+from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
 from transports.dialects.mcp.notifications import follow_progress
+from transports.dialects.mcp.rounds import Asked, Round, give_answers, input_required, last_round, until_asked
+from transports.dialects.mcp.seal import digest
 from transports.dialects.mcp.sinks import CallSink, call_reader
+from transports.dialects.mcp.standing import begin_task, described
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
@@ -33,28 +40,40 @@ Wanted = TypeVar("Wanted", Codex, CodexReply)
 
 
 def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
-    if given is None:
-        raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
-    wanted = _read(Codex, given)
-    one = _opened(call, without_effect("codex", Codex, given), first=True)
-    return (yield from _until_its_end(call.state, one, _first_turn(call.state, one, wanted)))
+    if call.answers is not None:
+        return (yield from _again(call, "codex", Codex, given))
+    wanted = read_first(given)
+    one = _opened(call, "codex", Codex, given, first=True)
+    return (yield from until_its_end(call.state, one, _first_turn(call, one, wanted)))
 
 
 def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
+    if call.answers is not None:
+        return (yield from _again(call, "codex-reply", CodexReply, given))
+    conversation, wanted = read_reply(given)
+    one = _opened(call, "codex-reply", CodexReply, given, first=False)
+    one.conversation = conversation
+    call.do(Ask(RememberEnvironment(conversation)))
+    turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
+    return (yield from until_its_end(call.state, one, turn))
+
+
+def read_first(given: object) -> Codex:
+    if given is None:
+        raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
+    return _read(Codex, given)
+
+
+def read_reply(given: object) -> tuple[ConversationId, CodexReply]:
     if given is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
         )
     wanted = _read(CodexReply, given)
     try:
-        conversation = conversation_id(wanted.session_id)
+        return conversation_id(wanted.session_id), wanted
     except ValueError as error:
         raise ToolError(f"Failed to parse session_id: {error}") from None
-    one = _opened(call, without_effect("codex-reply", CodexReply, given), first=False)
-    one.conversation = conversation
-    call.do(Ask(RememberEnvironment(conversation)))
-    turn = _turn(call.state, one, conversation, wanted.prompt, None, wanted.if_busy)
-    return (yield from _until_its_end(call.state, one, turn))
 
 
 def _read(model: type[Wanted], given: object) -> Wanted:
@@ -67,9 +86,35 @@ def _read(model: type[Wanted], given: object) -> Wanted:
     return wanted
 
 
-def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
+def _again(call: McpCall, name: str, model: type[Wanted], given: object) -> Script[JsonObject | None]:
+    """Go on with the turn of an earlier call, which its client makes again with answers."""
+    state, answers = call.state, call.answers or Answers()
+    kept = last_round(state, answers, digest(name, given))
+    one = _opened(call, name, model, given, first=False)
+    one.key, one.conversation, one.reports = kept.key, kept.conversation, kept.reports
+    return (yield from until_its_end(state, one, _next_round(state, one, answers, kept)))
+
+
+def _next_round(state: McpState, one: TurnRequest, answers: Answers, kept: Round) -> Script[JsonObject]:
+    passed_on = yield from give_answers(state, answers, kept)
+    same = FindInput(key=kept.key, await_end=True, gone_s=state.options.gone_s)
+    try:
+        outcome = yield from until_asked(state, one, kept.conversation, same, kept.seq, passed_on)
+    except InvalidInput as why:
+        raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
+    return ended(state, one, outcome)
+
+
+def _opened(call: McpCall, name: str, model: type[Wanted], given: object, *, first: bool) -> TurnRequest:
+    one = opened(call, without_effect(name, model, given), first=first)
+    one.digest = digest(name, given) if call.peer.stateless else ""
+    return one
+
+
+def opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
-    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
+    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored)
+    one.key = call.saying.key
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -77,13 +122,15 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequ
     return one
 
 
-def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+def until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
     """Keep the call open as long as its turn; the last call of a conversation removes their reader.
 
     None if its client took it back, and such calls are not answered.
     """
     try:
         result = yield from turn
+    except MethodError:
+        raise
     except GreenroomError as why:
         result = _refused(one, why)
     finally:
@@ -91,11 +138,16 @@ def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) 
     reader = call_reader(state, one.conversation) if one.conversation is not None else None
     if reader is not None and not state.calls.of(reader.conversation):
         state.readers.leave(reader)
-    return None if one.cancelled and not state.options.answer_cancelled else result
+    silent = one.peer.stateless or not state.options.answer_cancelled
+    return None if one.cancelled and silent else result
 
 
-def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
-    conversation = fresh_conversation()
+def _first_turn(call: McpCall, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
+    state, (conversation, begun) = call.state, (yield from call.saying.place())
+    if begun:
+        one.conversation = conversation
+        call.do(Ask(RememberEnvironment(conversation)))
+        return (yield from _turn(call, one, conversation, wanted.prompt, None))
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, wanted)
     one.notices += tuple(warning for warning in made.warnings if warning not in one.notices)
@@ -106,11 +158,11 @@ def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[Json
         state.do(Tell(ToConversation(conversation, Archive())))
         raise
     one.conversation = conversation
-    return (yield from _turn(state, one, conversation, wanted.prompt, 0))
+    return (yield from _turn(call, one, conversation, wanted.prompt, 0))
 
 
 def _turn(
-    state: McpState,
+    call: McpCall,
     one: TurnRequest,
     conversation: ConversationId,
     prompt: str,
@@ -118,29 +170,52 @@ def _turn(
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
+    state = call.state
+    words = Send(
+        (TextItem(text=prompt),),
+        policy,
+        key=one.key,
+        await_end=True,
+        by=state.client.label,
+        gone_s=state.options.gone_s,
+        input=one.input,
+        anew=not call.saying.again,
+    )
+    if one.peer.tasks:
+        task, now = yield from begin_task(conversation, replace(words, await_end=False, gone_s=None))
+        return {"resultType": "task", **described(task, now, "working")}
+    if one.peer.stateless:
+        return ended(state, one, (yield from until_asked(state, one, conversation, words, after)))
+    read_along(state, conversation, after)
+    one.sent = True
+    return ended(state, one, (yield from said(conversation, words)))
+
+
+def read_along(state: McpState, conversation: ConversationId, after: int | None) -> None:
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
-    one.sent = True
-    words = (TextItem(text=prompt),)
-    said = Send(words, policy, await_end=True, by=state.client.label, gone_s=state.options.gone_s, input=one.input)
-    return _ended(one, (yield from command(conversation, said)))
 
 
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
-    match ended:
+def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | Asked | None) -> JsonObject:
+    match outcome:
+        case Asked():
+            assert one.conversation is not None  # noqa: S101  # the question is asked in it
+            return input_required(state, one, one.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
-            said = message or ""
-            return {"content": text(said, *one.remarks), **_structured(one, said)}
+            told = message or ""
+            return {"content": text(told, *one.remarks), **_structured(one, told)}
         case TurnResult(ending=ending) if ending in STOPPED:
-            return _failed(one, INTERRUPTED)
+            return _failed(one, stopped(outcome), INTERRUPTED)
+        case TurnResult(ending=Ending.LOST, message=message):
+            return _failed(one, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there")
         case TurnResult(ending=ending, message=message):
             return _failed(one, message or f"the turn ended: {ending.value}")
-        case Accepted():
-            raise TypeError("the end of the turn was waited for")
+        case _:
+            return _failed(one, "this was said before, and how it ended is not kept any more")
 
 
 def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
@@ -148,7 +223,7 @@ def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
         case ToolError():
             return tool_error(why.message)
         case Cancelled() if one.cancelled:
-            return _failed(one, INTERRUPTED)
+            return _failed(one, f"{INTERRUPTED} by its caller before it began", INTERRUPTED)
         case UnknownConversation():
             return tool_error(f"Session not found for session_id: {one.conversation}")
         case TurnFailed():
@@ -157,9 +232,17 @@ def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
             return _failed(one, why.message)
 
 
-def _failed(one: TurnRequest, said: str) -> JsonObject:
-    """The result of a failure; clients of July 2025 look for `error`."""
-    return {**tool_error(said, *one.remarks), **_structured(one, said), "error": said}
+def stopped(ended: TurnResult) -> str:
+    """The words for a turn that was interrupted: by whom, and why."""
+    by = f" by {', '.join(ended.by)}" if ended.by else ""
+    replaced = "a new message took its place" if ended.ending is Ending.REPLACED else ""
+    why = ended.message or replaced
+    return f"{INTERRUPTED}{by}{': ' if why else ''}{why}"
+
+
+def _failed(one: TurnRequest, said: str, error: str = "") -> JsonObject:
+    """The result of a failure; clients of July 2025 look for `error`, and there for its words to the letter."""
+    return {**tool_error(said, *one.remarks), **_structured(one, said), "error": error or said}
 
 
 def _structured(one: TurnRequest, said: str) -> JsonObject:

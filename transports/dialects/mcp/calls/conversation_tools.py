@@ -44,7 +44,7 @@ def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[Jso
         return _unsent("No content items provided")
     state, conversation = call.state, wanted.conversation_id
     call.do(Ask(RememberEnvironment(conversation)))
-    said = Send(wanted.content, by=call.client.label)
+    said = Send(wanted.content, key=call.saying.key, by=call.client.label, anew=not call.saying.again)
     try:
         yield from command(conversation, said, noted=partial(state.sent.__setitem__, call.request))
     except GreenroomError as why:

@@ -54,7 +54,7 @@ def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonOb
 
 
 def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:
-    conversation = yield from _meant(wanted.thread_id)
+    conversation = yield from meant(wanted.thread_id)
     stopped = yield from command(conversation, Interrupt(call.client.label, message=wanted.reason))
     hit = stopped.turn is not None
     told = {"threadId": conversation, "interrupted": hit, "queued": stopped.queued}
@@ -65,7 +65,7 @@ def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Sc
 
 def waiting_messages(call: McpCall, wanted: a.WaitingMessages) -> Script[JsonObject]:
     """List what waits, after it was changed as asked."""
-    conversation = yield from _meant(wanted.thread_id)
+    conversation = yield from meant(wanted.thread_id)
     change = _change(wanted, call.client.label)
     if change is not None:
         yield from command(conversation, change)
@@ -101,7 +101,7 @@ def _one(wanted: a.WaitingMessages) -> InputId:
 
 def set_conversation(call: McpCall, wanted: a.SetConversation) -> Script[JsonObject]:
     """Change settings, up to what this client may ask for."""
-    conversation = yield from _meant(wanted.thread_id)
+    conversation = yield from meant(wanted.thread_id)
     name = wanted.name if "name" in wanted.model_fields_set else UNSET
     done = yield from change_settings(conversation, wanted.values, call.state.person, call.client.label, name)
     changed = [one.model_dump() for one in done.changed]
@@ -109,7 +109,7 @@ def set_conversation(call: McpCall, wanted: a.SetConversation) -> Script[JsonObj
 
 
 def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObject]:
-    conversation = yield from _meant(wanted.thread_id)
+    conversation = yield from meant(wanted.thread_id)
     read = yield from ask(ReadHistory(conversation, wanted.after, wanted.limit, wanted.before))
     page = read.page
     words = as_markdown(page.records)
@@ -128,11 +128,13 @@ def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObjec
     decided = AnswerApproval(
         approval, wanted.decision, call.client.label, wanted.reason, wanted.option, wanted.content
     )
-    answered = yield from command(approval_place(approval), decided)
-    return payload({"approvalId": answered.approval, "decision": answered.decision.value})
+    conversation = approval_place(approval)
+    answered = yield from command(conversation, decided)
+    return payload({"threadId": conversation, "approvalId": answered.approval, "decision": answered.decision.value})
 
 
-def _meant(reference: str) -> Script[ConversationId]:
+def meant(reference: str) -> Script[ConversationId]:
+    """The conversation of an argument: an id in any spelling, a prefix, or a name."""
     try:
         return conversation_id(reference)
     except ValueError:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
+from transports.dialects.kit.identifiers import uri_of
+from transports.dialects.mcp.revisions import LINKS_FROM, NAMELESS, Introduction
 from transports.jsonrpc import JsonObject
 
 
@@ -23,3 +25,29 @@ def tool_error(*texts: str) -> JsonObject:
 def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
     """The same object twice: as JSON text for models, as structure for programs."""
     return {"content": text(jsonrpc.written(value)), "isError": error, "structuredContent": value}
+
+
+def linked(result: JsonObject, peer: Introduction) -> JsonObject:
+    """The result with a link to its conversation, last: many clients show their model the contents alone.
+
+    LangChain makes a file of a link, which OpenAI's API refuses, and the whole request with it. It goes by the name
+    of a client that has given none, so all of these get words instead.
+    """
+    thread = result.get("structuredContent", {}).get("threadId")
+    if thread is None or peer.revision < LINKS_FROM:
+        return result
+    if peer.name == NAMELESS:
+        return {**result, "content": [*result["content"], *text(f"{uri_of(thread)}: {how_to_reply(thread)}")]}
+    link = {
+        "type": "resource_link",
+        "uri": uri_of(thread),
+        "name": thread,
+        "title": f"Conversation {thread}",
+        "description": how_to_reply("this id"),
+        "mimeType": "text/markdown",
+    }
+    return {**result, "content": [*result["content"], link]}
+
+
+def how_to_reply(thread: str) -> str:
+    return f"Say more in it with `codex-reply` and {thread} as threadId."
