@@ -52,7 +52,7 @@ soak: $(READY) ## the long repetitions of the fault tests
 bench: $(READY) ## the figures next to their floors, in one table
 	@$(RUN)python -m bench
 
-judges: $(READY) ## clients and suites from elsewhere judge the MCP server
+judges: $(READY) ## clients and suites from elsewhere judge the MCP server and the ACP agent
 	@cd tests/judges && npm install --no-audit --no-fund --silent
 	@$(PYTHON) -m venv tests/judges/.venv
 	@tests/judges/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/judges/requirements.txt

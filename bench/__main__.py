@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from bench import bridge  # noqa: E402  # behind the line that finds them
 from bench.growth import conversations, live, reading, search, turns  # noqa: E402
 from bench.growth.curves import Growth  # noqa: E402
-from bench.whole import agents, anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
+from bench.whole import agents, anatomy, bridges, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Figure, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import DaemonAndModel, scripted_model, stage  # noqa: E402
@@ -137,6 +137,7 @@ def doors_part(directory: Path) -> list[Figure]:
                     )
                 )
         rows.append(bridge_start())
+        rows += bridges.turns(one)
         rows += peer_rows(
             "greenroom mcp",
             Workload(
@@ -155,7 +156,7 @@ def doors_part(directory: Path) -> list[Figure]:
 def bridge_start() -> Figure:
     """The bridge's own share of a start: until it greets its daemon."""
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as home, FakeDaemon(Path(home)) as daemon:
-        took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon), bridge.ROUNDS)
+        took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon, "mcp"), bridge.ROUNDS)
     bare = bridge.median_ms(bridge.bare_start, bridge.ROUNDS)
     return Figure("bridge: start to its hello", took, "ms", bare, "bare interpreter", "≤ 30")
 

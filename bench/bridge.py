@@ -1,8 +1,10 @@
-"""The cost of the bridge: its start, its memory, its share of a round trip, and the speed of long lines.
+"""The cost of the bridge: its start, the answer to an introduction, its memory, a round trip, long lines.
 
 python bench/bridge.py
 """
 
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -18,6 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request
 
 ROUNDS = 15
+PATIENCE_S = 20.0
+INTRODUCTIONS: dict[str, dict[str, object]] = {
+    "acp": {"protocolVersion": 1, "clientCapabilities": {}},
+    "mcp": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+}
 TRIPS = 2_000
 LINES = 50_000
 GREENROOM = str(Path(sys.executable).with_name("greenroom"))  # as an editor starts it
@@ -28,11 +35,18 @@ def main() -> None:
         home = Path(name)
         with FakeDaemon(home) as daemon:
             bare = median_ms(bare_start, ROUNDS)
-            hello = median_ms(lambda: first_hello(home, daemon), ROUNDS)
             row("bare interpreter, start to end", f"{bare:.1f} ms", "")
-            row("start to hello", f"{hello:.1f} ms, {hello / bare:.2f} times", "2 times")
+            for verb in INTRODUCTIONS:
+                hello = median_ms(partial(first_hello, home, daemon, verb), ROUNDS)
+                row(f"{verb}: start to hello", f"{hello:.1f} ms, {hello / bare:.2f} times", "1.7 times")
+                warm = median_ms(partial(first_answer, home, verb, daemon), ROUNDS)
+                row(f"{verb}: start to initialize answered, warm", f"{warm:.1f} ms, {warm / bare:.2f} times", "")
             with Client(home, "mcp", program=GREENROOM) as client:
                 measure(client, daemon.greet())
+
+    for verb in INTRODUCTIONS:
+        cold = median_ms(partial(cold_answer, verb), ROUNDS)
+        row(f"{verb}: start to initialize answered, no daemon", f"{cold:.1f} ms, {cold / bare:.2f} times", "30 ms")
 
 
 def measure(client: Client, talk: Talk) -> None:
@@ -53,9 +67,48 @@ def bare_start() -> float:
     return timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
 
 
-def first_hello(home: Path, daemon: FakeDaemon) -> float:
+def cold_answer(verb: str) -> float:
+    """In a fresh home, where the daemon's start takes processor time from the bridge."""
+    with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as name:
+        took = first_answer(Path(name), verb)
+        end_daemon(Path(name))
+    return took
+
+
+def first_answer(home: Path, verb: str, daemon: FakeDaemon | None = None) -> float:
+    """The time from the start of a bridge until its client has read the answer to its first request."""
     began = time.perf_counter()
-    with Client(home, "mcp", program=GREENROOM) as client:
+    with Client(home, verb, program=GREENROOM) as client:
+        client.say(request(0, "initialize", **INTRODUCTIONS[verb]))
+        if daemon is not None and verb == "mcp":
+            talk = daemon.greet()
+            talk.line()
+            talk.say(answer(0))
+        client.line()
+        took = time.perf_counter() - began
+        if daemon is None:
+            client.ask(1, "nothing/of/this")  # answered by the daemon, or before there is one
+        elif verb != "mcp":
+            daemon.accept()
+        client.leave()
+    return took
+
+
+def end_daemon(home: Path) -> None:
+    """End the daemon that a bridge has started, once it is there."""
+    pid = home / "run" / "daemon.pid"
+    deadline = time.monotonic() + PATIENCE_S
+    while not (pid.exists() and pid.read_text().strip()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    number = int(pid.read_text())
+    os.kill(number, signal.SIGTERM)
+    while Path(f"/proc/{number}").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def first_hello(home: Path, daemon: FakeDaemon, verb: str) -> float:
+    began = time.perf_counter()
+    with Client(home, verb, program=GREENROOM) as client:
         daemon.accept().line()
         took = time.perf_counter() - began
         client.leave()

@@ -709,7 +709,7 @@ class ToolUseApprovalRequest(Event):
 
     type: ClassVar[str] = "tool_use_approval_request"
     call_id: str  # The agent's id of the call that waits.
-    agent: str = ""  # The agent that asks.
+    agent: str = ""  # The agent that asks; `greenroom`: Greenroom does, about programs that a client gives.
     title: str = ""  # What it would do, in the agent's words.
     kind: Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] = "other"  # What sort of tool it is.
     command: list[str] = field(default_factory=list)  # The command that would run, where it is one and is known.

@@ -32,7 +32,7 @@ class Paths:
     __slots__ = (
         *("config", "home", "run", "socket", "state"),
         *("config_file", "journal_file", "ledger_file", "lock_file", "log_file", "pid_file", "search_file"),
-        *("leftovers", "stacks_file"),
+        *("leftovers", "seal_file", "stacks_file"),
     )
 
     def __init__(self, config: str, state: str, run: str, home: str = "", socket: str = "") -> None:
@@ -48,6 +48,7 @@ class Paths:
         self.search_file = os.path.join(state, "search.sqlite3")
         self.ledger_file = os.path.join(state, "processes.ledger")
         self.leftovers = os.path.join(state, "leftovers")  # what commands' sandboxes have put on disk for a while
+        self.seal_file = os.path.join(state, "seal.key")
         self.log_file = os.path.join(state, "greenroom.log")
         self.stacks_file = os.path.join(state, "greenroom.stacks")  # of all threads, which SIGUSR1 asks for
         self.lock_file = os.path.join(state, LOCK)  # there, as a journal has one owner whatever the run directory is

@@ -17,7 +17,6 @@ from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES
 from transports.tool_uses import USES, read_as
 
-SERVER = "codex-mcp-server"  # the name that Codex clients look for
 OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
 ENCODED = "codex-2025-08"  # our key in a slice
 

@@ -31,9 +31,12 @@ Params = JsonObject | list[Any] | None
 
 
 class Request(Struct, frozen=True):
+    """`greenroom`: what a bridge of ours has put into the message beside what its client said."""
+
     id: RequestId
     method: str
     params: Params
+    greenroom: JsonObject | None = None
 
 
 class Notification(Struct, frozen=True):
@@ -64,6 +67,14 @@ class Malformed(Struct, frozen=True):
 
 
 Message = Request | Notification | Response | ErrorResponse | Malformed
+
+
+def read_batch(line: bytes) -> list[Message] | None:
+    """The messages of a line that is a batch; None if it is none, or can't be read. Never raises."""
+    if not line.lstrip().startswith(b"[") or read(line) != Malformed(INVALID_REQUEST, NO_BATCHES):
+        return None
+    values = _decoded(line)[0]
+    return [_classified(value) for value in values] or [Malformed(INVALID_REQUEST, "a batch must not be empty")]
 
 
 def read(line: bytes) -> Message:
@@ -149,7 +160,8 @@ def _call(value: JsonObject, known: RequestId | None) -> Message:
         return Notification(method, params)
     if known is None:
         return Malformed(INVALID_REQUEST, "id is neither a string nor an integer")
-    return Request(known, method, params)
+    beside = value.get("greenroom")
+    return Request(known, method, params, beside if isinstance(beside, dict) else None)
 
 
 def _error_response(error: Any, known: RequestId | None) -> Message:

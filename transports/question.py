@@ -14,6 +14,7 @@ from actors.vocabulary.visible import escape, misread, visible
 GOES_ON = "→"  # at the end of a line that is only broken because the window ends
 SAID_LENGTH = 300  # of the agent's own words: a reason, not a speech
 LONGEST = 1000  # of a line, where nobody knows how wide the window is
+OURSELVES = "greenroom"  # as the agent that asks: no agent does, it is about what a client gives
 TAIL = 3  # a third of what is shown of something too long is its end
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*")
@@ -170,6 +171,8 @@ def title(asked: Asked) -> str:
         return f"may it change {count:,} {'file' if count == 1 else 'files'}?"
     if is_tool(asked):
         return "may it use this tool of an MCP server?"
+    if asked.get("agent") == OURSELVES:
+        return "may it start what a client gives?"
     if is_use(asked) and not is_command(asked):
         return f"{_agent(asked)} asks, may it use this tool?"
     if not is_command(asked):

@@ -169,6 +169,30 @@ class RememberEnvironment(Struct, frozen=True):
     conversation: ConversationId
 
 
+class GivenServer(Struct, frozen=True):
+    """An MCP server that a client wants a conversation's agent to have: a command, or an address."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["stdio", "http", "sse"] = "stdio"
+
+
+class GiveServers(Struct, frozen=True):
+    """The conversation's agent gets these MCP servers from now on, in place of those given before. No answer."""
+
+    conversation: ConversationId
+    servers: tuple[GivenServer, ...]
+
+
+class ListServers(Query[Plain], frozen=True):
+    """{servers}: those that clients have given the conversation, by name and command; no secret."""
+
+    conversation: ConversationId
+
+
 class ReadHistory(Query[HistoryRead], frozen=True):
     """Stored events after a seq, or the last ones before a seq."""
 
@@ -320,6 +344,17 @@ class Search(Query[Found], frozen=True):
     best: bool = False
 
 
+class ListPrompts(Query[Plain], frozen=True):
+    """{prompts}: saved prompts and skills of the client's directory, by name; those that can be used."""
+
+
+class ReadPrompt(Query[Plain], frozen=True):
+    """{description, text}: one of them, with its arguments filled in."""
+
+    name: str
+    arguments: Mapping[str, str]
+
+
 class ListAgents(Query[Plain], frozen=True):
     """{agents}: those that can be chosen, as the client has them, and how to get what is missing."""
 
@@ -361,7 +396,9 @@ class EndJob(Query[Plain], frozen=True):
 
 
 SupervisorRequest = (
-    ListAgents
+    ListPrompts
+    | ReadPrompt
+    | ListAgents
     | CheckAgent
     | ListJobs
     | ReadJob
@@ -372,6 +409,8 @@ SupervisorRequest = (
     | Permit
     | AlterSettings
     | RememberEnvironment
+    | GiveServers
+    | ListServers
     | ReadHistory
     | ReadNews
     | FindAsked

@@ -86,12 +86,13 @@ class Send(Query[Accepted | TurnResult], frozen=True):
 class FindInput(Query[InputFound | TurnResult], frozen=True):
     """Find the input of a key, or a keyed input by its id, as long as its key is kept.
 
-    With `await_end` the reply comes when its turn has ended; at once if that is over.
+    With `await_end` the reply comes when its turn has ended; at once if that is over. `gone_s` is that of `Send`.
     """
 
     input: InputId | None = None
     key: str | None = None
     await_end: bool = False
+    gone_s: float | None = None
 
 
 class Interrupt(Query[Interrupted], frozen=True):

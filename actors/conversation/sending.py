@@ -140,7 +140,7 @@ def _queue(draft: Draft, waiting: PendingInput) -> None:
     )
 
 
-def _claim(draft: Draft, command: Send, taken: InputId) -> None:
+def _claim(draft: Draft, command: Send | FindInput, taken: InputId) -> None:
     if draft.caller is not None:
         draft.state.claims = (*draft.state.claims, Claim(draft.caller, taken, command.await_end, command.gone_s))
 
@@ -179,7 +179,7 @@ def find_input(draft: Draft, command: FindInput) -> None:
         refusal = UnknownConversation(f"no conversation {facts.conversation}") if facts.seq == 0 else UNKNOWN_INPUT
         draft.reply_now(refusal)
     elif command.await_end and known.ended is None and draft.caller is not None:
-        draft.state.claims = (*draft.state.claims, Claim(draft.caller, known.input, awaiting=True))
+        _claim(draft, command, known.input)
     else:
         asks = turn is not None and known.input in turn.inputs and bool(turn.approvals)
         found = InputFound(known.input, known.turn, known.ts, facts.updated, asks, known.ended)

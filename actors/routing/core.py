@@ -18,6 +18,7 @@ from actors.conversation.messages import (
     CancelRequest,
     ChangeSettings,
     ConnectionClosed,
+    FindInput,
     Park,
     Quiesce,
     Ready,
@@ -246,7 +247,8 @@ class Routing:
         command, caller = message.command, message.caller
         if isinstance(command, Rename | ChangeSettings) and command.name:
             return self._rename(command.name, message)
-        if isinstance(command, Send | RecordJobEnd) and caller is not None:
+        lasting = isinstance(command, Send | RecordJobEnd) or (isinstance(command, FindInput) and command.await_end)
+        if lasting and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, message)
 

@@ -95,7 +95,9 @@ class ToolUseApprovalRequest(ApprovalRequest):
 
     type: Literal["tool_use_approval_request"] = "tool_use_approval_request"
     call_id: CallId = Field(description="The agent's id of the call that waits.")
-    agent: str = Field("", description="The agent that asks.")
+    agent: str = Field(
+        "", description="The agent that asks; `greenroom`: Greenroom does, about programs that a client gives."
+    )
     title: str = Field("", description="What it would do, in the agent's words.")
     kind: ToolKind = Field("other", description="What sort of tool it is.")
     command: tuple[str, ...] = Field((), description="The command that would run, where it is one and is known.")

@@ -157,6 +157,10 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
         from supervisor.cli.setting import agents
 
         yield from agents()
+    elif kind == "login":
+        from supervisor.config.known_agents import KNOWN
+
+        yield from ((name, known.title) for name, known in KNOWN.items())
     elif kind == "setting":
         from supervisor.cli.setting import candidates
 

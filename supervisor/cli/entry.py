@@ -1,20 +1,25 @@
-"""The entry point of `greenroom`: starts the bridge for `mcp` at once, and the command line for every other verb."""
+"""The entry point of `greenroom`: a bridge at once for `mcp` and `acp`, the command line for other verbs."""
 
 import sys
 
-BRIDGE = ("mcp", "mcp-server")
+MCP = ("mcp", "mcp-server")
+ACP = ("acp",)
 OWN = ("-h", "--help", "-V", "--version")  # options that act as verbs
 # Options that may stand before the verb, as in `codex -m MODEL mcp-server`, and take a value.
 SHORT = ("-c", "-m", "-p", "-s", "-a", "-C")
-LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd")
+LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd", "--agent")
 
 
 def main() -> int:
     sys.argv[1:] = words = verb_first(sys.argv[1:])
-    if words and words[0] in BRIDGE and not {"-h", "--help"} & set(words):
-        from supervisor.cli.mcp import main as bridge
+    if words and words[0] in MCP and not {"-h", "--help"} & set(words):
+        from supervisor.cli.mcp import main as mcp
 
-        return bridge(words[1:])
+        return mcp(words[1:])
+    if words and words[0] in ACP and not {"-h", "--help"} & set(words):
+        from supervisor.cli.acp import main as acp
+
+        return acp(words[1:])
     from supervisor.cli.app import main as everything
 
     return everything()

@@ -54,7 +54,7 @@ def clear_the_way() -> bool:
     if holder is None:
         return False
     if holder.embedded:
-        raise Problem(f"pid {holder.pid} serves this home by itself (`greenroom mcp --embedded`)", "end that program")
+        raise Problem(f"pid {holder.pid} serves this home by itself (`--embedded`)", "end that program")
     with closing(_certain(paths, holder)) as hung:
         _end(paths, hung)
     return True

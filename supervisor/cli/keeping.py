@@ -30,7 +30,8 @@ PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other client
 def inspect(chosen: Namespace) -> int:
     with Control("inspect") as control:
         found = ids.call(control, "conversation/get", chosen.conversation)
-    found = {"id": found.pop("conversation"), **found, **_brought(found["settings"])}
+        given = control.call("conversation/servers", conversation=found["conversation"])["servers"]
+    found = {"id": found.pop("conversation"), **found, "servers": given, **_brought(found["settings"])}
     if chosen.format is not None:
         print(filled(found, found, chosen.format))
         return 0

@@ -1,256 +1,38 @@
-"""`greenroom mcp`: MCP over stdio, for editors. Standard library only: every window of an editor starts it."""
-
-# ruff: noqa: PTH105, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
+"""`greenroom mcp`: MCP over stdio, for editors. Standard library only, as every bridge."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 
-from supervisor.daemon.dialling import dial
-from supervisor.daemon.umask import own_umask
-from supervisor.paths import UnsafePath, locate, private_directory, working_directory
+from supervisor.cli import bridging
+from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
-from transports import PROTOCOL
-from transports.bridge import lean
-from transports.bridge.bridge import Bridge
-from transports.bridge.daemon_link import DaemonLink
+from transports.dialects.mcp.introduction import LISTED
 from transports.dialects.mcp.replay import McpReplay
-from transports.stdio import StandardStreams
+from transports.dialects.mcp.table import Table
 
-TYPE_CHECKING = False  # loading typing and argparse costs more than everything else here
+TYPE_CHECKING = False  # loading typing costs more than everything else here
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from types import FrameType
-
-    from supervisor.daemon.launch import Launch
-    from supervisor.paths import Paths
-
-DIALECT = "mcp"
-ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
-LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
 
 
-class NoOptions:
-    """The options of a bare `greenroom mcp`, as most editors start it; loading argparse would double the time."""
+def verb() -> bridging.BridgeVerb:
+    return bridging.BridgeVerb("mcp", "mcp", _replay, {"serve": run})  # Codex had `mcp serve` for a time
 
-    embedded = False
-    cwd = agent = model = profile = sandbox = approval = config = None
+
+def _replay(said: bridging.Said) -> McpReplay:
+    settings = said["settings"]
+    return McpReplay(Table(VERSION, lambda: listed_tools(settings, os.environ, LISTED)))
 
 
 def main(arguments: Sequence[str]) -> int:
-    if not arguments:
-        return run(NoOptions)
-    from supervisor.cli.problems import Problem
-
-    try:
-        return run(parsed(arguments))
-    except Problem as problem:
-        sys.stderr.write(f"greenroom: {problem}\n")
-        return problem.exit
+    return bridging.main(verb(), arguments)
 
 
-def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of the verb, in Codex's spellings too."""
-    from supervisor.cli.arguments import parser
-    from supervisor.cli.verbs import find
-    from supervisor.cli.verbs.options import APPROVALS, SANDBOXES
-
-    verb = find("mcp")
-    assert verb is not None  # noqa: S101  # it is this one
-    made = parser(verb)
-    made.add_argument("-p", dest="profile")
-    made.add_argument("-s", dest="sandbox", choices=SANDBOXES)
-    made.add_argument("-a", "--ask-for-approval", dest="approval", choices=APPROVALS)
-    chosen, rest = made.parse_known_args(arguments)
-    if rest not in ([], ["serve"]):  # Codex had `mcp serve` for a time
-        made.error(f"unrecognized arguments: {' '.join(rest)}")
-    return chosen
-
-
-def run(chosen: argparse.Namespace | type[NoOptions]) -> int:
-    try:
-        said = spoken(chosen)
-        paths = locate()
-        private_directory(paths.state)
-    except (UnsafePath, ValueError) as error:
-        sys.stderr.write(f"greenroom mcp: {error}\n")
-        return 2
-    if chosen.embedded:
-        from supervisor.daemon.embedded import serve
-
-        return serve(said)
-    return _bridge(paths, said)
-
-
-def _bridge(paths: Paths, said: dict[str, object]) -> int:
-    log = Log(os.path.join(paths.state, "bridge.log"))
-    if not _have_standard_streams():
-        log.note("standard output is closed; an MCP server needs it, so start it from an MCP client")
-        return 1
-    client = StandardStreams()
-    try:
-        link = DaemonLink(DaemonAddress(paths), hello(said), McpReplay(), log.note)
-        return _run_to_the_end(client, link, log)
-    except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
-        import traceback
-
-        log.note(f"failed\n{traceback.format_exc()}")
-        return 1
-    finally:
-        client.close()
-
-
-def _run_to_the_end(client: StandardStreams, link: DaemonLink, log: Log) -> int:
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    lean.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    bridge = Bridge(client, link, log.note, reader)
-    caught = [0]
-
-    def stop(signum: int, _: FrameType | None) -> None:
-        caught[0] = 128 + signum
-        bridge.stop(ENDS[signum])
-
-    for wanted in ENDS:
-        lean.signal(wanted, stop)
-    bridge.begin()
-    import json  # noqa: F401  # it takes as long to load as everything before, and meanwhile the daemon reads the hello
-
-    bridge.run()
-    return caught[0]
-
-
-class DaemonAddress:
-    """The daemon of this home: how to reach it, and how to start it."""
-
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-
-    def dial(self) -> lean.socket | None:
-        try:
-            return dial(self._paths, _never_waiting)
-        except UnsafePath:
-            return None  # starting the daemon says what is wrong with the path
-
-    def start(self) -> Launch:
-        from supervisor.daemon.launch import Launch
-
-        return Launch(("--for-editor",))
-
-
-def _never_waiting() -> lean.socket:
-    fresh = lean.socket(lean.AF_UNIX, lean.SOCK_STREAM)
-    fresh.setblocking(False)
-    return fresh
-
-
-class Log:
-    """The log in the state directory, bounded; what can't be written there goes to standard error."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def note(self, text: str) -> None:
-        line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} [{os.getpid()}] {text}\n"
-        try:
-            if os.path.exists(self._path) and os.path.getsize(self._path) > LOG_BYTES:
-                os.replace(self._path, f"{self._path}.1")
-            with open(self._path, "a", encoding="utf-8", errors="replace") as log:
-                log.write(line)
-        except OSError:
-            try:  # noqa: SIM105  # contextlib costs more than everything else here
-                sys.stderr.write(f"greenroom mcp: {text}\n")
-            except (OSError, ValueError):  # standard error can't be written either
-                pass
-
-
-# --- the hello ------------------------------------------------------------------------------------------------------
-
-
-def hello(said: dict[str, object]) -> bytes:
-    """The first line: this client, and the environment for commands of new conversations, kept only in memory."""
-    client = {
-        "name": "mcp",
-        "version": VERSION,
-        "pid": os.getpid(),
-        "cwd": working_directory(),
-        "env": dict(os.environ),
-    }
-    client["umask"] = own_umask()
-    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "bridge": os.urandom(16).hex(), **said}
-    return written({"greenroom": body}).encode() + b"\n"
-
-
-def written(value: object) -> str:
-    """JSON text, made without the json module unless a value needs it."""
-    if isinstance(value, str):
-        return lean.quoted(value)
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{lean.quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    import json
-
-    return json.dumps(value)
-
-
-def spoken(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
-    """The choices of the command line, for the dialect: for new conversations, and for this connection."""
-    return {"defaults": defaults(chosen), "settings": _settings(chosen.config or ())}
-
-
-def _settings(overrides: Sequence[str]) -> dict[str, object]:
-    """The settings of this connection, from `-c greenroom…`. Checked here, where a person reads the error."""
-    if not any(_is_ours(one) for one in overrides):
-        return {}
-    from actors.vocabulary.errors import ConfigError
-    from supervisor.config.connection import connection_settings
-    from supervisor.config.overrides import parse_overrides
-
-    try:
-        return dict(connection_settings(parse_overrides(filter(_is_ours, overrides))))
-    except ConfigError as error:
-        raise ValueError(f"-c {error.message}") from error
-
-
-def _is_ours(override: str) -> bool:
-    return override.partition("=")[0].partition(".")[0].strip() == "greenroom"
-
-
-def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
-    """The values for new conversations where a call gives none."""
-    said = {
-        "agent": chosen.agent,
-        "model": chosen.model,
-        "profile": chosen.profile,
-        "cwd": None if chosen.cwd is None else os.path.join(working_directory(), chosen.cwd),
-        "approval_policy": chosen.approval,
-        "sandbox": chosen.sandbox,
-    }
-    if chosen.config:
-        from supervisor.cli.arguments import pairs
-
-        said["config"] = pairs([one for one in chosen.config if not _is_ours(one)])
-    return {name: value for name, value in said.items() if value}
-
-
-def _have_standard_streams() -> bool:
-    """Whether standard output is open. Closed standard streams are opened as /dev/null, to keep their numbers."""
-    missing = [fd for fd in (0, 1, 2) if not _is_open(fd)]
-    for fd in missing:
-        os.dup2(os.open(os.devnull, os.O_RDWR), fd)
-    return 1 not in missing
-
-
-def _is_open(fd: int) -> bool:
-    try:
-        os.fstat(fd)
-    except OSError:
-        return False
-    return True
+def run(chosen: argparse.Namespace) -> int:
+    return bridging.run(verb(), chosen)
 
 
 if __name__ == "__main__":

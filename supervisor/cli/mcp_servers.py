@@ -1,5 +1,7 @@
 """`greenroom mcp-servers`: start each configured MCP server from here, and list what it offers. Needs no daemon.
 
+With a conversation: those that clients have given it, as the daemon knows them.
+
 The agent's modules and the SDK are imported by the run alone: this one is also read for completions.
 """
 
@@ -7,11 +9,14 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from supervisor.cli import ids
+from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.terminal import is_terminal
 from supervisor.cli.words import clean, one_line
+from transports.question import command_line
 
 if TYPE_CHECKING:
     from supervisor.agent.mcp_client.connections import Connections
@@ -39,7 +44,48 @@ SERVERS = ListLayout(
 )
 
 
+ANSWERS = {True: "yes", False: "no", None: "not asked"}  # to the question whether it may be started
+GIVEN = ListLayout(
+    {
+        "name": "Its name.",
+        "kind": "One of stdio, http, sse.",
+        "approved": "The answer of a person; null: nobody was asked.",
+        "where": "Its command, or its address without a query.",
+        "values": "The names of the variables or headers that it is given.",
+    },
+    (
+        Column("NAME", lambda row: clean(row["name"])),
+        Column("KIND", lambda row: row["kind"]),
+        Column("APPROVED", lambda row: ANSWERS[row["approved"]]),
+        Column("WHERE", lambda row: one_line(row["where"]), gives=True),
+        Column("VALUES", lambda row: one_line(", ".join(row["values"])), gives=True),
+    ),
+    "no client has given it any",
+    key="name",
+)
+
+
 def run(chosen: Namespace) -> int:
+    return _tried_servers(chosen) if chosen.conversation is None else _given_servers(chosen)
+
+
+def _given_servers(chosen: Namespace) -> int:
+    with Control("mcp-servers") as control:
+
+        def fetch() -> list[Row]:
+            found = ids.call(control, "conversation/servers", chosen.conversation)
+            return [given_row(one) for one in found["servers"]]
+
+        return present(GIVEN, fetch, chosen)
+
+
+def given_row(one: Json) -> Row:
+    if one["kind"] == "stdio":
+        return {**one, "where": command_line(one["command"]), "values": one["variables"]}
+    return {**one, "where": one["url"], "values": one["headers"]}
+
+
+def _tried_servers(chosen: Namespace) -> int:
     found = list[Row]()
 
     def fetch() -> list[Row]:

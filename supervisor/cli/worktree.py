@@ -130,6 +130,8 @@ def _meant(control: Control, word: str) -> git.Worktree:
     try:
         conversation = ids.resolved(control, word)
     except Problem as problem:
+        if problem.code != "unknown_conversation":
+            raise
         advice = nearest(word, (one.name for one in known), "`greenroom worktree` lists them")
         raise Problem(f"there is no worktree or conversation {word!r}", advice, "unknown_conversation") from problem
     cwd = control.call("conversation/get", conversation=conversation)["settings"]["cwd"]

@@ -4,7 +4,7 @@ What goes too far is refused by name, with what would allow it; nothing is silen
 to follow links.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,6 +26,12 @@ PERSONAL = {
     "profiles": "a profile is what a person has written",
     "shell_environment_policy": "it decides which secrets commands see",
 }
+
+
+def widest(named: Iterable[str | None]) -> SandboxMode:
+    """The widest of these sandboxes; what is none does not count."""
+    modes = [SandboxMode(one) for one in named if one in set(SandboxMode)]
+    return max(modes, key=WIDTH.__getitem__, default=SandboxMode.READ_ONLY)
 
 
 class Ceiling(Struct, frozen=True):

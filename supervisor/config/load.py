@@ -20,6 +20,7 @@ from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
 from supervisor.config.shape import KeyPath
+from supervisor.config.stored_keys import StoredKeys, read_keys
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
 RELAYERED = 64  # configurations of conversations, for those at work: each request of theirs looks several times
@@ -41,6 +42,7 @@ class ConfigFile(Struct, frozen=True):
     tree: Mapping[str, object] = field(default_factory=dict)
     shared: bool = False
     warnings: tuple[str, ...] = ()
+    stored: StoredKeys = StoredKeys()  # which were read with it
 
     def where(self, path: KeyPath) -> str:
         lines = key_lines(self.text)
@@ -83,7 +85,15 @@ def load(
     environ: Mapping[str, str] | None = None,
 ) -> LoadedConfig:
     environ = os.environ if environ is None else environ
-    return layer(read_file(*find_file(explicit, environ)), overrides or {}, profile)
+    return layer(_with_keys(read_file(*find_file(explicit, environ)), environ), overrides or {}, profile)
+
+
+def _with_keys(file: ConfigFile, environ: Mapping[str, str]) -> ConfigFile:
+    """The file, with what `greenroom login` has stored. Nobody is locked out by keys that can't be read."""
+    try:
+        return replace(file, stored=read_keys(environ))
+    except (OSError, UnsafePath, ValueError) as error:
+        return replace(file, warnings=(*file.warnings, str(error)))
 
 
 def find_file(explicit: str | None, environ: Mapping[str, str]) -> tuple[str | None, bool]:
@@ -131,7 +141,7 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
         name = None
     chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
-    config = Config.model_validate(final)
+    config = Config.model_validate(final).with_stored(file.stored)
     if config.agent is not None and config.agent not in (names := agent_names(config)):
         text = f"there is no agent `{printable(config.agent)}`"
         warnings += _missing(file, "agent" in overrides, ("agent",), text, names)

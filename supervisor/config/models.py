@@ -1,12 +1,14 @@
 """The whole configuration as one frozen value: the shape of the file, and of the result."""
 
 from collections.abc import Mapping
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from supervisor.config.agents import AgentTable
 from supervisor.config.own import Greenroom
 from supervisor.config.shared import SharedKeys
+from supervisor.config.stored_keys import StoredKeys
 
 
 class Config(SharedKeys):
@@ -21,3 +23,15 @@ class Config(SharedKeys):
         {}, description="Agents that speak ACP, by name; known ones need no table. Not read from Codex's file."
     )
     greenroom: Greenroom = Field(Greenroom.model_construct(), description="Keys of Greenroom alone.")
+    _stored: StoredKeys = PrivateAttr(StoredKeys())
+
+    @property
+    def stored(self) -> StoredKeys:
+        """The keys of `greenroom login`, which stand in no file of configuration."""
+        return self._stored
+
+    def with_stored(self, stored: StoredKeys) -> Self:
+        """Return the same configuration with these keys."""
+        made = self.model_copy()
+        made._stored = stored  # noqa: SLF001  # of a config that nobody else has yet
+        return made

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from actors.vocabulary.settings import SandboxMode
+from actors.vocabulary.settings import BusyPolicy, SandboxMode
 from supervisor.config.budgets import BudgetsTable, Prices
 from supervisor.config.limits import LimitsTable
 from supervisor.config.shape import Expect
@@ -127,6 +127,26 @@ class Mcp(ConfigTable):
     )
 
 
+class Acp(ConfigTable):
+    """Greenroom as an agent of editors that speak ACP."""
+
+    if_busy: BusyPolicy = Field(
+        BusyPolicy.STEER,
+        description="What becomes of a prompt while a turn runs. steer: it joins the turn before the next request to "
+        "the model. enqueue: it gets a turn of its own, next. interrupt: it replaces the turn. reject: an error.",
+    )
+    load_bytes: Integer = Field(
+        8 * MIB,
+        ge=65_536,
+        le=64 * MIB,
+        description="How much of a history `session/load` tells: the newest events, whole. The default is years of "
+        "talk; editors keep all of it in memory.",
+    )
+    v2: Flag = Field(
+        False, description="Speak version 2 of ACP, which is a draft, to editors that offer it. Others get version 1."
+    )
+
+
 class SandboxTable(ConfigTable):
     """Keys of the sandbox that only Greenroom has. The others are `sandbox_mode` and `[sandbox_workspace_write]`."""
 
@@ -214,3 +234,4 @@ class Greenroom(ConfigTable):
         RetentionTable.model_construct(), description="Limits to what the journal keeps."
     )
     mcp: Mcp = Field(Mcp.model_construct(), description="The MCP server.")
+    acp: Acp = Field(Acp.model_construct(), description="Greenroom as an agent of editors.")

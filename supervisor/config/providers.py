@@ -3,7 +3,7 @@
 Reads the environment it is given, never the process's own. Pure; safe from any thread.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from supervisor.config.built_in_providers import BUILT_IN, DEFAULT_MODEL, DEMO, 
 from supervisor.config.complain import printable
 from supervisor.config.models import Config
 from supervisor.config.shared import ModelProvider
+from supervisor.config.stored_keys import StoredKeys
 
 
 class Provider(Struct, frozen=True):
@@ -20,6 +21,7 @@ class Provider(Struct, frozen=True):
     id: str
     definition: ModelProvider
     base_url: str
+    stored: StoredKeys = StoredKeys()
 
     def api_key(self, environ: Mapping[str, str]) -> str | None:
         """The key, or None if none is needed. A missing key is an error that says how to get one."""
@@ -28,10 +30,10 @@ class Provider(Struct, frozen=True):
             variable = "OPENAI_API_KEY"
         if variable is None:
             return None
-        key = environ.get(variable, "").strip()
+        key = environ.get(variable, "").strip() or self.stored.keys.get(variable, "")
         if not key:
             instructions = self.definition.env_key_instructions
-            text = f"Missing environment variable: `{variable}`."
+            text = f"Missing environment variable: `{variable}`."  # in Codex's words
             raise ConfigError(f"{text} {instructions}" if instructions else text, key=variable)
         return key
 
@@ -55,9 +57,13 @@ class Choice(Struct, frozen=True):
 
 
 def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> Choice:
-    """The provider that the config names; else openai if it has a key; else demo. `file` is the file to edit."""
-    if config.model_provider is not None:
-        return Choice(provider_named(config.model_provider, config, environ))
+    """The provider that the config names; else that of `greenroom login`; else openai if it has a key; else demo.
+
+    `file` is the file to edit.
+    """
+    chosen = config.model_provider or config.stored.provider
+    if chosen:
+        return Choice(provider_named(chosen, config, environ))
     where = file or "config.toml"
     if environ.get("OPENAI_API_KEY", "").strip():
         # Not "demo": the file may be Codex's, which doesn't know it.
@@ -71,8 +77,9 @@ def choose_provider(config: Config, environ: Mapping[str, str], file: str | None
 
 
 HOW_TO_SET = (
-    "many clients hand only HOME, PATH and the like to their servers, so name it where this server is configured "
-    '(`"env": {…}`, `env_vars = […]`), or start the daemon from a shell that has it (`greenroom up`)'
+    "run `greenroom login` in a terminal; or, as many clients hand only HOME, PATH and the like to their servers, "
+    'name it where this server is configured (`"env": {…}`, `env_vars = […]`), or start the daemon from a shell that '
+    "has it (`greenroom up`)"
 )
 
 
@@ -83,9 +90,9 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
         provider.api_key(environ)
     except ConfigError as error:
         raise ConfigError(f"{error.message.rstrip('.')}; {HOW_TO_SET}", **error.details) from None
-    if provider.id == DEMO and config.model_provider is None:
+    if provider.id == DEMO and not (config.model_provider or config.stored.provider):
         raise ConfigError(
-            "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "
+            "there is no model: no provider is named and OPENAI_API_KEY is not set. To use one, "
             f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
             'For the built-in demo model write model_provider = "demo"',
             key="model_provider",
@@ -98,7 +105,7 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
         raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
     definition = definition_of(name, config)
     address = definition.base_url or (built.address(environ) if built else OPENAI_URL)
-    return Provider(name, definition, address)
+    return Provider(name, definition, address, config.stored)
 
 
 def definition_of(name: str, config: Config) -> ModelProvider:
@@ -115,9 +122,13 @@ def definition_of(name: str, config: Config) -> ModelProvider:
     return built.definition.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
+def providers(config: Config) -> Iterable[str]:
+    """The names of all that a conversation may use, the built-in ones too."""
+    return dict.fromkeys([*BUILT_IN, *config.model_providers])
+
+
 def defined_providers(config: Config) -> Iterator[ModelProvider]:
-    """All that a conversation may use, the built-in ones too."""
-    return (definition_of(name, config) for name in dict.fromkeys([*BUILT_IN, *config.model_providers]))
+    return (definition_of(name, config) for name in providers(config))
 
 
 def default_model(provider: str) -> str:

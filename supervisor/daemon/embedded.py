@@ -1,4 +1,4 @@
-"""`greenroom mcp --embedded`: engine, connection and dialect in one process, over stdin and stdout, without a daemon.
+"""`--embedded`: engine, connection and dialect in one process, over stdin and stdout, without a daemon.
 
 It owns its home as a daemon does, so that one journal has one writer. Its turns end with it; its conversations stay
 in the journal. Main thread.
@@ -47,6 +47,7 @@ log = structlog.get_logger()
 
 def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
     """Serve until the input ends. `said`: options as in a bridge's hello. `dialect`: a name, or a maker of yours."""
+    name = f"greenroom {dialect if isinstance(dialect, str) else 'mcp'}"
     try:
         paths = locate()
         private_directory(paths.state)
@@ -54,10 +55,10 @@ def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
         loaded = load()
         lock = take_lock(paths.lock_file, PATIENCE_S)
     except AlreadyRunning as error:
-        sys.stderr.write(f"greenroom mcp --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
+        sys.stderr.write(f"{name} --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
         return 1
     except (GreenroomError, UnsafePath, OSError) as error:
-        sys.stderr.write(f"greenroom mcp --embedded: {told(error)}\n")
+        sys.stderr.write(f"{name} --embedded: {told(error)}\n")
         return 1
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
@@ -96,15 +97,15 @@ class Embedded:
         deps = ConnectionDeps(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
             ConnectionId(secrets.token_hex(8)),
-            "mcp",
+            dialect if isinstance(dialect, str) else "mcp",
             VERSION,
             os.getpid(),
             cwd=str(Path.cwd()),
             env=dict(os.environ),
             umask=self._umask,
         )
-        make = dialects(lambda: engine.config)[dialect] if isinstance(dialect, str) else dialect
-        spoken = make(client, options)
+        known = dialects(lambda: engine.config, engine.paths, identity.instance)
+        spoken = (known[dialect] if isinstance(dialect, str) else dialect)(client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values

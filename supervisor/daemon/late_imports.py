@@ -4,6 +4,7 @@ OpenSSL alone is 4 MiB; the first model that is asked over TLS loads it.
 """
 
 import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -45,11 +46,25 @@ class _Late(ModuleType):
     """A module that is loaded when a name of it is asked for. The library's LazyLoader loads at the second import."""
 
     def __getattr__(self, name: str) -> Any:
-        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary module
-        spec = self.__spec__
+        _load(self)
+        return ModuleType.__getattribute__(self, name)
+
+
+_loading = threading.RLock()  # held by the thread that loads one; others that ask for a name wait until it is whole
+_begun: set[str] = set()  # a module's own code may ask for it before it is whole, in a circle
+
+
+def _load(module: ModuleType) -> None:
+    with _loading:
+        spec = module.__spec__
         assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
-        spec.loader.exec_module(self)
-        return getattr(self, name)
+        if type(module) is _Late and spec.name not in _begun:
+            _begun.add(spec.name)
+            try:
+                spec.loader.exec_module(module)
+            finally:
+                _begun.discard(spec.name)  # one that could not be read, for want of a descriptor, is tried again
+            module.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary one
 
 
 def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]) -> None:
@@ -64,8 +79,7 @@ def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]
 
 
 def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object:
-    if type(module) is _Late:  # else it was loaded, and has its own
-        delattr(module, function)
+    _load(module)  # which puts its own in the place of this one
     return getattr(module, function)(*args, **named)
 
 

@@ -98,7 +98,7 @@ class Daemon:
         limits = self._loaded.config.greenroom.limits
         deps = GreetingDeps(
             self.identity,
-            dialects(lambda: self._engine.config),
+            dialects(lambda: self._engine.config, self._paths, self.identity.instance),
             connection_deps,
             lambda: ConnectionId(os.urandom(8).hex()),
             environments=EnvironmentPool(limits.environment_bytes, limits.environments_bytes * 2),

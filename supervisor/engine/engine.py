@@ -36,6 +36,7 @@ from actors.vocabulary.raises import Raise, in_force
 from actors.vocabulary.records import Append
 from supervisor.agent.backends import Backend
 from supervisor.agent.environments import Environments
+from supervisor.agent.given_servers import GivenServers
 from supervisor.agent.processes.last_life import sweep_last_life
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.runner import Runner
@@ -100,7 +101,8 @@ class Engine:
         self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
-        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ)
+        self.given = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
+        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ, self.given.programs)
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
         self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes them, on the loop
@@ -285,6 +287,7 @@ class Engine:
         self.search.forget(key)
         self.indexing.note_news()
         self.environments.forget(conversation)
+        soon(self.loop.loop, self.given.forget, conversation)
         soon(self.loop.loop, self.agent.erase, conversation)
         soon(self.loop.loop, self.others.erase, conversation)
 
@@ -367,7 +370,7 @@ class Engine:
 
     def _rest(self, conversation: ConversationId) -> None:
         """The conversation is parked: what only makes the next turn faster is given back."""
-        self.agent.forget(conversation)
+        self.agent.rest(conversation)
         self.others.rest(conversation)
 
     def _other_agents(self) -> "Callable[[], OtherAgents]":
@@ -379,6 +382,7 @@ class Engine:
             journal=self.journal,
             processes=self.processes,
             environments=self.environments,
+            given=self.given,
             sandbox=self.sandbox.get(),
             ledger=self._ledger(),
             raises=self._raises_in_force,
@@ -413,6 +417,7 @@ class Engine:
             processes=self.processes,
             sandbox=self.sandbox.get(),
             environments=self.environments,
+            given=self.given,
             ledger=self._ledger(),
             raises=self._raises_in_force,
             job_ended=self._job_ended,

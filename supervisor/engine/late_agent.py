@@ -45,6 +45,12 @@ class LateAgent:
         if self._own is not None:
             self._own.backend.forget(conversation)
 
+    def rest(self, conversation: ConversationId) -> None:
+        """The conversation is parked: what only makes its next turn faster is given back."""
+        self.forget(conversation)
+        if self._own is not None:
+            self._own.rest(conversation)
+
     def hurry(self, turn: TurnId) -> None:
         """Nothing has a grace here but commands, which are the runner's."""
 
@@ -55,6 +61,7 @@ class LateAgent:
 
     async def end_jobs(self, conversation: ConversationId) -> None:
         if self._own is not None:
+            self._own.rest(conversation)
             await self._own.jobs.end_of(conversation)
 
     async def end_all_jobs(self) -> None:
@@ -63,7 +70,7 @@ class LateAgent:
 
     def erase(self, conversation: ConversationId) -> None:
         """Forget a conversation that is deleted, with what its background commands wrote."""
-        self.forget(conversation)
+        self.rest(conversation)
         if self._own is not None:
             self._own.jobs.forget(conversation)
 

@@ -4,7 +4,7 @@ Any thread: a status asks for it, or the worker thread that loads the agent. The
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 
 class LateSandbox:
-    def __init__(self, loaded: Callable[[], LoadedConfig], paths: Paths, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        loaded: Callable[[], LoadedConfig],
+        paths: Paths,
+        environ: Mapping[str, str],
+        given: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """`given`: the words of commands that clients gave, and that run outside."""
+        self._given = given
         self._loaded = loaded
         self._paths = paths
         self._environ = environ
@@ -45,7 +53,7 @@ class LateSandbox:
             self.get().begin()
 
     def reload(self) -> None:
-        """Protect what the config names now. If it is made meanwhile, the lock keeps it from missing that."""
+        """Protect what is named now. If the sandbox is made meanwhile, the lock keeps it from missing that."""
         with self._lock:
             if self._made is not None:
                 self._made.protection = self._protection()
@@ -58,4 +66,4 @@ class LateSandbox:
     def _protection(self) -> "Protection":
         from supervisor.engine.protection import protection
 
-        return protection(self._loaded(), self._paths, self._environ)
+        return protection(self._loaded(), self._paths, self._environ, self._given())

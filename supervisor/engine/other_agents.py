@@ -17,6 +17,7 @@ from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.acp.backend import AcpBackend
 from supervisor.agent.acp.children import Children
 from supervisor.agent.acp.client_tools import Tooling, offered
+from supervisor.agent.acp.given import ClientServers
 from supervisor.agent.acp.launching import Launching
 from supervisor.agent.acp.listening import News
 from supervisor.agent.acp.permissions import Deadline
@@ -24,6 +25,7 @@ from supervisor.agent.acp.starting import Starter
 from supervisor.agent.acp.telling import History
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
+from supervisor.agent.given_servers import GivenServers
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.spending.agent_account import AgentAccount
@@ -46,16 +48,20 @@ class Needs(Struct, frozen=True):
     ledger: Ledger
     raises: Callable[[], tuple[Raise, ...]]
     tell: Callable[[ConversationId, Command], None]
+    given: GivenServers
 
 
 class OtherAgents:
     def __init__(self, needs: Needs) -> None:
         self._needs = needs
         history = History(needs.journal, lambda: self._bounds().agent_seed_bytes)
-        launching = Launching(needs.sandbox, needs.processes, self._around, self._definition, needs.loaded)
+        given = ClientServers(needs.given, history, self._deadline)
+        launching = Launching(needs.sandbox, needs.processes, self._around, self._definition, needs.loaded, given.of)
         tooling = self._tooling()
         offers = partial(offered, tooling)
-        starter = Starter(needs.processes, launching, self._bounds, self._record, self._follow, history, offers)
+        starter = Starter(
+            needs.processes, launching, self._bounds, self._record, self._follow, history, offers, given
+        )
         self.children = Children(self._bounds)
         self.backend = AcpBackend(self.children, starter, self._bounds, self._deadline, tooling, self._account)
 

@@ -19,8 +19,10 @@ from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.context.keeper import CompactAt
 from supervisor.agent.environments import Around, Environments
+from supervisor.agent.given_servers import GivenServers
 from supervisor.agent.jobs.jobs import Jobs, ended
 from supervisor.agent.mcp_client.connections import Connections
+from supervisor.agent.mcp_client.given import ClientServers
 from supervisor.agent.mcp_client.tools import ServerTools
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.pins import names_of
@@ -53,6 +55,7 @@ class Needs(Struct, frozen=True):
     processes: Processes
     sandbox: Sandbox
     environments: Environments
+    given: GivenServers
     job_ended: Callable[[ConversationId, JobEnded], None]
     ledger: Ledger
     raises: Callable[[], tuple[Raise, ...]]
@@ -66,7 +69,10 @@ class OwnAgent:
         self._models = Models(self._client, needs.loaded, needs.environments.of, needs.environ)
         self.transcripts = TranscriptCache(needs.journal, bounds)
         self._server_tools = ServerTools(
-            Connections(needs.processes, bounds.frame_bytes), self._servers, self._around_servers
+            Connections(needs.processes, bounds.frame_bytes),
+            self._servers,
+            self._around_servers,
+            ClientServers(needs.given, needs.sandbox),
         )
         self.jobs = Jobs(needs.processes, lambda job: needs.job_ended(job.spec.conversation, ended(job)), bounds)
         self.backend = self._made()
@@ -80,6 +86,10 @@ class OwnAgent:
         self.jobs.bounds = self._needs.loaded().config.greenroom.limits
         self._needs.ledger.forget_uncounted()
         self.backend = self._made()
+
+    def rest(self, conversation: ConversationId) -> None:
+        """End what only this conversation has, and what its next turn can start again."""
+        self._server_tools.end_of(conversation)
 
     async def aclose(self) -> None:
         await self._models.aclose()

@@ -116,6 +116,11 @@ class Services:
                 if client.env:
                     self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
+            case ask.GiveServers():
+                self._engine.given.give(request.conversation, request.servers)
+                return None
+            case ask.ListServers():
+                return self._list_servers(request)
             case ask.ReadHistory():
                 return await self._histories.read(request)
             case ask.ReadNews():
@@ -161,6 +166,8 @@ class Services:
                 return await self._file_searches.find(request, client)
             case ask.Search():
                 return await self._search(request)
+            case ask.ListPrompts() | ask.ReadPrompt():
+                return await asyncio.to_thread(self._prompts, request, client)
             case ask.ListAgents() | ask.CheckAgent():
                 return await self._agents.carry_out(request, client)
             case ask.ListJobs() | ask.ReadJob() | ask.WriteJob() | ask.WaitForJob() | ask.EndJob():
@@ -203,6 +210,11 @@ class Services:
             key = False
         return ask.Plain({"key": key, "openai": provider.id == "openai"})
 
+    def _list_servers(self, request: ask.ListServers) -> ask.Plain:
+        from supervisor.agent.given_rules import told
+
+        return ask.Plain({"servers": told(self._engine.given.of(request.conversation))})
+
     # --- the machine ----------------------------------------------------------------------------------------------
 
     async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
@@ -226,6 +238,11 @@ class Services:
         theirs = Around.of_client(client.env or os.environ, client.umask)
         around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
         return Machine(self._engine.processes, self._engine.sandbox.get(), around, cwd)
+
+    def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
+        from supervisor.services.prompt_services import PromptServices
+
+        return PromptServices(lambda: self._engine.config, self._engine.paths).carry_out(request, client)
 
     # --- histories ------------------------------------------------------------------------------------------------
 

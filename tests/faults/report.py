@@ -23,6 +23,7 @@ LETTERS = {
     "M": "The whole daemon against a model",
     "W": "Writable roots",
     "G": "Agents of others",
+    "E": "Editors that speak ACP",
     "N": "Neighbours of a client that does its worst",
     "X": "Mixed load",
 }

@@ -2,9 +2,13 @@
 
 import sys
 
-from supervisor.cli import mcp
+from supervisor.cli import bridging
 from supervisor.daemon import launch
+from transports.dialects.mcp.replay import McpReplay
 
 if __name__ == "__main__":
     launch.PROGRAM = ("-P", "-m", "tests.judges.fixture_daemon")
-    sys.exit(mcp.main(sys.argv[1:]))
+    without_a_table = bridging.BridgeVerb(
+        "mcp", "mcp", lambda _: McpReplay(), {}
+    )  # it would have our own tools alone
+    sys.exit(bridging.main(without_a_table, sys.argv[1:]))

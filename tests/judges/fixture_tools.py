@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict
 from actors.vocabulary.ids import Caller
 from supervisor.config.models import Config
 from supervisor.dialects import dialects, mcp_options
+from supervisor.paths import Paths
+from tests.judges import fixture_rounds
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS
@@ -23,7 +25,7 @@ from transports.dialects.kit.script import Script
 from transports.dialects.mcp import methods, tools
 from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.options import LISTED
+from transports.dialects.mcp.introduction import LISTED
 from transports.dialects.mcp.state import McpCall
 from transports.hello import Dialects, Options
 
@@ -37,6 +39,7 @@ Handler = Callable[[McpCall, Anything], Script[Json]]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+SECRET = b"known to these tools" * 2
 NO_ARGUMENTS: Json = {"type": "object", "properties": {}}
 
 
@@ -113,6 +116,8 @@ class FixtureDialect(McpDialect):
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
+            case jsonrpc.Request() as request:
+                fixture_rounds.note_capabilities(request)
             case jsonrpc.Response(number, result) if number in _waiting:
                 return self.answered(_waiting.pop(str(number)), f"The client said {json.dumps(result)}")
             case jsonrpc.ErrorResponse(number) if number in _waiting:
@@ -170,6 +175,8 @@ HANDLERS: Mapping[str, Handler] = {
     "test_error_handling": _fails,
     "test_tool_with_progress": _progresses,
     "test_tool_with_logging": _logs,
+    "test_logging_tool": _logs,
+    **fixture_rounds.HANDLERS,
     "test_sampling": _asks("sampling/createMessage", _sampling),
     "test_elicitation": _asks("elicitation/create", _form(WHO)),
     "test_elicitation_sep1034_defaults": _asks("elicitation/create", _form(DEFAULTS)),
@@ -178,7 +185,7 @@ HANDLERS: Mapping[str, Handler] = {
 SCHEMAS: Mapping[str, Json] = {"json_schema_2020_12_tool": DEEP_SCHEMA}
 
 
-def plugged_in(config: Callable[[], Config]) -> Dialects:
+def plugged_in(config: Callable[[], Config], paths: Paths, instance: str) -> Dialects:
     """The daemon's own table of dialects, with these tools added."""
     methods.OWN = {**methods.OWN, **{name: method(Anything, handler) for name, handler in HANDLERS.items()}}
     described = {
@@ -193,7 +200,7 @@ def plugged_in(config: Callable[[], Config]) -> Dialects:
 
     def made(client: Client, said: Options) -> FixtureDialect:
         return FixtureDialect(
-            client, lambda: replace(mcp_options(config(), said), tools=(*LISTED, *HANDLERS)), METHODS
+            client, lambda: replace(mcp_options(config(), said, SECRET), tools=(*LISTED, *HANDLERS)), METHODS
         )
 
-    return {**dialects(config), "mcp": made}
+    return {**dialects(config, paths, instance), "mcp": made}

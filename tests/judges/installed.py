@@ -22,7 +22,7 @@ KEPT = ("PATH", "LANG", "TMPDIR", MARK)  # of our environment: a judge finds not
 
 
 def needs(*files: Path) -> pytest.MarkDecorator:
-    missing = [str(file.relative_to(HERE)) for file in files if not file.exists()]
+    missing = [os.path.relpath(file, HERE) for file in files if not file.exists()]
     return pytest.mark.skipif(bool(missing), reason=f"`make judges` has not installed {', '.join(missing)}")
 
 
@@ -31,7 +31,12 @@ def package(name: str) -> Path:
 
 
 def judge(
-    command: Sequence[object], home: Path, env: Mapping[str, str] | None = None, limit_s: float = LIMIT_S
+    command: Sequence[object],
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    code: int = 0,
+    limit_s: float = LIMIT_S,
 ) -> str:
     """Run a judge; its standard output. All its processes are ended when it is over or out of time."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -52,7 +57,7 @@ def judge(
         said, complained = process.communicate(timeout=END_S)
         raise AssertionError(f"{command[0]} was not done in time:\n{said[-3000:]}\n{complained[-3000:]}") from None
     end_group(process)
-    assert process.returncode == 0, f"{process.returncode}\n{said[-6000:]}\n{complained[-3000:]}"
+    assert process.returncode == code, f"{process.returncode}\n{said[-6000:]}\n{complained[-3000:]}"
     return said
 
 

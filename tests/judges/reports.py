@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from transports.dialects.mcp.options import LISTED
+from transports.dialects.mcp.introduction import LISTED
 
 Json = dict[str, Any]
 
 
 def approve_of(report: Json) -> None:
     assert report["server"]["name"] == "codex-mcp-server"
-    assert {"tools", "resources", "logging", "completions"} <= set(report["capabilities"])
+    assert {"tools", "resources", "prompts", "completions"} <= set(report["capabilities"])
     assert report["tools"] == list(LISTED)
     _turns(report)
     _cancelling(report)
@@ -33,7 +33,7 @@ def _turns(report: Json) -> None:
     assert "touch judged" in question
     steps = [one["progress"] for one in report["progress"]]
     assert len(steps) >= 2
-    assert steps == sorted(set(steps))
+    assert steps == sorted(set(steps)), report["progress"]
     assert all(one["message"] for one in report["progress"])
 
 

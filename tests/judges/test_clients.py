@@ -22,10 +22,10 @@ def last(said: str) -> Any:
 
 
 @needs(PYTHON)
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_python_sdk_is_content(mode: str, server: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mode", "revision"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
+def test_the_python_sdk_is_content(mode: str, revision: str, server: Path, tmp_path: Path) -> None:
     report = last(judge([PYTHON, HERE / "python_sdk.py", mode, server], tmp_path))
-    assert report["revision"] == "2025-11-25"
+    assert report["revision"] == revision
     approve_of(report)
 
 
@@ -38,6 +38,14 @@ def test_the_typescript_sdk_is_content(generation: str, server: Path, tmp_path: 
     assert kinds[0] == "session_configured"
     assert kinds.count("task_complete") == 3
     assert kinds.count("turn_aborted") <= 1  # it stops listening when it cancels
+
+
+@needs(NODE, SDKS["client"])
+def test_the_typescript_sdk_is_content_without_a_handshake(server: Path, tmp_path: Path) -> None:
+    report = last(judge([NODE, HERE / "typescript.mjs", "stateless", server], tmp_path))
+    assert report["revision"] == "2026-07-28"
+    assert report["events"] == []
+    approve_of(report)
 
 
 @needs(NODE, SDKS["sdk"])

@@ -1,7 +1,9 @@
-// Drives a server through the TypeScript SDK: `node typescript.mjs sdk|client SERVER`. Prints a report in JSON; what
-// is expected of it stands in reports.py. `sdk` is the first generation of the SDK, `client` the second.
+// Drives a server through the TypeScript SDK: `node typescript.mjs sdk|client|stateless SERVER`. Prints a report in
+// JSON; what is expected of it stands in reports.py. `sdk` is the first generation of the SDK, `client` the second,
+// and `stateless` the second without a handshake.
 const [generation, server] = process.argv.slice(2);
-const second = generation === "client";
+const second = generation !== "sdk";
+const stateless = generation === "stateless";
 const { Client } = await import(second ? "@modelcontextprotocol/client" : "@modelcontextprotocol/sdk/client/index.js");
 const { StdioClientTransport } = await import(
   second ? "@modelcontextprotocol/client/stdio" : "@modelcontextprotocol/sdk/client/stdio.js"
@@ -10,7 +12,8 @@ const schemas = second ? undefined : await import("@modelcontextprotocol/sdk/typ
 
 const report = { asked: [], events: [], progress: [], updated: 0 };
 let running = () => {};
-const client = new Client({ name: "judge", version: "1" }, { capabilities: { elicitation: {} } });
+const era = stateless ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {};
+const client = new Client({ name: "judge", version: "1" }, { capabilities: { elicitation: {} }, ...era });
 client.fallbackNotificationHandler = async ({ method, params }) => {
   if (method === "codex/event") {
     report.events.push(params.msg.type);
@@ -40,30 +43,34 @@ await client.connect(new StdioClientTransport({ command: server }));
 report.server = client.getServerVersion();
 report.capabilities = client.getServerCapabilities();
 report.tools = (await client.listTools()).tools.map((tool) => tool.name);
-await client.ping();
+report.revision = client.getNegotiatedProtocolVersion?.();
+if (!stateless) await client.ping();
 
-const told = (progress) => report.progress.push(progress);
+const ofTheSdk = "Fulfilling input required"; // between rounds, counted by itself
+const told = (progress) => progress.message?.startsWith(ofTheSdk) || report.progress.push(progress);
 const asks = { prompt: 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done', "approval-policy": "untrusted" };
 report.first = await call("codex", asks, { onprogress: told });
 const thread = report.first.structuredContent?.threadId;
 const uri = `greenroom://conversation/${thread}`;
-await client.subscribeResource({ uri });
+const listening = stateless ? await client.listen({ resourceSubscriptions: [uri] }) : await client.subscribeResource({ uri });
 report.reply = await call("codex-reply", { threadId: thread, prompt: "say again" });
 
 const begun = new Promise((resolve) => (running = resolve));
 const leave = new AbortController();
 const sleeps = { prompt: 'call shell ["sleep","60"]', "approval-policy": "never", sandbox: "danger-full-access" };
-const cancelled = caught(call("codex", sleeps, { signal: leave.signal }));
+const begins = ({ message }) => message?.includes("sleep") && running();
+const cancelled = caught(call("codex", sleeps, { signal: leave.signal, onprogress: begins }));
 await begun;
 leave.abort("enough");
 report.cancelled = await cancelled;
 report.after = await call("codex-reply", { threadId: thread, prompt: "say still here" });
 
-await client.setLoggingLevel("debug");
+if (!stateless) await client.setLoggingLevel("debug");
 report.resources = (await client.listResources()).resources.map((resource) => resource.uri);
 report.templates = (await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate);
 report.read = (await client.readResource({ uri })).contents;
-await client.unsubscribeResource({ uri });
+if (stateless) await listening.close();
+else await client.unsubscribeResource({ uri });
 report.uri = uri;
 const template = { type: "ref/resource", uri: report.templates[0] };
 report.completed = (await client.complete({ ref: template, argument: { name: "id", value: thread.slice(0, 4) } })).completion;

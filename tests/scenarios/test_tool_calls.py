@@ -30,7 +30,10 @@ def runs(*command: str) -> str:
 
 def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -> None:
     with stage.bridge(hello=False) as client:
-        assert client.initialize() == {
+        welcome = client.initialize()
+        about = welcome["result"].pop("instructions").splitlines()
+        assert [line.split()[0] for line in about] == ["codex-reply", "list_conversations", "answer_approval"]
+        assert welcome == {
             "jsonrpc": "2.0",
             "id": 0,
             "result": {

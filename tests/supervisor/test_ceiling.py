@@ -241,7 +241,7 @@ def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made
     )
     answer = place.make()
     assert isinstance(answer, ConfigError)
-    assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
+    assert answer.message.startswith("Missing environment variable: `MINE`; run `greenroom login` ")
     assert "env_vars" in answer.message
     assert made(place.serve(ask.MakeSettings(person=ask.Person()), MINE="k")).provider == "mine"
 

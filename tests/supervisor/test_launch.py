@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.cli.mcp import hello
+from supervisor.cli import mcp
+from supervisor.cli.bridging import hello
 from supervisor.daemon import launch
 from supervisor.daemon.launch import READY, Launch, StartFailed
 from supervisor.daemon.single import STRANGE_S, DaemonLock
@@ -220,7 +221,7 @@ def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is
 def test_the_bridge_says_its_umask_and_leaves_it_as_it_was() -> None:
     before = os.umask(0o027)
     try:
-        said = json.loads(hello({}))
+        said = json.loads(hello(mcp.verb(), {}))
         assert os.umask(0o027) == 0o027
     finally:
         os.umask(before)

@@ -14,6 +14,7 @@ from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.runtime.shared import soon
 from actors.vocabulary.errors import GreenroomError, NameTaken
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, TurnId
+from supervisor.agent.given_servers import GivenServers
 from supervisor.config.complain import without_secrets
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores
@@ -83,6 +84,7 @@ class SmallEngine:
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Registry(self.journal)
         self.chores = Chores(loop.loop, Journalist())
+        self.given = GivenServers()
         self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
         self.reloaded: list[LoadedConfig] = []
@@ -130,6 +132,21 @@ def harness(tmp_path: Path) -> Iterator[ServicesHarness]:
         loop.call(lambda: None)
         harness.engine.journal.close()
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
+
+
+def test_what_a_client_gives_is_kept_and_listed_without_a_value(harness: ServicesHarness) -> None:
+    one = ConversationId("one")
+    files = ask.GivenServer("files", command=("files-mcp",), env={"KEY": "s3cret"})
+    given = ServiceRequest(ask.GiveServers(one, (files,)), None, ME, Probe())
+    soon(harness.engine.loop.loop, harness.services.tell, given)
+    (listed,) = harness.ask(ask.ListServers(one)).value["servers"]
+    assert listed == {
+        "name": "files",
+        "kind": "stdio",
+        "command": ["files-mcp"],
+        "variables": ["KEY"],
+        "approved": None,
+    }
 
 
 def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> None:

@@ -131,6 +131,9 @@ class Nowhere:
     def start(self) -> BusyDaemon:
         return self._daemon
 
+    def left_in_order(self) -> bool:
+        return True
+
 
 def test_a_bridge_waits_for_a_daemon_that_says_what_it_does() -> None:
     daemon = BusyDaemon()

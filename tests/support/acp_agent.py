@@ -66,6 +66,8 @@ PHRASES = {
     "offered": "say what the client can do",
     "memory": "say how many messages it remembers",
     "env NAME": "say the variable",
+    "servers": "say which MCP servers the session was given, as JSON",
+    "serve": "start the first of them, as agents do, and say its process id",
     "stop REASON": "the stop reason of this prompt",
 }
 OPTIONS = {
@@ -82,6 +84,7 @@ OPTIONS = {
     "string-ids": "ids of its requests are strings",
     "ids-from-zero": "the first of its requests has the id 0",
     "early": "commands are told before session/new is answered",
+    "http": "know MCP servers over HTTP",
     "deaf": "don't hear session/cancel",
     "term-deaf": "ignore SIGTERM",
     "cancel-error": "answer a cancelled prompt with an error",
@@ -196,6 +199,8 @@ class Agent:
         can: Any = {} if "no-load" in self.options else {"loadSession": True}
         if not {"no-resume", "no-load"} & set(self.options):
             can["sessionCapabilities"] = {"resume": {}}
+        if "http" in self.options:
+            can["mcpCapabilities"] = {"http": True}
         steering = {"_meta": {"steering": {"supported": True}}} if "steering" in self.options else {}
         return {
             "protocolVersion": int(self.options.get("version", params.get("protocolVersion", 1))),
@@ -218,6 +223,7 @@ class Agent:
 
     def begun(self, session: Any, params: Any) -> Any:
         self.sessions[session] = params.get("cwd") or str(Path.cwd())
+        self.servers = params.get("mcpServers")
         self.cancelled[session] = threading.Event()
         if "options" in self.options:
             self.chosen = {"mode": self.options["options"] or "ask", "model": "small", "effort": "medium"}
@@ -326,6 +332,15 @@ class Agent:
 
     def do_say(self, session: Any, rest: Any, *_: Any) -> None:
         self.words(session, rest)
+
+    def do_servers(self, session: Any, *_: Any) -> None:
+        self.words(session, json.dumps(self.servers))
+
+    def do_serve(self, session: Any, *_: Any) -> None:
+        server = self.servers[0]
+        env = {**os.environ, **{one["name"]: one["value"] for one in server["env"]}}
+        started = subprocess.Popen([server["command"], *server["args"]], env=env, stdin=subprocess.PIPE)
+        self.words(session, str(started.pid))
 
     def do_think(self, session: Any, rest: Any, *_: Any) -> None:
         self.words(session, rest, "agent_thought_chunk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from supervisor.cli import mcp
+from supervisor.cli import bridging
 from transports.bridge import messages
 
 if TYPE_CHECKING:
@@ -25,7 +25,16 @@ class BoardReplay:
         self._drafts: list[str] = []
 
     def answer_alone(self, request: Message) -> Message | None:
-        return {"alone": True} if request["method"] == "knock" else None
+        return {"result": {"alone": True}} if request["method"] == "knock" else None
+
+    def answer_at_once(self, _: Message) -> Message | None:
+        return None
+
+    def outlives(self, _: Message) -> bool:
+        return False
+
+    def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
+        return []
 
     def keep(self, message: Message) -> Message | None:
         return message if message.get("method") in ("watch", "draft") else None
@@ -39,11 +48,8 @@ class BoardReplay:
         elif "result" in answer and kept["method"] == "draft":
             self._drafts.append(answer["result"]["draft"])
 
-    def concerns(self, line: bytes) -> bool:
-        return b'"unask"' in line
-
-    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
-        return messages.identity(notification["params"], "question")
+    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
+        return messages.identity(messages.parsed(line)["params"], "question") if b'"unask"' in line else None
 
     def explained(self, kept: Message, error: Message) -> Message:
         return {**error, "data": {**error["data"], "lost": kept.get("method")}}
@@ -59,6 +65,5 @@ class BoardReplay:
 
 
 if __name__ == "__main__":
-    mcp.DIALECT = "board"
-    vars(mcp)["McpReplay"] = BoardReplay
-    sys.exit(mcp.main(sys.argv[1:]))
+    board = bridging.BridgeVerb("mcp", "board", lambda _: BoardReplay(), {})
+    sys.exit(bridging.main(board, sys.argv[1:]))

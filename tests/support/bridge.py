@@ -1,6 +1,6 @@
-"""Both ends of a bridge, for tests: a client that runs `greenroom mcp`, and a daemon that says what it is told to.
+"""Both ends of a bridge, for tests: a client that runs a bridge, and a daemon that says what it is told to.
 
-Run as a program it is `greenroom mcp` itself, with another dialect or another daemon to start.
+Run as a program it is the bridge itself, with another dialect or another daemon to start.
 """
 
 import contextlib
@@ -220,18 +220,23 @@ def wait_until(condition: Callable[[], bool], otherwise: str, limit_s: float = P
 
 
 def play() -> int:
-    """`greenroom mcp`, and before its own arguments `--dialect NAME`, `--launch CODE` (for a daemon, or `real`)."""
-    from supervisor.cli import mcp
+    """Run a bridge. Before its own arguments: `--verb NAME`, `--dialect NAME` (one that it knows nothing of), and
+    `--launch CODE` (for a daemon, or `real`).
+    """
+    from supervisor.cli import acp, bridging, mcp
     from supervisor.daemon import launch
+    from transports.dialects.mcp.replay import McpReplay
 
-    arguments = sys.argv[1:]
-    while arguments[:1] in (["--dialect"], ["--launch"]):
+    verb, arguments = mcp.verb(), sys.argv[1:]
+    while arguments[:1] in (["--dialect"], ["--launch"], ["--verb"]):
         what, value, *arguments = arguments
         if what == "--dialect":
-            mcp.DIALECT = value
+            verb = bridging.BridgeVerb("mcp", value, lambda _: McpReplay(), {})
+        elif what == "--verb":
+            verb = {"acp": acp, "mcp": mcp}[value].verb()
         elif value != "real":
             launch.PROGRAM = ("-c", value)
-    return mcp.main(arguments)
+    return bridging.main(verb, arguments)
 
 
 if __name__ == "__main__":

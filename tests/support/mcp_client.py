@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.transports.dialects.mcp.json_schema import check, revision
-from tests.transports.dialects.mcp.peer import NOTIFICATIONS, REQUESTS, RESULTS
+from tests.transports.dialects.mcp.peer import KNOWN, NOTIFICATIONS, OTHERWISE, REQUESTS, RESULTS
 
 Json = dict[str, Any]
 GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
@@ -149,7 +149,7 @@ class McpClient:
                 left = deadline - time.monotonic()
                 if self._over or left <= 0:
                     why = "the output ended" if self._over else "not in time"
-                    raise AssertionError(f"{what}: {why}; the last lines: {self.lines[-8:]}")
+                    raise AssertionError(f"{what}: {why}; the last lines: {self.lines[-8:]}; {self.faults}")
                 self._changed.wait(left)
 
     def answer(self, request: int | str, **more: Any) -> Json:
@@ -234,7 +234,8 @@ class McpClient:
             kind = {**NOTIFICATIONS, **REQUESTS}.get(message["method"])
             check(message, known[kind if kind in known else general], root)
         elif "result" in message:
-            kind = RESULTS.get(self._asked[message["id"]])
+            of_type = OTHERWISE.get(message["result"].get("resultType"))
+            kind = of_type or RESULTS.get(self._asked[message["id"]])
             if kind is not None:
                 check(message["result"], known[kind], root)
         else:
@@ -246,7 +247,7 @@ _SCHEMAS: dict[str, Any] = {}
 
 def _schema(protocol: str) -> Any:
     """The schema of a revision; for one without a schema here, that of our newest, which is negotiated then."""
-    name = protocol if protocol in {"2025-03-26", "2025-06-18", "2025-11-25"} else "2025-11-25"
+    name = protocol if protocol in KNOWN else "2025-11-25"
     if name not in _SCHEMAS:
         _SCHEMAS[name] = revision(name)
     return _SCHEMAS[name]

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from supervisor.cli import mcp
+from supervisor.cli import bridging, mcp
 from transports.bridge.daemon_link import DaemonLink
 
 
@@ -17,5 +17,5 @@ class Noisy(DaemonLink):
 
 
 if __name__ == "__main__":
-    vars(mcp)["DaemonLink"] = Noisy
+    vars(bridging)["DaemonLink"] = Noisy
     sys.exit(mcp.main(sys.argv[1:]))

@@ -1,13 +1,18 @@
-"""The page of the MCP server, from the tables of its dialect: tools, resources, and Codex's conversation methods."""
+"""The page of the MCP server, from the tables of its dialect: tools, resources, and Codex's conversation methods.
+
+Also the table from which a bridge answers while there is no daemon.
+"""
 
 from collections.abc import Iterator
 
 from supervisor.config.own import Mcp
 from tools.reference.members import Schema, member_table, page
+from transports import jsonrpc
 from transports.dialects.codex.methods import METHODS
+from transports.dialects.mcp import methods, stateless
+from transports.dialects.mcp.introduction import SUPPORTED
 from transports.dialects.mcp.resources import TEMPLATES
-from transports.dialects.mcp.revisions import REVISIONS
-from transports.dialects.mcp.tools import ALL
+from transports.dialects.mcp.tools import ALL, BY_NAME
 
 HEAD = """# The MCP server
 
@@ -37,11 +42,16 @@ Codex's own JSON-RPC methods, on the same connection. They are not part of MCP.
 def mcp_page() -> str:
     default = Mcp()
     listed = ", ".join(f"`{name}`" for name in default.tools)
-    parts = [HEAD.format(revisions=", ".join(REVISIONS), listed=listed), *_tools()]
+    parts = [HEAD.format(revisions=", ".join(reversed(SUPPORTED)), listed=listed), *_tools()]
     rows = (f"| `{one['uriTemplate']}` | {one['mimeType']} | {one['description']} |" for one in TEMPLATES)
     parts += [RESOURCES, *rows, "", METHODS_HEAD]
     parts += (f"- `{name}`" for name in METHODS)
     return page(parts)
+
+
+def mcp_table() -> str:
+    known = dict.fromkeys((*methods.METHODS, *stateless.METHODS, *METHODS))
+    return jsonrpc.line({"methods": [*known], "templates": TEMPLATES, "tools": BY_NAME}).decode()
 
 
 def _tools() -> Iterator[str]:

@@ -65,6 +65,7 @@ class Bridge:
         now = time.monotonic()
         if self._client.reads_from in ready:
             self._hear(ready[self._client.reads_from], now)
+            self._write()  # before a daemon is started, which takes longer than all of an answer
         if ready.get(self._client.writes_to, 0) & GONE:
             self._ended = "nobody reads our output"
             return

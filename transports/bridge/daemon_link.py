@@ -10,8 +10,8 @@ import select
 
 from transports.bridge.lean import deque
 from transports.bridge.lines import Lines
-from transports.bridge.messages import is_request, parsed, refusal, result, unreachable, written
-from transports.bridge.outstanding import Outstanding, Waiting
+from transports.bridge.messages import answer, parsed, refusal, unreachable, written
+from transports.bridge.outstanding import Outstanding
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from transports.bridge.lean import socket
     from transports.bridge.messages import Message
+    from transports.bridge.outstanding import Waiting
     from transports.bridge.replay import Replay
 
     class StartingDaemon(Protocol):
@@ -38,10 +39,14 @@ if TYPE_CHECKING:
 
         def start(self) -> StartingDaemon: ...
 
+        def left_in_order(self) -> bool:
+            """True if the last daemon was stopped: then none is started before somebody wants one."""
+
 
 CHUNK = 1 << 16
 BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
 LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
+FIRST_S = 0.02  # for the client's first line: if it needs no daemon, it is answered before one takes the processor
 AGAIN_S = 0.1  # between tries when the client waits for an answer
 PATIENCE_S = 20.0  # for such tries, and for a start that says nothing
 HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
@@ -70,6 +75,7 @@ class DaemonLink:
         self._queued = 0  # bytes
         self._left = 0  # of the first line in the queue, what has been sent
         self._wanted_since: float | None = None  # the client waits for an answer, or is about to
+        self._listens = False  # for the client's first line, before a daemon is started
         self._looks = -1  # the last of LOOKS_S that was waited for
         self._until: float | None = None  # the state's own deadline: a look, an end of patience
 
@@ -90,28 +96,47 @@ class DaemonLink:
         return self._until
 
     def begin(self, now: float) -> None:
-        """Find a daemon, or start one: the client waits for an answer, or will say something soon."""
+        """Find a daemon for a client that will say something soon, or start one when the first line has come."""
         self._wanted_since = now
-        self._dial(now)
+        self._dial(now, first=True)
 
     def take(self, line: bytes, now: float) -> None:
         """Take a line of the client. A request is a reason to start a daemon, and so is a full queue."""
         message = parsed(line)
+        if self._listens:
+            self._until = now
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        asks = is_request(message)
-        away = self._socket is None and self._wanted_since is None
-        alone = self._replay.answer_alone(message) if away and asks else None
-        if alone is not None:
-            self.outbox += written(result(message["id"], alone))
-            return
-        self._queue.append(Waiting(line, message, self._replay))
-        self._queued += len(line)
-        if self._wanted_since is None and not self._open and (asks or (away and self.full)):
-            self._wanted_since = now
+        waiting = self._outstanding.waiting(line, message)
+        outcome = self._answer_here(message) if waiting.asks is not None else None
+        if waiting.asks is None or outcome is None:
+            self._add(waiting)
+            wanted = waiting.asks is not None or self._outstanding.lasting or (self._away and self.full)
+        else:
+            self.outbox += written(answer(waiting.asks, outcome))
+            wanted = waiting.begins
+            if waiting.begins:
+                waiting = self._outstanding.introduced(message)
+                if self._open:
+                    self._add(waiting)
+        if wanted and self._wanted_since is None and not self._open:
+            away, self._wanted_since = self._away, now
             if away:
                 self._dial(now)
+
+    @property
+    def _away(self) -> bool:
+        return self._socket is None and self._wanted_since is None
+
+    def _answer_here(self, request: Message) -> Message | None:
+        """The outcome of a request that needs no daemon, or no other than the one that is starting."""
+        outcome = self._replay.answer_at_once(request)
+        return self._replay.answer_alone(request) if outcome is None and self._socket is None else outcome
+
+    def _add(self, waiting: Waiting) -> None:
+        self._queue.append(waiting)
+        self._queued += len(waiting.line)
 
     def interests(self, *, room: bool) -> list[tuple[int, int]]:
         """The descriptors to poll, and for which events. `room`: the client can be told more."""
@@ -136,19 +161,21 @@ class DaemonLink:
         why = LEFT.format(self._replay.server)
         if self._left:
             self._drop_first()
-        self.outbox += b"".join(self._outstanding.lost(why, "client_left"))
+        self.outbox += b"".join(self._outstanding.lost(why, "client_left", for_good=True))
         if self._queue or self._outstanding.handshaking:
             self._give_up(unreachable(why, "client_left"))
         self._hang_up()
 
     # --- finding a daemon -----------------------------------------------------------------------------------------
 
-    def _dial(self, now: float) -> None:
-        self._until = None
+    def _dial(self, now: float, *, first: bool = False) -> None:
+        self._until, self._listens = None, False
         try:
             found = self._address.dial()
             if found is not None:
                 self._greet(found, now)
+            elif first:
+                self._until, self._listens = now + FIRST_S, True
             elif self._wanted_since is not None:
                 self._start = self._address.start()
                 self._until = self._wanted_since + PATIENCE_S
@@ -203,7 +230,7 @@ class DaemonLink:
         self._hang_up()
         self._until = self._wanted_since = None
         queued = (line.asks for line in self._queue if line.asks is not None)
-        numbers = [*self._outstanding.forget_handshake(), *queued]
+        numbers = [*self._outstanding.give_up(), *queued]
         self.outbox += b"".join(written(refusal(number, error)) for number in numbers)
         self._queue.clear()
         self._queued = 0
@@ -306,11 +333,15 @@ class DaemonLink:
         if self._left:
             self._drop_first()
         self._hang_up()
+        self._queue = deque(line for line in self._queue if not line.introduces)
+        self._queued = sum(len(line.line) for line in self._queue)
         told = self._outstanding.lost(LOST)
         self.outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
-        if self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
-            self.begin(now)
+        cut_off = self._outstanding.lasting and not self._address.left_in_order()
+        if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
+            self._wanted_since = now
+            self._dial(now)
         else:
             self._look_later(now)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from transports.bridge.json_text import from_json, to_json
+
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
     from typing import Any
@@ -14,19 +16,21 @@ GONE = -31302  # errors.ActorGone, which is too expensive to import here
 
 def parsed(line: bytes) -> Message:
     """Parse a message; {} if it is none: the daemon will say what is wrong with it."""
-    import json
-
     try:
-        value = json.loads(line)
+        value = from_json(line.decode())
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def written(message: Message) -> bytes:
-    import json
+    """The line of a message, in the bytes that the daemon would write."""
+    try:
+        return to_json(message).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 lacks
+        import json
 
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def identity(members: Any, name: str = "id") -> Id | None:
@@ -39,8 +43,9 @@ def is_request(message: Message) -> bool:
     return "method" in message and identity(message) is not None
 
 
-def result(number: Id, value: Message) -> Message:
-    return {"jsonrpc": "2.0", "id": number, "result": value}
+def answer(number: Id, outcome: Message) -> Message:
+    """An answer; `outcome` has its `result` or its `error`."""
+    return {"jsonrpc": "2.0", "id": number, **outcome}
 
 
 def refusal(number: Id, error: Message) -> Message:

@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
         # --- the client's messages ---
 
+        def answer_at_once(self, request: Message) -> Message | None:
+            """The outcome, `result` or `error`, of a request that the bridge answers, daemon or not.
+
+            If it is the handshake, the daemon hears it under an id of the bridge's own, and nobody its answer.
+            """
+
         def answer_alone(self, request: Message) -> Message | None:
-            """The result of a request that the bridge can answer while there is no daemon."""
+            """The outcome of a request that the bridge answers while there is no daemon."""
+
+        def outlives(self, request: Message) -> bool:
+            """Return whether a request stays open when its daemon goes, and is said again to the next one."""
 
         def keep(self, message: Message) -> Message | None:
             """Reduce a message to what `said`, `answered` and `explained` need; it may wait a while to be sent."""
@@ -33,16 +42,19 @@ if TYPE_CHECKING:
             `requests` has what was kept of each request that is not answered; it may be replaced.
             """
 
+        def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
+            """The open requests on which a notification follows, as a cancel does: said again with those of them."""
+
         # --- the daemon's messages ---
 
         def answered(self, kept: Message, answer: Message) -> None:
-            """A request of which something was kept has its answer."""
+            """A request of which something was kept has its answer, or one of those that `again` returned."""
 
-        def concerns(self, line: bytes) -> bool:
-            """Return whether `heard` needs this notification. Most are events, and are not parsed."""
+        def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+            """Read a notification; returns the id of a question that the daemon takes back by it.
 
-        def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
-            """Read a notification; returns the id of a question that the daemon takes back by it."""
+            Most are events: no more of a line is parsed than is needed.
+            """
 
         # --- daemons come and go ---
 

@@ -4,6 +4,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.tool_lines import line_of_command
+from transports.question import OURSELVES
 
 MOST = 64  # questions that are told; an agent that asks more at once gets the last of them
 SIGNS_OF_LIFE = (ev.TaskStarted, ev.AgentSession, ev.AgentMessage, ev.ToolUseBegin, ev.ToolUseEnd)
@@ -32,6 +33,8 @@ class Answered:
         match event:
             case ev.ApprovalResolved():
                 self._resolve(event)
+            case ev.ToolUseApprovalRequest(agent=agent) if agent == OURSELVES:
+                """A question of ours."""
             case ev.ApprovalRequest():
                 self._told.clear()
                 self._asked[event.approval_id] = event

@@ -63,13 +63,13 @@ class AcpBackend:
                 return None  # what it had begun by itself has ended with it
             lived = place.live is not None
             try:
-                return await self._run_with(await self._session(place, turn), turn, account)
+                return await self._run_with(await self._session(place, turn, account), turn, account)
             except CameTooLate:
                 if not lived:
                     raise
-            return await self._run_with(await self._session(place, turn), turn, account)
+            return await self._run_with(await self._session(place, turn, account), turn, account)
 
-    async def _session(self, place: Place, turn: Turn) -> AcpSession:
+    async def _session(self, place: Place, turn: Turn, account: AgentAccount) -> AcpSession:
         if place.live is not None and (changed := await self._starter.changes(place.live, turn)):
             agent = turn.order.settings.agent
             turn.emit(ev.BackgroundEvent(message=f"{agent} is started anew: {changed} changed"))
@@ -78,7 +78,7 @@ class AcpBackend:
             await self._starter.catch_up(live, turn)
             return live
         place.session = None
-        place.session = begun = await self._starter.begin(turn)
+        place.session = begun = await self._starter.begin(turn, account.waiting)
         return begun
 
     async def _run_with(self, session: AcpSession, turn: Turn, account: AgentAccount) -> str | None:

@@ -3,7 +3,7 @@
 It is sent the answers, and never raises for want of memory: a session that is not taken up begins anew, and says why.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agent.acp.capabilities import Capabilities
 from supervisor.agent.acp.shapes import shape, text
 from supervisor.config.mcp_servers import McpServer
+from transports.requests import GivenServer
 
 NEW, LOAD, RESUME = "session/new", "session/load", "session/resume"
 How = Literal["new", "resumed", "loaded"]
@@ -99,10 +100,15 @@ def _trouble(given: Given, asked: Asked, known: KnownSession | None) -> str:
 
 
 def place_of(
-    settings: Settings, can: Capabilities, servers: Mapping[str, McpServer], environ: Mapping[str, str]
+    settings: Settings,
+    can: Capabilities,
+    servers: Mapping[str, McpServer],
+    environ: Mapping[str, str],
+    given: Sequence[GivenServer] = (),
 ) -> dict[str, Any]:
-    """Return where a session works, and with which servers, as requests name it."""
-    place: dict[str, Any] = {"cwd": str(settings.cwd), "mcpServers": list(_servers(can, servers, environ))}
+    """Return where a session works, and with which servers, as requests name it. `given`: by a client."""
+    listed = [*_servers(can, servers, environ), *map(_as_given, given)]
+    place: dict[str, Any] = {"cwd": str(settings.cwd), "mcpServers": listed}
     sandbox = settings.sandbox
     if "further directories" in can and isinstance(sandbox, WorkspaceWrite) and sandbox.writable_roots:
         place["additionalDirectories"] = [str(root) for root in sandbox.writable_roots]
@@ -124,6 +130,12 @@ def _servers(
             if token := environ.get(server.bearer_token_env_var or ""):
                 headers["Authorization"] = f"Bearer {token}"
             yield {"type": "http", "name": name, "url": server.url, "headers": _pairs(headers)}
+
+
+def _as_given(one: GivenServer) -> dict[str, Any]:
+    if one.kind == "stdio":
+        return {"name": one.name, "command": one.command[0], "args": list(one.command[1:]), "env": _pairs(one.env)}
+    return {"type": one.kind, "name": one.name, "url": one.url, "headers": _pairs(one.headers)}
 
 
 def _pairs(values: Mapping[str, str]) -> list[dict[str, str]]:

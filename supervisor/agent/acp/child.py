@@ -215,6 +215,8 @@ class Child:
     async def _run_to_the_end(self) -> str:
         output = Output(self._take, keep_bytes=KEPT, live_bytes=ENDLESS)
         async with self._launch(self.owner) as command:
+            if self._ending:  # before there was a process that could have been ended
+                return "it was ended before it began"
             result = await self._processes.run(command, output, self._given)
         return how(result, self._words.text)
 

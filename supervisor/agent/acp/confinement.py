@@ -22,6 +22,7 @@ from supervisor.agent.sandbox.roots import Own
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.known_agents import KNOWN, places_of
+from transports.requests import GivenServer
 
 WITHOUT = "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
 
@@ -31,11 +32,12 @@ class NotConfined(OSError):
 
 
 class Confinement(Struct, frozen=True):
-    """All that a running agent's sandbox was made of. Another one means that it must be started anew."""
+    """All that a running agent and its sandbox were made of. Another one means that it must be started anew."""
 
     sandbox: str
     directories: tuple[str, ...]
     program: str
+    servers: str = ""  # that a client gave
 
     def changes(self, other: "Confinement") -> str:
         """Name what differs, in words."""
@@ -43,7 +45,7 @@ class Confinement(Struct, frozen=True):
         return " and ".join(f"its {name}" for name in differing)
 
 
-def fingerprint(settings: Settings, definition: AgentDefinition) -> Confinement:
+def fingerprint(settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = ()) -> Confinement:
     """Return what the sandbox is made of. Pure and cheap: asked before each prompt."""
     policy = settings.sandbox
     roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
@@ -54,6 +56,7 @@ def fingerprint(settings: Settings, definition: AgentDefinition) -> Confinement:
         sandbox=f"{policy.model_dump_json()} {definition.confine} {added}",
         directories=(str(settings.cwd), str(definition.cwd or ""), *roots),
         program=hashlib.sha256(msgspec.json.encode(program, enc_hook=str)).hexdigest(),
+        servers=hashlib.sha256(repr(given).encode("utf-8", "replace")).hexdigest() if given else "",
     )
 
 

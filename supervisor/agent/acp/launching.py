@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from actors.conversation.orders import RunAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import TurnId
+from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agent.acp.child import Launch
 from supervisor.agent.acp.confinement import Confinement, confined, fingerprint, is_confined
@@ -26,6 +26,7 @@ from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.turn import Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.load import LoadedConfig
+from transports.requests import GivenServer
 
 log = structlog.get_logger()
 
@@ -38,11 +39,13 @@ class LookedUp(Struct, frozen=True):
     settings: Settings
     env: Mapping[str, str]
     loaded: LoadedConfig
+    given: tuple[GivenServer, ...]
 
     def is_like(self, other: "LookedUp | None") -> bool:
         return (
             other is not None
             and self.loaded is other.loaded
+            and self.given == other.given
             and self.settings == other.settings
             and self.env == other.env
         )
@@ -56,12 +59,15 @@ class Launching:
         around: Callable[[RunAgent], Around],
         define: Define,
         loaded: Callable[[], LoadedConfig],
+        given: Callable[[ConversationId], tuple[GivenServer, ...]],
     ) -> None:
+        """`given`: the servers that clients give."""
         self._sandbox = sandbox
         self._processes = processes
         self._around = around
         self._define = define
         self._loaded = loaded
+        self._given = given
 
     def environ(self, order: RunAgent) -> Mapping[str, str]:
         """Return the variables of the conversation's client."""
@@ -69,7 +75,7 @@ class Launching:
 
     def looked_up(self, turn: Turn) -> LookedUp:
         """Return what the definition is looked up by now. Cheap, and needs no disk."""
-        return LookedUp(turn.settings, self.environ(turn.order), self._loaded())
+        return LookedUp(turn.settings, self.environ(turn.order), self._loaded(), self._given_to(turn))
 
     async def definition(self, turn: Turn) -> AgentDefinition:
         """Look for the agent as the conversation's settings and variables name it now."""
@@ -78,11 +84,17 @@ class Launching:
 
     def of(self, turn: Turn, definition: AgentDefinition) -> tuple[Launch, Confinement]:
         """Return what starts it, and what its sandbox is made of."""
-        return self._launch(turn, definition), fingerprint(turn.settings, definition)
+        return self._launch(turn, definition), self._fingerprint(turn, definition)
 
     async def changes(self, made_of: Confinement, turn: Turn) -> str:
         """Name what an agent's sandbox was made of and is another now; nothing: it still fits."""
-        return made_of.changes(fingerprint(turn.settings, await self.definition(turn)))
+        return made_of.changes(self._fingerprint(turn, await self.definition(turn)))
+
+    def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> Confinement:
+        return fingerprint(turn.settings, definition, self._given_to(turn))
+
+    def _given_to(self, turn: Turn) -> tuple[GivenServer, ...]:
+        return self._given(turn.order.conversation)
 
     def _launch(self, turn: Turn, definition: AgentDefinition) -> Launch:
         settings, conversation, around = turn.settings, turn.order.conversation, self._around(turn.order)

@@ -18,6 +18,7 @@ from supervisor.agent.acp.beginning import Asked, Begun, Given, NotBegun, place_
 from supervisor.agent.acp.child import Child
 from supervisor.agent.acp.confinement import Confinement
 from supervisor.agent.acp.failures import AgentFailed, ChildEnded
+from supervisor.agent.acp.given import Handed
 from supervisor.agent.acp.launching import LookedUp
 from supervisor.agent.acp.listening import Listening
 from supervisor.agent.acp.prompt import text
@@ -39,6 +40,7 @@ class About(Struct, frozen=True):
     history: History
     environ: Mapping[str, str]
     offered: Json  # what we serve
+    handed: Handed = Handed()  # the servers that clients give
 
 
 class AcpSession:
@@ -64,6 +66,7 @@ async def begin(
     """Start the child and its session. Raises AgentFailed; then nothing of it is left."""
     await child.start(about.offered)
     try:
+        turn.emit(*about.handed.notices(child.can))
         begun = await _begun(child, listening, _place(child, turn.settings, about), known)
         told = await told_at_first(turn.order, about.history, begun, lost or begun.lost)
     except NotBegun as error:
@@ -94,7 +97,8 @@ def _announced(child: Child, begun: Begun, told: Told) -> AgentSession:
 
 
 def _place(child: Child, settings: Settings, about: About) -> Json:
-    return place_of(settings, child.can, child.definition.mcp_servers, about.environ)
+    given = about.handed.to(child.can)
+    return place_of(settings, child.can, child.definition.mcp_servers, about.environ, given)
 
 
 async def _begun(child: Child, listening: Listening, place: Json, known: KnownSession | None) -> Begun:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from actors.conversation.orders import KnownSession
 from actors.vocabulary.ids import TurnId
 from supervisor.agent.acp.child import Child
+from supervisor.agent.acp.given import ClientServers, Waiting
 from supervisor.agent.acp.launching import Launching
 from supervisor.agent.acp.listening import BetweenTurns, Follow, Listening, Record
 from supervisor.agent.acp.session import About, AcpSession, EndedMeanwhile, begin
@@ -28,7 +29,9 @@ class Starter:
         follow: Follow,
         history: History,
         offered: Callable[[Turn, str], Json],
+        given: ClientServers,
     ) -> None:
+        self._given = given
         self._history = history
         self._offered = offered
         self._processes = processes
@@ -38,19 +41,20 @@ class Starter:
         self._follow = follow
         self._lives = itertools.count(1)
 
-    async def begin(self, turn: Turn) -> AcpSession:
+    async def begin(self, turn: Turn, waiting: Waiting) -> AcpSession:
         """Begin a session in a new program. One that ends while it takes up what it had is started once more."""
         known = turn.order.known
         try:
-            return await self._begin(turn, known)
+            return await self._begin(turn, waiting, known)
         except EndedMeanwhile as error:
-            return await self._begin(turn, None, str(error))
+            return await self._begin(turn, waiting, None, str(error))
 
-    async def _begin(self, turn: Turn, known: KnownSession | None, lost: str = "") -> AcpSession:
+    async def _begin(self, turn: Turn, waiting: Waiting, known: KnownSession | None, lost: str = "") -> AcpSession:
         order = turn.order
         looked_up = self._launching.looked_up(turn)
         definition = await self._launching.definition(turn)
         launch, made_of = self._launching.of(turn, definition)
+        handed = await self._given.handed(turn, definition, waiting)
         owner = TurnId(f"agent-{definition.name}-{next(self._lives)}")
         updates = Updates(
             turn.new_item,
@@ -63,7 +67,7 @@ class Starter:
         )
         listening = Listening(BetweenTurns(order.conversation, updates, self._record, self._follow), updates)
         child = Child(order.conversation, definition, owner, self._processes, launch, self._bounds(), listening)
-        about = About(self._history, self._launching.environ(order), self._offered(turn, definition.name))
+        about = About(self._history, self._launching.environ(order), self._offered(turn, definition.name), handed)
         session = await begin(child, listening, turn, about, known, lost)
         session.made_of, session.looked_up = made_of, looked_up
         child.settle()  # the sandbox's own processes, and what the agent starts for itself

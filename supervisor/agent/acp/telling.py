@@ -6,7 +6,8 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.conversation.orders import RunAgent
-from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId
 from actors.vocabulary.ports import Journal
 from supervisor.agent.acp import answered, seed
 from supervisor.agent.acp.answered import Answered
@@ -37,6 +38,23 @@ class History:
     async def answered(self, order: RunAgent) -> str:
         """Return what the turn waited for when its program ended, with the answers, as the agent is told."""
         return await in_worker(self._answered, order.conversation, order.seq)
+
+    async def decision(self, order: RunAgent, item: ItemId) -> ev.ApprovalResolved | None:
+        """Return how the turn's question about an item was answered, in an earlier life of it."""
+        return await in_worker(self._decision, order.conversation, order.seq, item)
+
+    def _decision(
+        self, job: WorkerJob, conversation: ConversationId, until: int, item: ItemId
+    ) -> ev.ApprovalResolved | None:
+        asked: set[ApprovalId] = set()
+        found = None
+        wanted = lambda _, kind: kind in answered.TYPES  # noqa: E731  # short, and used once
+        for _, event in events_between(job, self._journal, conversation, 0, until, wanted):
+            if isinstance(event, ev.ApprovalRequest) and event.item_id == item:
+                asked.add(event.approval_id)
+            elif isinstance(event, ev.ApprovalResolved) and event.approval_id in asked:
+                found = event
+        return found
 
     def _missed(
         self, job: WorkerJob, conversation: ConversationId, seen: int, until: int, inputs: frozenset[ItemId]

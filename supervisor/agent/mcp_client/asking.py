@@ -22,10 +22,11 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
 
 
-def judged(mode: ToolApproval, tool: ServerTool, settings: Settings) -> Verdict:
+def judged(mode: ToolApproval, tool: ServerTool, settings: Settings, *, confined: bool = False) -> Verdict:
     """A server runs outside of the sandbox, so its tools are asked for where an unsandboxed command would be.
 
-    With policy `never` nobody can be asked. Without any sandbox the model may do as much by a command.
+    With policy `never` nobody can be asked. Without any sandbox the model may do as much by a command; so it may
+    where the server is `confined` like one.
     """
     reads = tool.only_reads
     match mode:
@@ -38,7 +39,8 @@ def judged(mode: ToolApproval, tool: ServerTool, settings: Settings) -> Verdict:
         case _ if settings.approval_policy is not ApprovalPolicy.NEVER:
             return Verdict.ASK
         case _:
-            return Verdict.RUN if settings.sandbox.mode == "danger-full-access" else Verdict.REFUSE
+            free = confined or settings.sandbox.mode == "danger-full-access"
+            return Verdict.RUN if free else Verdict.REFUSE
 
 
 def shown_arguments(arguments: Json) -> str:

@@ -50,14 +50,16 @@ class ToolCall:
             case Verdict.RUN:
                 return None
             case Verdict.REFUSE:
-                return failure(
-                    "refused",
-                    f"{self._what}: it would have to be approved, and the approval policy is never; a person can set "
-                    f"mcp_servers.{self._offered.server}.default_tools_approval_mode",
-                )
+                refused = "it would have to be approved, and the approval policy is never"
+                return failure("refused", f"{self._what}: {refused}; a person can {self._way_out}")
             case Verdict.ASK:
                 answer = await self._work.ask(self._question(arguments))
                 return None if answer.approved else failure("refused", answer.rejects(self._what))
+
+    @property
+    def _way_out(self) -> str:
+        setting = f"set mcp_servers.{self._offered.server}.default_tools_approval_mode"
+        return f"write the server into the config, and {setting}" if self._offered.given else setting
 
     def _question(self, arguments: Json) -> ev.McpToolCallApprovalRequest:
         work = self._work
@@ -146,7 +148,8 @@ class ToolCall:
 
 def verdict(offered: OfferedTool, settings: Settings) -> Verdict:
     """Tell whether a call of the tool may be made, by the config and the conversation's settings."""
-    return judged(offered.config.approval_of(offered.tool.name), offered.tool, settings)
+    mode = offered.config.approval_of(offered.tool.name)
+    return judged(mode, offered.tool, settings, confined=offered.confined)
 
 
 def _progress(progress: float, total: float | None, message: str | None) -> str:

@@ -5,9 +5,12 @@ Loop thread. A server's key is its definition and what it would be started with,
 
 import asyncio
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.environments import Around
@@ -36,7 +39,19 @@ DEFINES = frozenset(
     {"command", "args", "cwd", "url", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec"}
 )
 
-Key = tuple[str, str, tuple[tuple[str, str], ...], int]
+Confine = Callable[[Command], AbstractAsyncContextManager[Command]]  # yields what starts it in a sandbox
+
+
+class Place(Struct, frozen=True):
+    """The place of a server that one conversation has alone. `inside`: what its sandbox is made of, if it has one."""
+
+    conversation: ConversationId
+    inside: str = ""
+    confine: Confine | None = None
+
+
+Key = tuple[str, str, tuple[tuple[str, str], ...], int, ConversationId, str]
+EVERYBODY = Place(ConversationId(""))  # of the config's servers: shared by all, outside of every sandbox
 
 
 class Connections:
@@ -49,15 +64,23 @@ class Connections:
         self._looking: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
-    def of(self, name: str, server: McpServer, around: Around) -> Connection:
+    def of(self, name: str, server: McpServer, around: Around, place: Place | None = None) -> Connection:
         """Return the connection for a server in an environment. Raises Unavailable if there are too many."""
+        place = place or EVERYBODY
         given = variables(server, around.env) if server.command else headers(server, around.env)
-        key = (name, server.model_dump_json(include=set(DEFINES)), tuple(sorted(given.items())), around.umask)
+        defined = server.model_dump_json(include=set(DEFINES))
+        key = (name, defined, tuple(sorted(given.items())), around.umask, place.conversation, place.inside)
         if key not in self._of:
             self._make_room()
-            self._of[key] = self._made(name, server, given, around.umask)
+            self._of[key] = self._made(name, server, given, around.umask, place)
         self._look_soon()
         return self._of[key]
+
+    def end_of(self, conversation: ConversationId, but: Collection[Connection] | None = None) -> None:
+        """End the servers that a conversation has alone; with `but`, those that are neither among these nor busy."""
+        for key, one in list(self._of.items()):
+            if key[4] == conversation and (but is None or not (one in but or one.busy)):
+                self._end(key)
 
     async def close(self) -> None:
         if self._looking is not None:
@@ -68,7 +91,7 @@ class Connections:
     def statistics(self) -> dict[str, int]:
         return {"mcp_servers": len(self._of)}
 
-    def _made(self, name: str, server: McpServer, given: Mapping[str, str], umask: int) -> Connection:
+    def _made(self, name: str, server: McpServer, given: Mapping[str, str], umask: int, place: Place) -> Connection:
         def reach(watch: Watch) -> "Transport":
             if server.url:
                 from supervisor.agent.mcp_client.live import http
@@ -81,11 +104,12 @@ class Connections:
                 argv=(server.command or "", *server.args),
                 cwd=server.cwd or Path("/"),
                 env=given,
-                conversation=ConversationId(""),
+                conversation=place.conversation,
                 turn=life,
                 umask=umask,
             )
-            return stdio(self._processes, command, watch, self._longest)
+            started = place.confine(command) if place.confine is not None else nullcontext(command)
+            return stdio(self._processes, started, watch, self._longest)
 
         # A program greeted in the newer way may not answer at all, or end; an address answers with an error.
         return Connection(name, server, reach, ("auto",) if server.url else ("legacy", "auto"))

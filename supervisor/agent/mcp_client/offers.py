@@ -25,12 +25,14 @@ UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class OfferedTool(Struct, frozen=True):
-    """A tool of a server, and the name under which models call it."""
+    """A tool of a server, and the name under which models call it. `given`: by a client, not by the config."""
 
     name: str
     server: str
     tool: ServerTool
     config: McpServer
+    given: bool = False
+    confined: bool = False  # the server runs in the conversation's sandbox
 
     @property
     def spec(self) -> ToolSpec:

@@ -5,7 +5,7 @@ Loop thread. The SDK has one of its own, whose processes no ledger would know af
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 import structlog
@@ -30,20 +30,28 @@ VALUES = 500_000  # in one message, which is a tenth of a second of parsing
 BANNERS = 3  # lines that are no message and are logged; some programs greet on stdout
 
 Received = MemoryObjectSendStream[SessionMessage | Exception]
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 log = structlog.get_logger()
 
 
-def stdio(processes: Processes, command: Command, watch: Watch, longest: int) -> Transport:
-    return _stdio(processes, command, watch, longest)
+def stdio(
+    processes: Processes, started: AbstractAsyncContextManager[Command], watch: Watch, longest: int
+) -> Transport:
+    """Return a server's transport. `started` is entered for its command, and left when nothing of it is alive."""
+    return _stdio(processes, started, watch, longest)
 
 
 @asynccontextmanager
 async def _stdio(
-    processes: Processes, command: Command, watch: Watch, longest: int
-) -> AsyncIterator[
-    tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-]:
+    processes: Processes, started: AbstractAsyncContextManager[Command], watch: Watch, longest: int
+) -> AsyncIterator[Streams]:
+    async with started as command, _run_for(processes, command, watch, longest) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def _run_for(processes: Processes, command: Command, watch: Watch, longest: int) -> AsyncIterator[Streams]:
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, to_send = anyio.create_memory_object_stream[SessionMessage](0)
     given, words = Input(), LastWords("mcp_server.stderr", server=watch.server)

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic_core import from_json
 
 from actors.vocabulary import events as ev
@@ -16,8 +17,9 @@ from supervisor.agent.environments import Around
 from supervisor.agent.mcp_client.asking import Verdict
 from supervisor.agent.mcp_client.call import ToolCall, verdict
 from supervisor.agent.mcp_client.connection import Connection
-from supervisor.agent.mcp_client.connections import Connections
+from supervisor.agent.mcp_client.connections import Connections, Place
 from supervisor.agent.mcp_client.failures import Unavailable
+from supervisor.agent.mcp_client.given import ClientServers, Reach
 from supervisor.agent.mcp_client.offers import BETWEEN, OfferedTool, offered
 from supervisor.agent.mcp_client.server_tools import ServerTool
 from supervisor.agent.model.decoding import intricate
@@ -32,18 +34,20 @@ Listed = tuple[str, McpServer, tuple[ServerTool, ...]]
 
 
 class ServerTools:
-    """A toolbox's MoreTools. `servers` are a conversation's, `around` what its client would start them with."""
+    """A toolbox's MoreTools. `servers` are the config's, `around` what a client would start them with."""
 
     def __init__(
         self,
         connections: Connections,
         servers: Callable[[Settings], Mapping[str, McpServer]],
         around: Callable[[ConversationId, Settings], Around],
+        given: ClientServers,
         taken: Iterable[str] = (),
     ) -> None:
         self._connections = connections
         self._servers = servers
         self._around = around
+        self._given = given
         self._taken = frozenset(taken)
 
     async def specs(self, work: Work) -> tuple[ToolSpec, ...]:
@@ -51,11 +55,11 @@ class ServerTools:
 
     async def offered(self, work: Work) -> tuple[OfferedTool, ...]:
         """Return the tools of all servers that are ready or can be made so; a person is told of the others, once."""
-        servers = {name: one for name, one in self._servers(work.settings).items() if _counts(one)}
-        if not servers:
-            return ()
-        around = self._around_of(work)
-        found = await asyncio.gather(*(self._listed(work, name, one, around) for name, one in servers.items()))
+        await self._given.settle(work, self._servers(work.settings))
+        reaches, live = self._reaches(work), list[Connection]()
+        around = self._around_of(work) if reaches else Around({})
+        found = await asyncio.gather(*(self._listed(work, name, one, around, live) for name, one in reaches.items()))
+        self._connections.end_of(work.turn.order.conversation, but=live)
         tools, left_out = offered((one for one in found if one is not None), self._taken)
         if left_out:
             self._say_once(
@@ -63,7 +67,7 @@ class ServerTools:
                 f"{left_out} tools of MCP servers are not offered: there are more than a model can choose from; name "
                 "those that you need in enabled_tools",
             )
-        return tools
+        return tuple(_placed(one, reaches[one.server].place) for one in tools)
 
     async def that_only_read(self, work: Work) -> frozenset[str]:
         """Return the tools that only read, as their servers say, and that nobody is asked about."""
@@ -80,9 +84,22 @@ class ServerTools:
         arguments = _arguments(call.arguments, work.bounds.answer_event_values)
 
         def connect() -> Connection:
-            return self._connections.of(meant.server, meant.config, self._around_of(work))
+            reach = self._reaches(work).get(meant.server)
+            if reach is None:
+                raise Unavailable("the conversation does not have it any more")
+            return self._connections.of(meant.server, reach.server, self._around_of(work), reach.place)
 
         return await ToolCall(work, call, meant, connect).run(arguments)
+
+    def end_of(self, conversation: ConversationId) -> None:
+        """End the servers that a conversation has alone."""
+        self._connections.end_of(conversation)
+
+    def _reaches(self, work: Work) -> dict[str, Reach]:
+        """Return the servers of this moment; a name of the config means the config's."""
+        configured = self._servers(work.settings)
+        given = self._given.reaches(work.turn.order.conversation, work.settings, configured)
+        return {name: Reach(one) for name, one in configured.items() if _counts(one)} | given
 
     def _around_of(self, work: Work) -> Around:
         return self._around(work.turn.order.conversation, work.settings)
@@ -90,9 +107,13 @@ class ServerTools:
     async def close(self) -> None:
         await self._connections.close()
 
-    async def _listed(self, work: Work, name: str, server: McpServer, around: Around) -> Listed | None:
+    async def _listed(
+        self, work: Work, name: str, reach: Reach, around: Around, live: list[Connection]
+    ) -> Listed | None:
         try:
-            return name, server, await self._connections.of(name, server, around).tools()
+            connection = self._connections.of(name, reach.server, around, reach.place)
+            live.append(connection)
+            return name, reach.server, await connection.tools()
         except Unavailable as error:
             self._say_once(work, f"MCP server {name} is not available, the turn goes on without its tools: {error}")
             return None
@@ -103,6 +124,10 @@ class ServerTools:
         if key not in work.noticed:
             work.noticed.add(key)
             work.say(ev.BackgroundEvent(message=notice))
+
+
+def _placed(tool: OfferedTool, place: Place | None) -> OfferedTool:
+    return tool if place is None else replace(tool, given=True, confined=place.confine is not None)
 
 
 def _counts(server: McpServer) -> bool:

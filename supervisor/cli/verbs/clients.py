@@ -22,6 +22,29 @@ AROUND = (
         "and -p, -s, -a are --profile, --sandbox, --approval.",
     ),
     Verb(
+        "acp",
+        "acp:run",
+        "serve ACP over stdio; editors start this",
+        "greenroom acp --agent claude",
+        opts=(
+            *SETTINGS,
+            Opt(("--embedded",), "Run everything in this process, without a daemon."),
+            Opt(("--v2",), "Speak the draft of version 2 to editors that offer it."),
+        ),
+        about="Every conversation is a session of the editor, and goes on without it. Starts the daemon if none "
+        "runs. `greenroom acp login` is `greenroom login`: editors start it so.",
+    ),
+    Verb(
+        "login",
+        "login:run",
+        "store a model provider's key, or log an agent in",
+        "greenroom login",
+        args=(Arg("name", "A model provider or an agent. Default: ask.", "?", "login"),),
+        opts=(Opt(("--forget",), "Forget the stored key."),),
+        about="A key is stored for you alone, where no command of an agent sees it, and goes behind the provider's "
+        "variable. The provider that was chosen last is used where the config names none. Nothing is sent anywhere.",
+    ),
+    Verb(
         "completion",
         "completion:run",
         "print a completion script for your shell",

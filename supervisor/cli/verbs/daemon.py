@@ -88,6 +88,14 @@ DAEMON = (
         "mcp_servers:run",
         "start each configured MCP server from here, and list its tools",
         "greenroom mcp-servers",
+        args=(
+            Arg(
+                "conversation",
+                "Id, unique prefix, name, @last or @here: list those that an editor has given it, and start none.",
+                "?",
+                "conversation",
+            ),
+        ),
         opts=LISTING,
         about="Starts every server of `[mcp_servers.NAME]` with the variables of this shell, asks for its tools and\n"
         "ends it. Of a server that has none it says why. The daemon's own servers are not touched.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.conversation.messages import FindInput, Interrupt, Send, WithdrawInput
+from actors.conversation.messages import CancelRequest, FindInput, Interrupt, Send, WithdrawInput
 from actors.conversation.orders import Completed, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, InputFound, Interrupted, TurnResult
@@ -139,3 +139,14 @@ def test_input_that_repeats_nothing_runs_under_a_key_that_was_used_and_has_it_fr
     again = core.answer(BEN)
     assert isinstance(again, Accepted)
     assert (again.duplicate, again.input) == (True, second.input)
+
+
+def test_who_waits_for_input_can_take_it_back_as_its_sender_can() -> None:
+    core = Core()
+    one = sent(core)
+    core.say(FindInput(one, await_end=True), ANN)
+    core.say(CancelRequest(ANN, "ann"))
+    core.stopped()
+    answer = core.answer(ANN)
+    assert isinstance(answer, TurnResult)
+    assert answer.ending is Ending.INTERRUPTED

@@ -1,12 +1,13 @@
 """A model server for agents of others, on the four wires that they speak. What it answers stands in the prompt.
 
 Agents put words of their own around a prompt, so only lines that begin with `@@` count: `@@say WORDS`,
-`@@run COMMAND`, `@@outside COMMAND` (which asks to leave the agent's own sandbox), `@@slow COUNT MS`, `@@count` (how
-many prompts the agent remembers). Each line is one answer; after the last comes `done`.
+`@@run COMMAND`, `@@outside COMMAND` (which asks to leave the agent's own sandbox), `@@slow COUNT MS [WORD]`,
+`@@count` (how many prompts the agent remembers). Each line is one answer; after the last comes `done`.
 """
 
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,7 +24,9 @@ SHELLS = {
     "run_shell_command": "command",
     "exec_command": "cmd",
     "shell_command": "command",
+    "shell": "command",
 }
+WORDS = frozenset({"shell"})  # these take a list
 # Questions that agents ask a model beside the conversation: a title, which model is to answer, what is risky.
 ASIDE = {
     "title": "A title",
@@ -50,11 +53,19 @@ class Step(NamedTuple):
     arguments: dict[str, Any] = {}  # noqa: RUF012  # nobody writes to it
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of an agent that has been killed, or has hung up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @dataclass
 class AgentModel:
-    """The server. `prompts`: how many scripted prompts each request held, in order."""
+    """The server. `prompts`: how many scripted prompts each request held, in order; `bodies`: these requests."""
 
     prompts: list[int] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         model = self
@@ -77,7 +88,10 @@ class AgentModel:
                 if wire is None:
                     self._whole(b'{"input_tokens":10,"totalTokens":10}')
                     return
-                step = model.answer(wire.read(body))
+                asked = wire.read(body)
+                if asked.tools:
+                    model.bodies.append(json.dumps(body, ensure_ascii=False))
+                step = model.answer(asked)
                 if wire.streams(self.path, body):
                     self._stream(wire.stream(step), step.pause_s)
                 else:
@@ -104,7 +118,7 @@ class AgentModel:
                 except OSError:
                     self.close_connection = True  # the agent was interrupted
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, name="agents-model", daemon=True).start()
         return self
@@ -134,14 +148,21 @@ class AgentModel:
 
 def _step(verb: str, rest: str, tools: frozenset[str], prompts: int) -> Step:
     if verb in {"run", "outside"}:
-        tool = next((one for one in SHELLS if one in tools), "")
-        more = {"sandbox_permissions": "require_escalated", "justification": "a test"}
-        extra = more if verb == "outside" and tool == "exec_command" else {"yield_time_ms": 60_000}
-        return Step(
-            tool=tool,
-            arguments={SHELLS[tool]: rest, **(extra if tool == "exec_command" else {"description": "run it"})},
-        )
+        return _run(rest, tools, outside=verb == "outside")
     if verb == "slow":
-        count, pause_ms = rest.split()
-        return Step(tuple(f"tick{number} " for number in range(int(count))), float(pause_ms) / 1000)
+        count, pause_ms, *word = rest.split()
+        name = word[0] if word else "tick"
+        return Step(tuple(f"{name}{number} " for number in range(int(count))), float(pause_ms) / 1000)
     return Step((f"count={prompts}" if verb == "count" else rest,))
+
+
+def _run(command: str, tools: frozenset[str], *, outside: bool) -> Step:
+    """Call the shell that the agent offers."""
+    tool = next((one for one in SHELLS if one in tools), "")
+    arguments: dict[str, Any] = {SHELLS[tool]: ["sh", "-c", command] if tool in WORDS else command}
+    if tool == "exec_command":
+        escalated = {"sandbox_permissions": "require_escalated", "justification": "a test"}
+        arguments |= escalated if outside else {"yield_time_ms": 60_000}
+    elif tool not in WORDS:
+        arguments["description"] = "run it"
+    return Step(tool=tool, arguments=arguments)

@@ -22,7 +22,7 @@ answers: list[str] = []
 
 
 def private() -> dict[str, str]:
-    """What makes its daemon one of our own."""
+    """The variables that make its daemon one of our own."""
     said = subprocess.check_output([*MCPDO, "private"], text=True)
     return {"MCP_INSPECTOR_SECRET_STORE": "memory", **dict(re.findall(r"export (\w+)='(.*)'", said))}
 

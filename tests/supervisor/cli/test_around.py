@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import checks, mcp, service
+from supervisor.cli import bridging, checks, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
 from supervisor.daemon.single import AlreadyRunning
@@ -172,7 +172,7 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
     given: list[dict[str, object]] = []
 
     def run(chosen: Namespace) -> int:
-        given.append({**mcp.defaults(chosen), "embedded": chosen.embedded})
+        given.append({**bridging.defaults(chosen), "embedded": chosen.embedded})
         return 0
 
     monkeypatch.setattr(mcp, "run", run)
@@ -199,7 +199,7 @@ def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
 
 @pytest.mark.parametrize("words", ["serve -m m", "-m m serve", "-m m"])
 def test_serve_is_the_bridge_as_in_configs_that_were_written_for_codex(words: str) -> None:
-    assert mcp.defaults(mcp.parsed(words.split())) == {"model": "m"}
+    assert bridging.defaults(bridging.parsed(mcp.verb(), words.split())[0]) == {"model": "m"}
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
@@ -254,7 +254,7 @@ def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -
 
 def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> None:
     words = ["--cd", "/w", "--model", "m", "-p", "p", "-s", "read-only", "-a", "never", "--config", "a=1"]
-    assert mcp.defaults(mcp.parsed(words)) == {
+    assert bridging.defaults(bridging.parsed(mcp.verb(), words)[0]) == {
         "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
         "config": {"a": 1},
     }  # fmt: skip

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from supervisor.cli.mcp_servers import GIVEN, given_row
 from tests.supervisor.cli.place import Place
 from tests.support import scripted_mcp_server
 
@@ -42,6 +43,23 @@ def test_servers_are_tried_and_listed_with_what_is_wrong_and_no_daemon_is_starte
     shown = quiet.run("mcp-servers").stdout
     assert "2: echo, write" in shown
     assert "enabled = false" in shown
+
+
+def test_those_that_clients_gave_are_listed_by_command_or_address_and_names_of_values() -> None:
+    program = {"name": "files", "kind": "stdio", "command": ["a b", "-x"], "variables": ["KEY"], "approved": True}
+    address = {"name": "web", "kind": "http", "url": "https://x/", "headers": ["A"], "approved": None}
+    rows = [given_row(one) for one in (program, address)]
+    assert [[column.cell(row) for column in GIVEN.columns] for row in rows] == [
+        ["files", "stdio", "yes", "'a b' -x", "KEY"],
+        ["web", "http", "not asked", "https://x/", "A"],
+    ]
+
+
+def test_a_conversation_that_was_given_none_lists_none(place: Place) -> None:
+    conversation = place.new("say hello")
+    assert place.json("mcp-servers", conversation, "--json") == []
+    assert place.json("inspect", conversation)["servers"] == []
+    assert "no conversation 'nobody'" in place.run("mcp-servers", "nobody", code=5).stderr
 
 
 def test_without_servers_the_list_is_empty_and_says_how_to_add_one(quiet: Place) -> None:

@@ -150,6 +150,15 @@ def test_what_is_not_there_is_told(place: Place, shop: Path) -> None:
     assert "no worktree is named" in place.run("worktree", "merge", code=2).stderr
 
 
+def test_a_word_that_stands_for_several_conversations_is_ambiguous(place: Place, shop: Path, tmp_path: Path) -> None:
+    begun(place, shop, "--worktree", "fix")
+    known = place.json("inspect", "@last")["id"]
+    beginning, other = known[:8], f"{known[:-1]}{'0' if known[-1] != '0' else '1'}"
+    (tmp_path / "other.jsonl").write_text(place.said("export", known).replace(known, other))
+    place.run("import", str(tmp_path / "other.jsonl"))
+    assert f"'{beginning}' is ambiguous" in place.run("worktree", "remove", beginning, code=5).stderr
+
+
 def test_the_list_fits_a_terminal_of_eighty_columns(place: Place, shop: Path) -> None:
     begun(place, shop, "--worktree", "a-name-that-is-about-as-long-as-names-are")
     terminal = place.terminal("worktree", columns=80)

@@ -19,7 +19,7 @@ OF_THE_AGENT = {
     *("processes.last_life", "processes.output", "processes.pipes", "processes.platform", "processes.processes"),
     *("processes.procfs", "processes.ps", "processes.spawn", "processes.table", "processes.tags", "processes.tree"),
     *("reading", "repositories", "runner", "sandbox.left_behind", "search_paths", "spending.over_budget", "turn"),
-    *("turn_hook", "workspace"),
+    *("given_servers", "turn_hook", "workspace"),
 }
 OF_OTHERS = {
     *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.described"),

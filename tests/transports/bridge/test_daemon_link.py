@@ -17,6 +17,9 @@ class NoDaemon:
     def start(self) -> Launch:
         raise ModuleNotFoundError("No module named 'supervisor.daemon.launch'")
 
+    def left_in_order(self) -> bool:
+        return True
+
 
 def test_a_start_that_can_not_even_be_loaded_is_an_answer_in_the_end() -> None:
     link = DaemonLink(NoDaemon(), b"{}\n", McpReplay(), lambda _: None)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.bridge import Client, FakeDaemon, request, wait_until
+from tests.support.bridge import Client, FakeDaemon, encoded, request, wait_until
 from tests.support.home import Home
 from tests.support.standstill import standing_still
 
@@ -149,8 +149,6 @@ HEAVY = {"pydantic", "asyncio", "structlog", "httpx", "pykka", "typing", "datacl
 BESIDE_THE_BRIDGE = {
     "transports",
     "transports.dialects",
-    "transports.dialects.mcp",
-    "transports.dialects.mcp.replay",
     "transports.stdio",
 }
 
@@ -162,18 +160,19 @@ def started(tmp_path: Path) -> Iterator[tuple[Client, FakeDaemon]]:
         yield client, daemon
 
 
-def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
-    """The running program itself reports: when it has said hello, and when its first line has come."""
+@pytest.mark.parametrize("verb", ["acp", "mcp"])
+def test_it_loads_nothing_that_is_expensive(tmp_path: Path, verb: str) -> None:
+    """The running program itself reports: when it has said hello, and when its first line has gone to the daemon."""
     code = (
         "import sys\n"
-        "from supervisor.cli import mcp\n"
+        f"from supervisor.cli import {verb}\n"
         "from transports.bridge.bridge import Bridge\n"
         "from transports.bridge.daemon_link import DaemonLink\n"
         "def tell(*_): sys.stderr.write(' '.join(sys.modules) + '\\n'); sys.stderr.flush()\n"
-        "begin = Bridge.begin\n"
+        "begin, take = Bridge.begin, DaemonLink.take\n"
         "Bridge.begin = lambda self: (begin(self), tell())\n"
-        "DaemonLink.take = tell\n"
-        "mcp.main([])\n"
+        "DaemonLink.take = lambda self, *given: (take(self, *given), tell())\n"
+        f"{verb}.main([])\n"
     )
     env = {**os.environ, "GREENROOM_HOME": str(tmp_path)}
     with FakeDaemon(tmp_path) as daemon:
@@ -184,13 +183,13 @@ def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
             env=env,
         )
         daemon.greet()
-        _, loaded = program.communicate(b"{}\n", timeout=10)
+        _, loaded = program.communicate(encoded(request(1, "initialize", protocolVersion=1)), timeout=10)
     first, then = (set(line.split()) for line in loaded.decode().splitlines())
     assert not first & (HEAVY | BEFORE_HELLO)
-    assert "json" in then
-    assert not then & HEAVY
+    assert not then & (HEAVY | BEFORE_HELLO)
     ours = {name for name in then if name.partition(".")[0] in ("actors", "transports", "supervisor")}
-    assert {name for name in ours if not name.startswith(("transports.bridge", "supervisor"))} == BESIDE_THE_BRIDGE
+    beside = {name for name in ours if not name.startswith(("transports.bridge", "supervisor"))}
+    assert beside == BESIDE_THE_BRIDGE | {name for name in then if name.startswith(f"transports.dialects.{verb}")}
 
 
 def test_it_needs_little_memory(started: tuple[Client, FakeDaemon]) -> None:

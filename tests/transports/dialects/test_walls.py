@@ -54,7 +54,7 @@ def wrong_imports(tree: ast.AST, room: str) -> set[str]:
 
 
 def test_there_are_dialects_to_look_at() -> None:
-    assert {KIT, "control", "mcp", "codex"} <= set(ROOMS)
+    assert {KIT, "control", "mcp", "codex", "acp"} <= set(ROOMS)
 
 
 @pytest.mark.parametrize("room", ROOMS)

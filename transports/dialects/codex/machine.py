@@ -6,7 +6,7 @@ from typing import NoReturn
 from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.errors import GreenroomError
-from transports.codex_events import SERVER
+from transports import SERVER
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
 from transports.dialects.kit.refusals import worded

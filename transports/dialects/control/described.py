@@ -25,6 +25,9 @@ DESCRIBED: Mapping[str, Described] = {
     ),
     "conversation/resolve": Described(s.Reference, "The id that a prefix or a name stands for."),
     "conversation/get": Described(s.Conversation, "One conversation in full."),
+    "conversation/servers": Described(
+        s.Servers, "The MCP servers that clients have given a conversation, besides those of the config; no secret."
+    ),
     "conversation/send": Described(s.Taken | s.TurnOver, "Say something."),
     "conversation/compact": Described(
         s.Taken | s.TurnOver,

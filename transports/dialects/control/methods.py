@@ -13,6 +13,7 @@ METHODS: Mapping[str, Method[ControlCall]] = {
     "conversation/search": method(p.Search, conversations.search),
     "conversation/resolve": method(p.Resolve, conversations.resolve),
     "conversation/get": method(p.Named, conversations.get),
+    "conversation/servers": method(p.Named, conversations.servers),
     "conversation/send": method(p.Send, turns.send),
     "conversation/compact": method(p.Compact, turns.compact),
     "conversation/interrupt": method(p.Interrupt, turns.interrupt, urgent=always),

@@ -153,6 +153,20 @@ class Jobs(Shape):
     jobs: tuple[Job, ...] = Field(description="Background commands, oldest first; also some that have ended.")
 
 
+class Server(Shape):
+    name: str = Field(description="Its name.")
+    kind: Literal["stdio", "http", "sse"] = Field(description="A program, or an address.")
+    command: tuple[str, ...] = Field((), description="The program with its arguments.")
+    variables: tuple[str, ...] = Field((), description="The names of the variables that it is given.")
+    url: str = Field("", description="The address, without its query.")
+    headers: tuple[str, ...] = Field((), description="The names of the headers that are sent there.")
+    approved: bool | None = Field(description="The answer of a person; null: nobody was asked.")
+
+
+class Servers(Shape):
+    servers: tuple[Server, ...] = Field(description="In the order in which they were given.")
+
+
 class Brought(Shape):
     what: str = Field(description="What it is, by names alone.")
     where: str = Field(description="The file or directory that it comes from.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from actors.conversation.messages import Send
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask, command
@@ -31,9 +31,16 @@ def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
 def said(conversation: ConversationId, words: Send) -> Script[Accepted | TurnResult]:
     """Say it. Of what was said before, with the same key, and whose turn is over, the end is in the history."""
     taken = yield from command(conversation, words)
-    if words.await_end and isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:
-        return (yield from past_end(conversation, taken.turn, taken.ended)) or taken
+    if words.await_end and isinstance(taken, Accepted):
+        return (yield from end_of(conversation, taken)) or taken
     return taken
+
+
+def end_of(conversation: ConversationId, found: Accepted | InputFound) -> Script[TurnResult | None]:
+    """The end of the turn of an input; None if it has not ended, or its end is not kept any more."""
+    if found.turn is None or found.ended is None:
+        return None
+    return (yield from past_end(conversation, found.turn, found.ended))
 
 
 def past_end(conversation: ConversationId, turn: TurnId, ended: int) -> Script[TurnResult | None]:

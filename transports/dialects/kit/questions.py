@@ -137,18 +137,25 @@ class OpenQuestions:
 
     # --- from the client ------------------------------------------------------------------------------------------
 
+    def asked(self, number: object) -> OpenQuestion | None:
+        """Find the open question of this number."""
+        return self._open.get(number) if isinstance(number, int) else None
+
+    def drop(self, number: object) -> None:
+        """Expect no answer any more, as the question is about to be withdrawn anyway."""
+        self._take(number)
+
     def decide(self, number: object, reply: Reply) -> None:
         """Handle a reply. What does not fit the question is no answer: others may still give one."""
         question = self._take(number)
         if question is None:
             return
         if reply.decision is None:
-            self._dismissed[question.approval] = question.request
-            self._pass_on(question, DISMISSED)
+            self.dismiss(question.request, question.conversation)
             return
         given = fitted(question.request, reply.decision, "", reply.content)
         if isinstance(given, InvalidInput):
-            self._pass_on(question, given.message)
+            self._pass_on(question.approval, question.conversation, given.message)
             return
         label = self._state.client.label
         answer = AnswerApproval(question.approval, given.decision, label, reply.reason, given.option, given.content)
@@ -158,7 +165,12 @@ class OpenQuestions:
         """Pass the question on, because the client can't answer; the conversation knows who else could."""
         question = self._take(number)
         if question is not None:
-            self._pass_on(question, "no client that was asked could answer it")
+            self._pass_on(question.approval, question.conversation, "no client that was asked could answer it")
+
+    def dismiss(self, request: ApprovalRequest, conversation: ConversationId) -> None:
+        """Pass a question on that the client's person has closed without a choice."""
+        self._dismissed[request.approval_id] = request
+        self._pass_on(request.approval_id, conversation, DISMISSED)
 
     def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
         """A question that this client dismissed and that was denied for it."""
@@ -174,10 +186,10 @@ class OpenQuestions:
             self._closed.append(question.approval)
         return question
 
-    def _pass_on(self, question: OpenQuestion, reason: str) -> None:
+    def _pass_on(self, approval: ApprovalId, conversation: ConversationId, reason: str) -> None:
         client = self._state.client
-        passed = PassOn(client.connection, question.approval, by=client.label, reason=reason)
-        self._state.do(Tell(ToConversation(question.conversation, passed)))
+        passed = PassOn(client.connection, approval, by=client.label, reason=reason)
+        self._state.do(Tell(ToConversation(conversation, passed)))
 
 
 def _not_here(_: ApprovalRequest) -> None:

@@ -9,18 +9,19 @@ from typing import assert_never
 from actors.conversation.effects import Deliver, EndSubscription
 from actors.conversation.messages import CancelRequest
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
+from actors.vocabulary.ids import Caller, RequestId, SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.mcp import notifications, repeats, resources, sinks, waits
+from transports.dialects.mcp import notifications, repeats, sinks, stateless, waits
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import reply_of
+from transports.dialects.mcp.introduction import DISCOVER
 from transports.dialects.mcp.methods import METHODS
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
+from transports.dialects.mcp.revisions import introduced
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import ProgressToken
 
@@ -39,7 +40,13 @@ class McpDialect(Dialect):
     # --- from the client ------------------------------------------------------------------------------------------
 
     def arrived(self, line: bytes) -> Iterable[Action]:
-        match message := jsonrpc.read(line):
+        batch = jsonrpc.read_batch(line) if self._state.takes_batches else None
+        for message in [jsonrpc.read(line)] if batch is None else batch:
+            self._take(message)
+        return self._state.taken()
+
+    def _take(self, message: jsonrpc.Message) -> None:
+        match message:
             case jsonrpc.Request():
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
@@ -56,20 +63,22 @@ class McpDialect(Dialect):
                 self._write(jsonrpc.error(request, code, text))
             case _:
                 assert_never(message)
-        return self._state.taken()
 
     def skipped(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
-        given = {} if request.params is None else request.params
-        meta = given.get("_meta") if isinstance(given, dict) else None
-        named = unsupported(meta) if meta else None
-        if named is not None and request.method != "initialize":  # which agrees on a revision of its own
-            data = {"supported": list(REVISIONS), "requested": named}
-            text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
-            return self._write(jsonrpc.error(request.id, UNSUPPORTED, text, data))
-        method = self._methods.get(request.method)
+        given, state = {} if request.params is None else request.params, self._state
+        said = given.get("_meta") if isinstance(given, dict) else None
+        meta = said if isinstance(said, dict) else {}
+        try:
+            peer = introduced(request.method, meta, state.era)
+        except MethodError as why:
+            return self._finish(request.id, why)
+        if peer is not None:
+            state.meet(peer, lasting=request.method != DISCOVER)
+        methods = self._methods if peer is None else stateless.METHODS
+        method = methods.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
@@ -77,15 +86,15 @@ class McpDialect(Dialect):
             params = decoded(method.params, given)
         except Undecodable as error:
             return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
-        state = self._state
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return self._write(jsonrpc.refused(request.id, refusal))
         state.sent.pop(request.id, None)  # the id is in use again and means this one now
-        if request.method not in METHODS:
+        if peer is None and request.method not in METHODS:
             state.note_ignored(request.method, method.params, given)
-        call = McpCall(state, request.id, _progress_token(meta) if meta else None)
-        return state.requests.run(request.id, method.begin(call, params), self._finish)
+        call = McpCall(state, request.id, peer or state.peer, _progress_token(meta))
+        finish = self._finish if peer is None else stateless.finish(request.method, state.version, self._finish)
+        return state.requests.run(request.id, method.begin(call, params), finish)
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
@@ -120,6 +129,8 @@ class McpDialect(Dialect):
         caller = state.sent.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
+        if request in state.listening:
+            state.requests.stop(request)
         end_stream(state, request)
 
     def _write(self, line: bytes) -> None:
@@ -153,9 +164,9 @@ class McpDialect(Dialect):
             case notifications.LIST:
                 state.scripts.run(notifications.tell_list_change(state, int(rest)))
             case sinks.UPDATED:
-                sink = resources.watched(state, ConversationId(rest))
-                if sink is not None:
-                    sink.rested()
+                for reader in state.readers:
+                    if isinstance(reader.sink, sinks.UpdateSink) and reader.sink.number == int(rest):
+                        reader.sink.rested()
             case _:
                 raise ValueError(f"unknown timer {name}")
         return state.taken()
@@ -163,8 +174,8 @@ class McpDialect(Dialect):
     def reconfigured(self) -> Iterable[Action]:
         state, tools = self._state, self._state.options.tools
         state.configure()
-        if state.initialized and state.options.tools != tools:
-            self._write(jsonrpc.notification("notifications/tools/list_changed"))
+        if state.options.tools != tools:
+            state.tell_change(notifications.TOOLS_CHANGED)
         return state.taken()
 
     def announced(self, text: str) -> Iterable[Action]:
@@ -173,8 +184,8 @@ class McpDialect(Dialect):
         return self._state.taken()
 
 
-def _progress_token(meta: object) -> ProgressToken | None:
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:
+    token = meta.get("progressToken")
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from typing import Literal, cast
+from uuid import uuid4
 
 from msgspec.structs import replace
+from pydantic import ConfigDict
 
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
@@ -12,13 +14,15 @@ from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp import arguments, resources, tools
+from transports.dialects.mcp import arguments, completion, prompts, resources, tools
+from transports.dialects.mcp.answers import answers_in
 from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own, tasks
 from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.revisions import Initialize, McpParams, peer, welcome
+from transports.dialects.mcp.introduction import WITH_TASKS, welcome
+from transports.dialects.mcp.repeats import Saying
+from transports.dialects.mcp.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.state import McpCall
-from transports.dialects.mcp.tasks import TASKS_FROM
 from transports.jsonrpc import JsonObject
 
 
@@ -26,6 +30,10 @@ class NoParams(McpParams): ...
 
 
 class CallTool(McpParams):
+    """Its other members are those of a call that is made again."""
+
+    model_config = ConfigDict(extra="allow")
+
     name: str
     arguments: object = None
     task: JsonObject | None = None
@@ -39,11 +47,10 @@ def initialize(call: McpCall, said: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
-    state.initialized = True
-    state.peer = peer(said)
+    state.era, state.peer = Era.HANDSHAKE, peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
-    return welcome(state.peer.revision, state.version)
+    return welcome(state.peer.revision, state.version, state.options.tools)
 
 
 def ping(_: McpCall, __: NoParams) -> JsonObject:
@@ -64,18 +71,20 @@ def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
 
 
 def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
-    if wanted.task is not None and call.state.peer.revision >= TASKS_FROM:
+    if wanted.task is not None and call.peer.revision == WITH_TASKS:
         if wanted.name not in WHOLE_TURN:
             raise MethodError(jsonrpc.METHOD_NOT_FOUND, f"{wanted.name} can't be run as a task; call it without one")
         call.saying = call.state.repeats.saying(call.request, wanted.name, wanted.arguments)
         return (yield from tasks.begin(call, wanted.name, wanted.arguments))
     result = yield from _called(call, wanted)
-    return linked(result, call.state.peer) if isinstance(result, dict) else result
+    return linked(result, call.peer) if isinstance(result, dict) else result
 
 
 def _called(call: McpCall, wanted: CallTool) -> Script[object]:
     name, given = wanted.name, wanted.arguments
-    if name in SAYING:
+    if call.peer.stateless:
+        call.answers, call.saying = answers_in(wanted.model_extra or {}), Saying(str(uuid4()))
+    elif name in SAYING:
         call.saying = call.state.repeats.saying(call.request, name, given)
     try:
         if name in WHOLE_TURN:
@@ -92,6 +101,8 @@ def _called(call: McpCall, wanted: CallTool) -> Script[object]:
         return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
     except (Undecodable, BadCursor) as error:
         return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
+    except MethodError:
+        raise
     except GreenroomError as why:
         if name in OWN or isinstance(why, ToolError):
             return tool_error(why.message)
@@ -134,7 +145,9 @@ METHODS: Mapping[str, Method[McpCall]] = {
     "tasks/list": method(resources.ListPage, tasks.list_all),
     "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
     "logging/setLevel": method(SetLevel, set_level),
-    "completion/complete": method(resources.Complete, resources.complete),
+    "completion/complete": method(completion.Complete, completion.complete),
+    "prompts/list": method(resources.ListPage, prompts.list_all),
+    "prompts/get": method(prompts.GetPrompt, prompts.get),
     "resources/list": method(resources.ListPage, resources.list_all),
     "resources/templates/list": method(resources.ListPage, resources.templates),
     "resources/read": method(resources.Uri, resources.read),

@@ -1,14 +1,16 @@
 """Notifications besides events: messages, the progress of a call, a changed list. They never prompt."""
 
 import json
+from collections.abc import Callable
+from typing import Protocol
 
 from actors.routing.messages import WatchList
 from actors.vocabulary.events import ACTIVITIES
 from transports import jsonrpc
 from transports.codex_events import CodexEvent
-from transports.dialect import Wake, Write
+from transports.dialect import Action, Wake, Write
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.script import Script, look_up
+from transports.dialects.kit.script import Script, Scripts, look_up
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.question import command_line
 
@@ -37,6 +39,9 @@ class ClientLog:
     def choose(self, level: str) -> None:
         self._from = LEVELS.index(level)
 
+    def silence(self) -> None:
+        self._from = len(LEVELS)
+
     def say(self, level: str, text: str) -> None:
         if LEVELS.index(level) >= self._from:
             params = {"level": level, "logger": LOGGER, "data": text}
@@ -63,7 +68,9 @@ def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> No
 def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
-        params = {"progressToken": call.progress, "progress": call.reports, "message": message}
+        # Of a stateless call no event says where it runs, which its bridge tells it if the daemon is lost.
+        meta = {"_meta": call.meta()} if call.peer.stateless else {}
+        params = {**meta, "progressToken": call.progress, "progress": call.reports, "message": message}
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 
@@ -79,11 +86,29 @@ def note_activity(call: TurnRequest, one: CodexEvent) -> None:
 # --- the list of resources ------------------------------------------------------------------------------------------
 
 LIST = "list"
+LIST_CHANGED = "notifications/resources/list_changed"
+TOOLS_CHANGED = "notifications/tools/list_changed"
 REST_S = 1.0  # a script may make a hundred conversations in a second
 
 
-def tell_list_change(state: ClientState, seen: int | None) -> Script[None]:
+class ListeningClient(Protocol):
+    """The state of a client that follows lists: `tell_change` writes to all who asked for it."""
+
+    follows_list: bool
+    scripts: Scripts
+    do: Callable[[Action], None]
+
+    def tell_change(self, method: str) -> None: ...
+
+
+def follow_list(state: ListeningClient) -> None:
+    if not state.follows_list:
+        state.follows_list = True
+        state.scripts.run(tell_list_change(state, None))
+
+
+def tell_list_change(state: ListeningClient, seen: int | None) -> Script[None]:
     """Tell a client that the list has changed: at once, and what happens in the next while with the next change."""
     changed = yield from look_up(WatchList(seen))
-    state.do(Write(jsonrpc.notification("notifications/resources/list_changed")))
+    state.tell_change(LIST_CHANGED)
     state.do(Wake(f"{LIST}:{changed.number}", REST_S))

@@ -1,26 +1,14 @@
 """The settings of this dialect: from the config, and from the hello of the bridge. A leaf."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from transports.dialects.mcp.introduction import LISTED
 from transports.requests import Person
-
-LISTED = (
-    "codex",
-    "codex-reply",
-    "start_conversation",
-    "send",
-    "wait_conversation",
-    "list_conversations",
-    "interrupt_conversation",
-    "waiting_messages",
-    "read_conversation",
-    "answer_approval",
-)
-
 
 NOTHING_SET = Person()
 Twins = Literal["auto"] | bool
@@ -36,6 +24,7 @@ class McpOptions(Struct, frozen=True):
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
     subscriptions: int = 256  # conversations that one connection reads
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))  # seals what clients keep for us
     bridge: str = ""  # a name that no other process has
     first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0
     person: Person = NOTHING_SET  # the bridge's own arguments

@@ -8,7 +8,7 @@ the bridge, which loads this at its start.
 
 from __future__ import annotations
 
-from transports.bridge.messages import identity, notification
+from transports.bridge.messages import identity, notification, parsed
 from transports.bridge.outstanding import NOTIFICATION
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transports.bridge.messages import Id, Message
+    from transports.dialects.mcp.table import Table
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
-HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED))
+PROGRESS = "notifications/progress"  # which tells a stateless client's bridge where the call runs
+HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS))
 EVENT = NOTIFICATION + b'"codex/event"'
 CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
 HEAD_BYTES = 512  # of an event, in which its type stands
@@ -41,15 +43,28 @@ class McpReplay:
     server = "MCP server"
     handshake = "initialize"
 
-    def __init__(self) -> None:
+    def __init__(self, table: Table | None = None) -> None:
+        """`table`: the answers that need no daemon."""
+        self._table = table
+        self._introduced = False
         self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
         self._tasks: dict[str, None] = {}
         self._lost: dict[Id, str | None] = {}  # calls that said something, and their conversations
 
+    def answer_at_once(self, _: Message) -> Message | None:
+        return None
+
     def answer_alone(self, request: Message) -> Message | None:
-        return {} if request["method"] == "ping" else None
+        """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
+        return None if self._table is None else self._table.answer(request, introduced=self._introduced)
+
+    def outlives(self, _: Message) -> bool:
+        return False
+
+    def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
+        return []
 
     def keep(self, message: Message) -> Message | None:
         match message:
@@ -77,6 +92,7 @@ class McpReplay:
                 self._lost.pop(number, None)
             case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
                 self._holds.clear()
+                self._introduced = True
             case {"method": "notifications/initialized"}:
                 self._holds.pop(INITIALIZED, None)
                 self._holds = {INITIALIZED: kept, **self._holds}
@@ -118,16 +134,18 @@ class McpReplay:
             case _:
                 pass
 
-    def concerns(self, line: bytes) -> bool:
-        return line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])
-
-    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
-        match notification:
+    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+        if not (line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])):
+            return None
+        match parsed(line):
             case {"method": "notifications/cancelled", "params": params}:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
                 self._streams.pop(where, None)
-            case {"method": "codex/event", "params": {"_meta": {"threadId": str(thread)} as meta}}:
+            case {
+                "method": "codex/event" | "notifications/progress",
+                "params": {"_meta": {"threadId": str(thread)} as meta},
+            }:
                 call = identity(meta, "requestId")
                 if call in requests:
                     requests[call] = {**requests[call], "threadId": thread}

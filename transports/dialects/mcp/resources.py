@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from actors.routing.messages import ListBeginning, ListConversations
+from actors.routing.messages import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
@@ -14,7 +14,7 @@ from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
-from transports.dialects.mcp.notifications import tell_list_change
+from transports.dialects.mcp.notifications import follow_list
 from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
@@ -25,7 +25,6 @@ MARKDOWN, JSON = "text/markdown", "application/json"
 NOT_FOUND = -32002  # MCP's own number for it
 PAGE = 50
 SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
-VALUES = 100  # of a completion; MCP allows no more
 
 TEMPLATES = [
     {
@@ -53,21 +52,10 @@ class Uri(McpParams):
     uri: str
 
 
-class Argument(McpParams):
-    name: str
-    value: str
-
-
-class Complete(McpParams):
-    ref: JsonObject
-    argument: Argument
-
-
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
-    """List all; from now on the client is told when the list has changed."""
-    if not call.state.follows_list:  # before it is read, so that no change is missed
-        call.state.follows_list = True
-        call.state.scripts.run(tell_list_change(call.state, None))
+    """List all; from now on a client that has shaken hands is told when the list has changed."""
+    if not call.peer.stateless:  # before it is read, so that no change is missed
+        follow_list(call.state)
     try:
         query = ListQuery(after=place_of(wanted.cursor), limit=PAGE)
     except BadCursor as error:
@@ -111,18 +99,6 @@ def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
     return {"contents": [{"uri": wanted.uri, "mimeType": kind, "text": text}]}
 
 
-def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
-    """Ids of conversations for the templates."""
-    addresses = {template["uriTemplate"] for template in TEMPLATES}
-    if wanted.ref.get("type") != "ref/resource" or wanted.ref.get("uri") not in addresses:
-        raise MethodError(jsonrpc.INVALID_PARAMS, "only the templates of resources can be completed")
-    if wanted.argument.name != "id":
-        raise MethodError(jsonrpc.INVALID_PARAMS, f"no argument {wanted.argument.name!r}")
-    found = (yield from look_up(ListBeginning(wanted.argument.value, VALUES + 1))).conversations
-    total = {"total": len(found)} if len(found) <= VALUES else {}
-    return {"completion": {"values": found[:VALUES], "hasMore": not total, **total}}
-
-
 # --- subscriptions ----------------------------------------------------------------------------------------------
 
 
@@ -136,7 +112,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
         return {}
     if state.readers.full:
         raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
-    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}))
+    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}, state.scripts.number()))
     state.watched[conversation] = reader
     try:
         yield from state.readers.attach(reader, None)

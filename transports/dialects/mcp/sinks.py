@@ -71,7 +71,7 @@ class CallSink(AskingSink, eq=False):
                 self._write(call, one)
                 note_activity(call, one)
                 dismissed = questions.denied_since_dismissed(one.record)
-                call.remarks += (_denied(dismissed),) if dismissed is not None else ()
+                call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
             questions.heed(slice_, one.record, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 calls.turn_ended(one.turn)
@@ -166,13 +166,16 @@ class UpdateSink(Struct, eq=False):
     state: McpState
     conversation: ConversationId
     uris: set[str]
+    number: int  # of its timer
+    meta: jsonrpc.JsonObject = {}
+    told: bool = True  # false before its client was told that there is news here
     resting: bool = False
     changed: bool = False
     answers: bool = False
 
     def take(self, slice_: Slice) -> None:
         self.state.questions.settle(slice_)
-        if slice_.records:
+        if slice_.records and self.told:
             self.changed = True
             if not self.resting:
                 self.rested()
@@ -182,8 +185,10 @@ class UpdateSink(Struct, eq=False):
         if self.changed:
             self.changed = False
             for uri in sorted(self.uris):
-                self.state.do(Write(jsonrpc.notification("notifications/resources/updated", {"uri": uri})))
-            self.state.do(Wake(f"{UPDATED}:{self.conversation}", UPDATED_EVERY_S))
+                self.state.do(
+                    Write(jsonrpc.notification("notifications/resources/updated", {**self.meta, "uri": uri}))
+                )
+            self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
 
     def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
         self.state.watched.pop(self.conversation, None)
@@ -192,6 +197,6 @@ class UpdateSink(Struct, eq=False):
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _denied(request: ApprovalRequest) -> str:
+def denied_remark(request: ApprovalRequest) -> str:
     asked = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
     return f"{asked} {HOW_TO_GO_ON}"

@@ -1,30 +1,57 @@
-"""Tasks of 2025-11-25, as clients see them: calls that are answered at once, and whose results are fetched. Pure.
+"""Tasks as clients see them: calls that are answered at once, and whose results are fetched. Pure.
 
-A task is an input, and its id names that and the conversation: so it is found by any daemon, from any connection, as
-long as the key of the input is kept.
+2025-11-25 has them as a part of its own, 2026-07-28 as an extension. A task is an input, and its id names that
+and the conversation: so any daemon of the home finds it, from any connection.
 """
 
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
 from actors.conversation.facts import KEYS_KEPT_S
-from actors.vocabulary.answers import Ending, InputFound, TurnResult
-from actors.vocabulary.ids import ConversationId, InputId, conversation_of
+from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.ids import ConversationId, InputId
+from transports import jsonrpc
+from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.refusals import MethodError
 from transports.jsonrpc import JsonObject
 
-TASKS_FROM = "2025-11-25"
-ABILITY: JsonObject = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
 TTL_MS = int(KEYS_KEPT_S * 1000)
 POLL_MS = 1_000  # a look costs less than a millisecond
+JUST_BEFORE = 64  # events that are stored in one step with a message, at most
 STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
 
 
-def task_of(conversation: ConversationId, input_: InputId) -> str:
-    return f"{input_}@{conversation}"
+class TaskId(Struct, frozen=True):
+    """`after`: an event before everything that tells of the input."""
+
+    conversation: ConversationId
+    input: InputId
+    after: int
+
+    def __str__(self) -> str:
+        return f"{self.conversation}.{self.after}.{self.input}"
 
 
-def place_of(task: str) -> tuple[ConversationId, InputId] | None:
-    conversation = conversation_of(task)
-    return None if conversation is None else (conversation, InputId(task.partition("@")[0]))
+def task_of(conversation: ConversationId, taken: Accepted) -> TaskId:
+    return TaskId(conversation, taken.input, max(0, taken.seq - JUST_BEFORE))
+
+
+def task_named(text: str) -> TaskId:
+    """Read an id. Raises MethodError for what is none of ours."""
+    match text.split("."):
+        case [conversation, after, input_] if after.isdecimal() and input_:
+            try:
+                return TaskId(conversation_id(conversation), InputId(input_), int(after))
+            except ValueError:
+                pass
+        case _:
+            pass
+    raise no_task(text)
+
+
+def no_task(text: object, why: str = "there is no such task") -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: no task {text}: {why}")
 
 
 def related(task: str) -> JsonObject:
@@ -43,12 +70,12 @@ def shown(task: str, found: InputFound, status: str, message: str = "") -> JsonO
         "taskId": task,
         "status": status,
         **({"statusMessage": message} if message else {}),
-        "createdAt": _time(found.since),
-        "lastUpdatedAt": _time(max(found.since, found.updated)),
+        "createdAt": moment(found.since),
+        "lastUpdatedAt": moment(max(found.since, found.updated)),
         "ttl": TTL_MS,
         "pollInterval": POLL_MS,
     }
 
 
-def _time(seconds: float) -> str:
+def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

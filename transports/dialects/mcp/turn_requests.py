@@ -10,6 +10,7 @@ from msgspec import Struct
 from actors.conversation.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
+from transports.dialects.mcp.revisions import Introduction
 from transports.dialects.mcp.tasks import related
 from transports.jsonrpc import JsonObject
 
@@ -21,7 +22,10 @@ class TurnRequest(Struct, eq=False):
     number: int
     input: InputId
     first: bool  # it began the conversation, so its turn goes by the request's id
+    peer: Introduction  # whose call it is
     progress: ProgressToken | None = None
+    digest: str = ""  # of the tool and its arguments
+    key: str = ""  # by which a call of later is known to be the same
     conversation: ConversationId | None = None
     sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
     cancelled: bool = False

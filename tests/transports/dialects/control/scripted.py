@@ -107,6 +107,8 @@ def page_of(heads: Iterable[Head], query: ListQuery) -> HeadPage:
 
 
 Reply = Callable[[Any], object]
+SERVER = {"name": "files", "kind": "stdio", "command": ["files"], "variables": ["KEY"], "approved": None}
+
 USUAL: dict[str, Reply] = {
     "Create": lambda message: a.Begun(message.conversation, SETTINGS),
     "Resolve": lambda _: a.Resolved(ONE),
@@ -141,6 +143,7 @@ USUAL: dict[str, Reply] = {
     ),
     "ListAgents": lambda _: ask.Plain({"agents": [AGENT]}),
     "CheckAgent": lambda _: ask.Plain(TRIAL),
+    "ListServers": lambda _: ask.Plain({"servers": [SERVER]}),
     "ListJobs": lambda _: ask.Plain({"jobs": [JOB]}),
     "ReadJob": lambda _: ask.Plain({**JOB, "output": "ready\n", "next": 6, "lost": 0}),
     "WriteJob": lambda _: ask.Plain(JOB),

@@ -135,6 +135,7 @@ class Daemon:
             ask.MakeSettings: self._make_settings,
             ask.Permit: lambda request: ask.SettingsMade(request.settings),
             ask.ReadHistory: self._read_history,
+            ask.ListPrompts: lambda _: ask.Plain({"prompts": []}),
         }
         self.asked: list[Any] = []
         self._states: dict[ConversationId, State] = {}

@@ -115,6 +115,10 @@ def _maximum(value: Any, argument: Any, _: Schema, __: Schema, place: str) -> No
     _insist(not KINDS["number"](value) or value <= argument, place, f"{value} > {argument}")
 
 
+def _most_items(value: Any, argument: Any, _: Schema, __: Schema, place: str) -> None:
+    _insist(not isinstance(value, list) or len(value) <= argument, place, f"more than {argument}")
+
+
 CHECKS: Mapping[str, Callable[[Any, Any, Schema, Schema, str], None]] = {
     "$ref": _reference,
     "type": _type,
@@ -128,4 +132,5 @@ CHECKS: Mapping[str, Callable[[Any, Any, Schema, Schema, str], None]] = {
     "enum": _enum,
     "minimum": _minimum,
     "maximum": _maximum,
+    "maxItems": _most_items,
 }

@@ -25,6 +25,10 @@ RESULTS = {
     "resources/read": "ReadResourceResult",
     "resources/subscribe": "EmptyResult",
     "resources/unsubscribe": "EmptyResult",
+    "prompts/list": "ListPromptsResult",
+    "prompts/get": "GetPromptResult",
+    "server/discover": "DiscoverResult",
+    "subscriptions/listen": "SubscriptionsListenResult",
     "tasks/get": "GetTaskResult",
     "tasks/list": "ListTasksResult",
     "tasks/cancel": "CancelTaskResult",
@@ -37,7 +41,11 @@ NOTIFICATIONS = {
     "notifications/resources/updated": "ResourceUpdatedNotification",
     "notifications/tasks/status": "TaskStatusNotification",
     "notifications/resources/list_changed": "ResourceListChangedNotification",
+    "notifications/tools/list_changed": "ToolListChangedNotification",
+    "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
 }
+KNOWN = {"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+OTHERWISE = {"input_required": "InputRequiredResult", "task": "Result"}  # by the type of a result
 REQUESTS = {"elicitation/create": "ElicitRequest"}
 Json = dict[str, Any]
 
@@ -196,7 +204,7 @@ class McpClient:
             self._judge(message)
 
     def _judge(self, message: Json) -> None:
-        protocol = self.protocol if self.protocol in {"2025-03-26", "2025-06-18", "2025-11-25"} else "2025-11-25"
+        protocol = self.protocol if self.protocol in KNOWN else "2025-11-25"
         root = schema_of(protocol)
         known = root.get("$defs") or root["definitions"]
         assert message["jsonrpc"] == "2.0"
@@ -208,15 +216,48 @@ class McpClient:
                 check(message, known[name], root)
         elif "result" in message:
             method, params = self._asked[message["id"]]
-            as_task = method == "tools/call" and "task" in params and protocol >= "2025-11-25"
-            if as_task:
-                check(message["result"], known["CreateTaskResult"], root)
-            elif method in RESULTS:
-                check(message["result"], known[RESULTS[method]], root)
-            if method == "tools/call" and not as_task and not message["result"].get("isError"):
+            as_task = method == "tools/call" and "task" in params and protocol == "2025-11-25"
+            name = "CreateTaskResult" if as_task else OTHERWISE.get(message["result"].get("resultType"))
+            if name is None and not (protocol == "2026-07-28" and method.startswith("tasks/")):  # of an extension
+                name = RESULTS.get(method)
+            if name is not None:
+                check(message["result"], known[name], root)
+            if method == "tools/call" and name == "CallToolResult" and not message["result"].get("isError"):
                 schema = BY_NAME[params["name"]]["outputSchema"]
                 check(message["result"]["structuredContent"], schema, schema)
         elif (
             message["id"] is not None
         ):  # JSON-RPC has null where no id could be read; MCP's schema has no word for it
             check(message, known.get("JSONRPCError") or known["JSONRPCErrorResponse"], root)
+
+
+class StatelessClient(McpClient):
+    """A client of the revision without a handshake: every request introduces it anew."""
+
+    def __init__(
+        self, daemon: Daemon, name: str = "c1", *, elicits: bool = True, tasks: bool = False, **how: Any
+    ) -> None:
+        self.meta = envelope(elicits=elicits, tasks=tasks)
+        super().__init__(daemon, name, protocol="2026-07-28", hello=False, **how)
+
+    def begin(
+        self, method: str, params: Json | None = None, request: RequestId | None = None, **how: bool
+    ) -> RequestId:
+        given = params or {}
+        return super().begin(method, {**given, "_meta": {**self.meta, **given.get("_meta", {})}}, request, **how)
+
+    def _judge(self, message: Json) -> None:
+        assert "method" not in message or "id" not in message, "a server asks nothing in this era"
+        super()._judge(message)
+        if "result" in message:
+            assert message["result"]["resultType"]
+            assert message["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"]
+
+
+def envelope(*, elicits: bool = True, tasks: bool = False) -> Json:
+    extensions: Json = {"extensions": {"io.modelcontextprotocol/tasks": {}}} if tasks else {}
+    return {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {**({"elicitation": {}} if elicits else {}), **extensions},
+    }

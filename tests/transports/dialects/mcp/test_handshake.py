@@ -8,6 +8,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began
 from transports.dialect import Write
+from transports.dialects.mcp.introduction import INSTRUCTIONS
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
@@ -17,10 +18,12 @@ def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides
             "tools": {"listChanged": True},
             "resources": {"subscribe": True, "listChanged": True},
             "logging": {},
+            "prompts": {},
             "completions": {},
         },
         "protocolVersion": "2025-06-18",
         "serverInfo": {"name": "codex-mcp-server", "title": "Greenroom", "version": "1.2.3"},
+        "instructions": "\n".join(INSTRUCTIONS.values()),
     }
     assert client.methods() == ["=0"]
 
@@ -49,12 +52,11 @@ def test_a_malformed_initialize_is_answered_and_a_good_one_may_follow() -> None:
     assert "result" in client.initialize()
 
 
-def test_a_discovery_before_initialize_is_unknown_at_once() -> None:
-    client = McpClient(Daemon(), hello=False)
-    assert client.ask("server/discover", {})["error"]["code"] == -32601
+def test_a_discovery_after_the_handshake_is_no_method() -> None:
+    assert McpClient(Daemon()).ask("server/discover", {})["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("method", ["prompts/list", "prompts/get", "nonsense"])
+@pytest.mark.parametrize("method", ["tasks/update", "subscriptions/listen", "nonsense"])
 def test_what_is_no_method_is_said_to_be_none(method: str) -> None:
     assert McpClient(Daemon()).ask(method, {})["error"]["code"] == -32601
 
@@ -106,12 +108,11 @@ def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2099-01-01", 5, ""])
-@pytest.mark.parametrize("hello", [True, False])
-def test_a_request_of_a_revision_that_is_not_spoken_is_refused_before_anything_runs(
-    revision: object, hello: bool
+def test_a_request_that_names_another_revision_than_the_handshake_is_refused_before_anything_runs(
+    revision: object,
 ) -> None:
     daemon = Daemon()
-    client = McpClient(daemon, hello=hello)
+    client = McpClient(daemon)
     meta = {"io.modelcontextprotocol/protocolVersion": revision}
     error = client.answer(client.tool("codex", {"prompt": "hi"}, 1, _meta=meta))["error"]
     assert error["code"] == -32022
@@ -144,3 +145,30 @@ def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() ->
         "method": "notifications/message",
         "params": {"level": "error", "logger": "greenroom", "data": "the journal is gone"},
     }
+
+
+def test_a_batch_of_the_revision_that_has_them_is_taken_message_by_message() -> None:
+    client = McpClient(Daemon(), protocol="2025-03-26")
+    client.forget()
+    ping = {"jsonrpc": "2.0", "method": "ping"}
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    client._asked |= {1: ("ping", {}), 2: ("ping", {})}
+    client.say([{**ping, "id": 1}, told, 5, {**ping, "id": 2}])  # type: ignore[arg-type]  # no single message
+    assert [(one.get("id"), "result" in one) for one in client.lines] == [(1, True), (None, False), (2, True)]
+    assert client.lines[1]["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25"])
+def test_a_batch_of_another_revision_is_refused_whole(revision: str) -> None:
+    client = McpClient(Daemon(), protocol=revision)
+    client.forget()
+    client.line(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]')
+    assert [one["error"]["code"] for one in client.lines] == [-32600]
+
+
+@pytest.mark.parametrize("line", [b"[]", b"[1"])
+def test_an_empty_batch_and_one_that_is_no_json_are_refused_once(line: bytes) -> None:
+    client = McpClient(Daemon(), protocol="2025-03-26")
+    client.forget()
+    client.line(line)
+    assert [one["error"]["code"] for one in client.lines] == [-32600 if line == b"[]" else -32700]

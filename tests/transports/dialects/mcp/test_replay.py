@@ -131,6 +131,15 @@ def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered(
     assert not exchange.is_stale(jsonrpc.result("q", {}))
 
 
+def test_a_stateless_call_that_was_lost_is_told_the_conversation_that_its_progress_named() -> None:
+    exchange = Exchange()
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    params = {"_meta": {"requestId": 7, "threadId": "T1"}, "progressToken": "p", "progress": 1}
+    assert exchange.received(jsonrpc.notification("notifications/progress", params))
+    (lost,) = map(json.loads, exchange.lost("gone"))
+    assert lost["error"]["data"]["threadId"] == "T1"
+
+
 def test_a_call_that_was_lost_is_told_which_conversation_it_began_or_named() -> None:
     exchange = greeted()
     exchange.sent(jsonrpc.request(7, "tools/call", {"name": "codex", "arguments": {"prompt": "hi"}}))

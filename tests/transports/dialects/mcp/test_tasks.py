@@ -79,7 +79,7 @@ def test_a_task_is_answered_at_once_and_is_working() -> None:
     answer = client.answer(client.tool("codex", {"prompt": "hi"}, task={"ttl": 1}))["result"]
     (conversation,) = daemon.conversations
     task = answer["task"]
-    assert task["taskId"].endswith(f"@{conversation}")
+    assert task["taskId"].startswith(f"{conversation}.")
     assert task["status"] == "working"
     assert task["ttl"] == 24 * 3600 * 1000
     assert answer["_meta"][RELATED] == {"taskId": task["taskId"]}

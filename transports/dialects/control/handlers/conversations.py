@@ -88,6 +88,11 @@ def get(_: ControlCall, given: p.Named) -> Script[Summary]:
     return to_named(given, m.Inspect())
 
 
+def servers(_: ControlCall, given: p.Named) -> Script[r.Plain]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from ask(r.ListServers(one)))
+
+
 def set_(call: ControlCall, given: p.Set) -> Script[Changed]:
     one = yield from conversation_named(given.conversation)
     name = given.name if "name" in given.model_fields_set else UNSET

@@ -3,9 +3,11 @@
 from typing import TypeVar
 from uuid import uuid4
 
-from actors.conversation.messages import Archive, Send, ToConversation
+from msgspec.structs import replace
+
+from actors.conversation.messages import Archive, FindInput, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
-from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
+from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
@@ -13,13 +15,17 @@ from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.endings import said
 from transports.dialects.kit.identifiers import conversation_id
-from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.script import Script
+from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
 from transports.dialects.mcp.notifications import follow_progress
+from transports.dialects.mcp.rounds import Asked, Round, give_answers, input_required, last_round, until_asked
+from transports.dialects.mcp.seal import digest
 from transports.dialects.mcp.sinks import CallSink, call_reader
+from transports.dialects.mcp.standing import begin_task, described
 from transports.dialects.mcp.state import McpCall, McpState
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
@@ -34,14 +40,18 @@ Wanted = TypeVar("Wanted", Codex, CodexReply)
 
 
 def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
+    if call.answers is not None:
+        return (yield from _again(call, "codex", Codex, given))
     wanted = read_first(given)
-    one = opened(call, without_effect("codex", Codex, given), first=True)
+    one = _opened(call, "codex", Codex, given, first=True)
     return (yield from until_its_end(call.state, one, _first_turn(call, one, wanted)))
 
 
 def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
+    if call.answers is not None:
+        return (yield from _again(call, "codex-reply", CodexReply, given))
     conversation, wanted = read_reply(given)
-    one = opened(call, without_effect("codex-reply", CodexReply, given), first=False)
+    one = _opened(call, "codex-reply", CodexReply, given, first=False)
     one.conversation = conversation
     call.do(Ask(RememberEnvironment(conversation)))
     turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
@@ -76,9 +86,35 @@ def _read(model: type[Wanted], given: object) -> Wanted:
     return wanted
 
 
+def _again(call: McpCall, name: str, model: type[Wanted], given: object) -> Script[JsonObject | None]:
+    """Go on with the turn of an earlier call, which its client makes again with answers."""
+    state, answers = call.state, call.answers or Answers()
+    kept = last_round(state, answers, digest(name, given))
+    one = _opened(call, name, model, given, first=False)
+    one.key, one.conversation, one.reports = kept.key, kept.conversation, kept.reports
+    return (yield from until_its_end(state, one, _next_round(state, one, answers, kept)))
+
+
+def _next_round(state: McpState, one: TurnRequest, answers: Answers, kept: Round) -> Script[JsonObject]:
+    passed_on = yield from give_answers(state, answers, kept)
+    same = FindInput(key=kept.key, await_end=True, gone_s=state.options.gone_s)
+    try:
+        outcome = yield from until_asked(state, one, kept.conversation, same, kept.seq, passed_on)
+    except InvalidInput as why:
+        raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
+    return ended(state, one, outcome)
+
+
+def _opened(call: McpCall, name: str, model: type[Wanted], given: object, *, first: bool) -> TurnRequest:
+    one = opened(call, without_effect(name, model, given), first=first)
+    one.digest = digest(name, given) if call.peer.stateless else ""
+    return one
+
+
 def opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
-    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.progress, notices=ignored)
+    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored)
+    one.key = call.saying.key
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -93,6 +129,8 @@ def until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -
     """
     try:
         result = yield from turn
+    except MethodError:
+        raise
     except GreenroomError as why:
         result = _refused(one, why)
     finally:
@@ -100,7 +138,8 @@ def until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -
     reader = call_reader(state, one.conversation) if one.conversation is not None else None
     if reader is not None and not state.calls.of(reader.conversation):
         state.readers.leave(reader)
-    return None if one.cancelled and not state.options.answer_cancelled else result
+    silent = one.peer.stateless or not state.options.answer_cancelled
+    return None if one.cancelled and silent else result
 
 
 def _first_turn(call: McpCall, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
@@ -132,19 +171,24 @@ def _turn(
 ) -> Script[JsonObject]:
     """Attach a reader first, so that nothing of the turn is missed; then send the input."""
     state = call.state
-    read_along(state, conversation, after)
-    one.sent = True
     words = Send(
         (TextItem(text=prompt),),
         policy,
-        key=call.saying.key,
+        key=one.key,
         await_end=True,
         by=state.client.label,
         gone_s=state.options.gone_s,
         input=one.input,
         anew=not call.saying.again,
     )
-    return ended(one, (yield from said(conversation, words)))
+    if one.peer.tasks:
+        task, now = yield from begin_task(conversation, replace(words, await_end=False, gone_s=None))
+        return {"resultType": "task", **described(task, now, "working")}
+    if one.peer.stateless:
+        return ended(state, one, (yield from until_asked(state, one, conversation, words, after)))
+    read_along(state, conversation, after)
+    one.sent = True
+    return ended(state, one, (yield from said(conversation, words)))
 
 
 def read_along(state: McpState, conversation: ConversationId, after: int | None) -> None:
@@ -156,13 +200,16 @@ def read_along(state: McpState, conversation: ConversationId, after: int | None)
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def ended(one: TurnRequest, end: Accepted | TurnResult | None) -> JsonObject:
-    match end:
+def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | Asked | None) -> JsonObject:
+    match outcome:
+        case Asked():
+            assert one.conversation is not None  # noqa: S101  # the question is asked in it
+            return input_required(state, one, one.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
             told = message or ""
             return {"content": text(told, *one.remarks), **_structured(one, told)}
         case TurnResult(ending=ending) if ending in STOPPED:
-            return _failed(one, stopped(end), INTERRUPTED)
+            return _failed(one, stopped(outcome), INTERRUPTED)
         case TurnResult(ending=Ending.LOST, message=message):
             return _failed(one, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there")
         case TurnResult(ending=ending, message=message):

@@ -7,10 +7,10 @@ from actors.conversation.messages import FindInput, Inspect, Interrupt, Withdraw
 from actors.vocabulary.answers import InputFound, TurnResult
 from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.events import APPROVAL_REQUESTS, TERMINAL
-from actors.vocabulary.ids import ConversationId, InputId
+from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
 from transports.dialect import Write
-from transports.dialects.kit.endings import past_end
+from transports.dialects.kit.endings import end_of
 from transports.dialects.kit.questions import RESOLVED, waiting_text
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.refusals import MethodError
@@ -20,7 +20,7 @@ from transports.dialects.mcp.calls import codex, long_work
 from transports.dialects.mcp.calls.results import ToolError, linked
 from transports.dialects.mcp.revisions import McpParams
 from transports.dialects.mcp.state import McpCall, McpState
-from transports.dialects.mcp.tasks import place_of, related, shown, status_of, task_of
+from transports.dialects.mcp.tasks import TaskId, no_task, related, shown, status_of, task_named, task_of
 from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
@@ -52,24 +52,24 @@ class Task(Struct, frozen=True):
 def begin(call: McpCall, name: str, given: object) -> Script[JsonObject]:
     """Begin a task. Whatever is wrong before it stands is an error of the request, which has no result yet."""
     try:
-        conversation, input_ = yield from _begun(call, name, given)
+        begun = yield from _begun(call, name, given)
     except ToolError as why:
         raise MethodError(jsonrpc.INVALID_PARAMS, why.message) from None
-    task = yield from _looked_up(task_of(conversation, input_))
+    task = yield from _looked_up(str(begun))
     call.state.tasks[task.id] = None
     yield from _follow(call.state, task)
-    told = f"The work has begun in conversation {conversation}; codex-reply with this threadId says more in it."
+    told = f"The work has begun in conversation {begun.conversation}; codex-reply with this threadId says more in it."
     meta = {"io.modelcontextprotocol/model-immediate-response": told, **related(task.id)}
     return {"task": (yield from _shown(task)), "_meta": meta}
 
 
-def _begun(call: McpCall, name: str, given: object) -> Script[tuple[ConversationId, InputId]]:
+def _begun(call: McpCall, name: str, given: object) -> Script[TaskId]:
     if name == "codex":
         conversation, _, taken = yield from long_work.begun(call, codex.read_first(given))
     else:
         conversation, wanted = codex.read_reply(given)
         taken = yield from long_work.said_in(call, conversation, wanted.prompt, wanted.if_busy)
-    return conversation, taken.input
+    return task_of(conversation, taken)
 
 
 # --- the methods ----------------------------------------------------------------------------------------------------
@@ -113,38 +113,28 @@ def result(call: McpCall, wanted: NamedTask) -> Script[JsonObject | None]:
     ended = yield from codex.until_its_end(call.state, one, _end(call, one, task.conversation))
     if ended is None or one.cancelled:
         return None
-    return {**linked(ended, call.state.peer), "_meta": related(task.id)}
+    return {**linked(ended, call.peer), "_meta": related(task.id)}
 
 
 def _end(call: McpCall, one: TurnRequest, conversation: ConversationId) -> Script[JsonObject]:
     codex.read_along(call.state, conversation, None)
     found = yield from command(conversation, FindInput(one.input, await_end=True))
-    end = found if isinstance(found, TurnResult) else (yield from _past(conversation, found))
-    return codex.ended(one, end)
+    end = found if isinstance(found, TurnResult) else (yield from end_of(conversation, found))
+    return codex.ended(call.state, one, end)
 
 
 # --- how it is ------------------------------------------------------------------------------------------------------
 
 
 def _looked_up(task: str) -> Script[Task]:
-    place = place_of(task)
-    if place is None:
-        raise _wrong(f"no task {task}")
-    conversation, input_ = place
+    named = task_named(task)
     try:
-        found = yield from command(conversation, FindInput(input_))
+        found = yield from command(named.conversation, FindInput(named.input))
     except (InvalidInput, UnknownConversation) as why:
-        raise _wrong(f"no task {task}: {why.message}") from None
+        raise no_task(task, why.message) from None
     if isinstance(found, TurnResult):
         raise TypeError("the end of the turn was not waited for")
-    end = None if found.ended is None else (yield from _past(conversation, found))
-    return Task(task, conversation, found, end)
-
-
-def _past(conversation: ConversationId, found: InputFound) -> Script[TurnResult | None]:
-    if found.turn is None or found.ended is None:
-        return None
-    return (yield from past_end(conversation, found.turn, found.ended))
+    return Task(task, named.conversation, found, (yield from end_of(named.conversation, found)))
 
 
 def _shown(task: Task) -> Script[JsonObject]:

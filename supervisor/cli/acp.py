@@ -1,0 +1,47 @@
+"""`greenroom acp`: ACP over stdio, for editors. Standard library only, as every bridge."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from supervisor.cli import bridging
+from supervisor.config.single_settings import speaks_draft
+from supervisor.version import VERSION
+from transports.dialects.acp.replay import AcpReplay
+
+TYPE_CHECKING = False  # loading typing costs more than everything else here
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+LOGIN = "login"  # what an editor puts behind our own arguments to have a person log in
+
+
+def verb() -> bridging.BridgeVerb:
+    return bridging.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
+
+
+def _replay(said: bridging.Said) -> AcpReplay:
+    """Decide once which version is spoken: the daemon does as the hello says."""
+    settings = said["settings"]
+    settings["v2"] = speaks_draft(settings, os.environ)
+    return AcpReplay(VERSION, v2=settings["v2"] is True)
+
+
+def _log_in(chosen: argparse.Namespace) -> int:
+    from supervisor.cli.app import main as everything
+
+    return everything([LOGIN, *([chosen.agent] if chosen.agent else [])])
+
+
+def main(arguments: Sequence[str]) -> int:
+    return bridging.main(verb(), arguments)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    return bridging.run(verb(), chosen)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

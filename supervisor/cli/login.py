@@ -1,0 +1,193 @@
+"""`greenroom login`: store a model provider's key, or run an agent's own login, in this terminal.
+
+Nothing is sent anywhere. Needs no daemon; one that runs is told.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+from argparse import Namespace
+from getpass import getpass
+from typing import NamedTuple
+
+from supervisor.cli import exits
+from supervisor.cli.client import Control, DaemonDown
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import home
+from supervisor.cli.words import clean, nearest
+from supervisor.config.known_agents import KNOWN
+from supervisor.config.load import load
+from supervisor.config.models import Config
+from supervisor.config.providers import definition_of, providers
+from supervisor.config.shared import ModelProvider
+from supervisor.config.stored_keys import StoredKeys, read_keys, write_keys
+
+TRIES = 3
+LONGEST = 4096  # characters of a key
+NO_TERMINAL = "set the provider's variable instead, such as OPENAI_API_KEY, or run this in a terminal"
+
+
+class Way(NamedTuple):
+    """A thing to log in to: a provider, or else an agent with its own command."""
+
+    name: str
+    title: str
+    command: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.title}, by `{self.command}`" if self.command else f"{self.title}: models for our own agent"
+
+
+def run(chosen: Namespace) -> int:
+    try:
+        return _log_in(chosen.name, forget=chosen.forget)
+    except EOFError:
+        raise Problem("the input has ended, so nothing was stored", "run it again") from None
+    except (OSError, ValueError) as error:
+        raise Problem(str(error)) from error
+
+
+def _log_in(name: str | None, *, forget: bool) -> int:
+    config = load().config
+    ways = [way for way in _ways(config) if name in (None, way.name)]
+    if not ways:
+        meant = nearest(name or "", (way.name for way in _ways(config)), "")
+        raise Problem(f"no provider or agent {name!r}", f"{meant} `greenroom login` lists them".lstrip(), "usage")
+    if forget:
+        return _forget(config, ways)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise Problem("`greenroom login` asks its questions in a terminal, and this is none", NO_TERMINAL, "usage")
+    way = ways[0] if len(ways) == 1 else _picked(ways)
+    return _own_login(way) if way.command else _store(way, config)
+
+
+def _ways(config: Config) -> list[Way]:
+    models = [Way(name, definition_of(name, config).name or name) for name in providers(config)]
+    return models + [Way(name, known.title, known.login) for name, known in KNOWN.items() if known.login]
+
+
+def _picked(ways: list[Way]) -> Way:
+    for number, way in enumerate(ways, 1):
+        _say(f"{number:3}  {way.name:12} {way.line}")
+    for _ in range(TRIES):
+        answer = _asked("Number or name: ").strip()
+        named = [way for way in ways if way.name == answer]
+        if len(named) == 1:
+            return named[0]
+        if answer.isascii() and answer.isdigit() and 0 < int(answer) <= len(ways):
+            return ways[int(answer) - 1]
+        _say(f"a number from 1 to {len(ways)}, or one of the names")
+    raise Problem("nothing was chosen", "run it again", "usage")
+
+
+# --- a provider -----------------------------------------------------------------------------------------------------
+
+
+def _store(way: Way, config: Config) -> int:
+    definition, stored = definition_of(way.name, config), read_keys(os.environ)
+    variable, keys = _variable(definition), dict(stored.keys)
+    if variable is not None:
+        if definition.env_key_instructions:
+            _say(clean(definition.env_key_instructions))
+        keys[variable] = _key(way)
+    path = write_keys(StoredKeys(way.name, keys), os.environ)
+    what = f"the key of {way.title} is stored in {home(path)}" if variable else f"{way.title} needs no key"
+    _say(f"{what}; new conversations use it.")
+    _warn_of_others(way, config, variable)
+    _tell_the_daemon()
+    return exits.OK
+
+
+def _variable(definition: ModelProvider) -> str | None:
+    return definition.env_key or ("OPENAI_API_KEY" if definition.requires_openai_auth else None)
+
+
+def _key(way: Way) -> str:
+    """Ask until it looks like a key. What is behind its first line is dropped: the next program must not read it."""
+    for _ in range(TRIES):
+        key = getpass(f"Key of {way.title} (not shown): ", sys.stderr).strip()
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        if key and key.isascii() and key.isprintable() and " " not in key and len(key) <= LONGEST:
+            return key
+        _say("that is no key: one word of plain characters is needed" if key else "nothing was entered")
+    raise Problem("no key was entered, so nothing was stored", "run it again", "usage")
+
+
+def _warn_of_others(way: Way, config: Config, variable: str | None) -> None:
+    if config.model_provider not in (None, way.name):
+        _say(
+            f'the config says model_provider = "{clean(str(config.model_provider))}", which goes before this choice.'
+        )
+    if variable is not None and os.environ.get(variable, "").strip():
+        _say(f"{variable} is set in this shell, and goes before the stored key where it is.")
+
+
+def _forget(config: Config, ways: list[Way]) -> int:
+    """Forget the keys of these providers."""
+    stored = read_keys(os.environ)
+    named = {way.name for way in ways if not way.command}
+    gone = {_variable(definition_of(name, config)) for name in named} & set(stored.keys)
+    provider = "" if stored.provider in named else stored.provider
+    if not gone and provider == stored.provider:
+        raise Problem("no key is stored for this")
+    write_keys(StoredKeys(provider, {name: key for name, key in stored.keys.items() if name not in gone}), os.environ)
+    _say("forgotten.")
+    _tell_the_daemon()
+    return exits.OK
+
+
+def _tell_the_daemon() -> None:
+    """Have a running daemon read the keys. Editors that are open then go on with them."""
+    try:
+        with Control("login") as control:
+            control.call("daemon/reload")
+    except DaemonDown:
+        return
+    except Problem as problem:
+        _say(f"the daemon could not be told: {clean(str(problem))}; `greenroom reload` tells it.")
+
+
+# --- an agent -------------------------------------------------------------------------------------------------------
+
+
+def _own_login(way: Way) -> int:
+    words = shlex.split(way.command)
+    if shutil.which(words[0]) is None:
+        raise Problem(f"{words[0]} is not installed", f"`{KNOWN[way.name].install}` installs {way.title}")
+    _say(f"starting `{way.command}`")
+    code = _in_front(words)
+    if code:
+        raise Problem(
+            f"`{way.command}` ended with exit code {code}", f"`greenroom agents` says whether {way.name} works"
+        )
+    return exits.OK
+
+
+def _in_front(words: list[str]) -> int:
+    """Run a program that has the terminal to itself: a Ctrl-C is for it."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which the program would inherit
+    try:
+        return subprocess.run(words, check=False).returncode  # noqa: S603  # a command of our own table
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# --- the terminal ---------------------------------------------------------------------------------------------------
+
+
+def _asked(question: str) -> str:
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,76 @@
+"""Single settings of our config file, for a bridge that answers before a daemon has read the file.
+
+Standard library alone: the config as a whole is not judged here. What is not plain is left to the daemon.
+"""
+
+# ruff: noqa: PTH123 # pathlib alone takes a third of the time that the bridge may take
+
+from __future__ import annotations
+
+from supervisor.paths import UnsafePath, config_files
+
+TYPE_CHECKING = False  # loading typing costs more than all of this
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Unclear(Exception):
+    """Only the daemon can tell."""
+
+
+def listed_tools(
+    said: Mapping[str, object], environ: Mapping[str, str], usual: Sequence[str]
+) -> Sequence[str] | None:
+    """The tools of the connection's own settings, else of the config, else the usual; None: only the daemon knows."""
+    try:
+        found = said["tools"] if "tools" in said else _setting("mcp", "tools", environ)
+    except Unclear:
+        return None
+    if found is None:
+        return usual
+    return found if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found) else None
+
+
+def speaks_draft(said: Mapping[str, object], environ: Mapping[str, str]) -> bool:
+    """Whether version 2 of ACP is spoken: by the connection's own settings, else by the config."""
+    try:
+        return (said["v2"] if "v2" in said else _setting("acp", "v2", environ)) is True
+    except Unclear:
+        return False
+
+
+def _setting(table: str, name: str, environ: Mapping[str, str]) -> object:
+    """The setting in our own file; None if it is not set. A file of Codex's has no say."""
+    try:
+        for path in config_files(environ):
+            data = _content(path)
+            if data is not None:
+                return _of_file(data, ("greenroom", table, name))
+    except (OSError, UnsafePath) as error:
+        raise Unclear from error
+    return None
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _of_file(data: bytes, path: Sequence[str]) -> object:
+    """Parse only a file that may have the key; it could also be spelt with escapes."""
+    if path[-1].encode() not in data and b"\\" not in data:
+        return None
+    import tomllib
+
+    try:
+        found: object = tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Unclear from error
+    for name in path:
+        if not isinstance(found, dict):
+            raise Unclear
+        found = found.get(name, {})
+    return None if found == {} else found

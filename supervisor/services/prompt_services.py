@@ -1,0 +1,74 @@
+"""Prompts for the menus of clients: the saved ones, and the skills of the client's directory. On a worker thread."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from actors.vocabulary.errors import InvalidInput
+from supervisor.agent.reading import read_ordinary
+from supervisor.agent.saved_prompts import OPTIONAL, PROMPT_BYTES, SavedPrompt, saved_prompts, without_front_matter
+from supervisor.agent.skills.finding import Skill, find_skills
+from supervisor.config.models import Config
+from supervisor.paths import Paths
+from transports import requests as ask
+from transports.dialect import Client
+
+BEGINNING_LENGTH = 120
+REQUEST = "request"  # the argument of a skill: what to do with it
+
+
+class PromptServices:
+    def __init__(self, config: Callable[[], Config], paths: Paths) -> None:
+        self._config = config
+        self._paths = paths
+
+    def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
+        saved = {one.name: one for one in saved_prompts(Path(self._paths.config))}
+        skills = {one.name: one for one in self._skills(client)}
+        if isinstance(request, ask.ListPrompts):
+            told = {name: _told_skill(one) for name, one in skills.items()}
+            told |= {name: _told_saved(one) for name, one in saved.items()}
+            return ask.Plain({"prompts": [told[name] for name in sorted(told)]})
+        if request.name in saved:
+            return _filled(saved[request.name], request)
+        if request.name in skills:
+            return _skill(skills[request.name], request)
+        raise InvalidInput(f"no prompt {request.name!r}; prompts/list has those that there are")
+
+    def _skills(self, client: Client) -> list[Skill]:
+        if not self._config().greenroom.skills:
+            return []
+        home = client.env.get("HOME") or self._paths.home
+        return [one for one in find_skills(client.cwd, home, self._paths.config) if not one.wrong]
+
+
+def _told_saved(prompt: SavedPrompt) -> dict[str, object]:
+    arguments = [{"name": name, "required": name != OPTIONAL} for name in prompt.arguments]
+    return {"name": prompt.name, "description": _description(prompt), "arguments": arguments}
+
+
+def _description(prompt: SavedPrompt) -> str:
+    """Its own, or else how it begins."""
+    return prompt.description or prompt.text.partition("\n")[0][:BEGINNING_LENGTH]
+
+
+def _told_skill(skill: Skill) -> dict[str, object]:
+    argument = {"name": REQUEST, "description": "What to do with it.", "required": False}
+    return {"name": skill.name, "description": skill.description, "arguments": [argument]}
+
+
+def _filled(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
+    missing = prompt.missing(request.arguments)
+    if missing:
+        raise InvalidInput(f"the prompt {prompt.name!r} needs the arguments {', '.join(missing)}")
+    return ask.Plain({"description": _description(prompt), "text": prompt.filled(request.arguments)})
+
+
+def _skill(skill: Skill, request: ask.ReadPrompt) -> ask.Plain:
+    try:
+        text = read_ordinary(skill.path, PROMPT_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise InvalidInput(f"the skill {skill.name!r} can't be read: {error.strerror}") from None
+    where = f"Follow these instructions; files that they name are relative to {Path(skill.path).parent}."
+    wanted = request.arguments.get(REQUEST, "").strip()
+    parts = [where, without_front_matter(text), *([wanted] if wanted else [])]
+    return ask.Plain({"description": skill.description, "text": "\n\n".join(parts)})

@@ -1,0 +1,80 @@
+"""Each event type is told or left out on purpose, and whatever is told fits the schema."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.records import Record
+from tests.support.acp_judge import judge
+from tests.support.any_event import event_of
+from transports.dialects.acp import v1
+from transports.dialects.acp.teller import DELTAS, LEFT_OUT, Teller, question
+from transports.dialects.acp.told_calls import ToldCalls
+from transports.dialects.acp.told_texts import ToldTexts
+from transports.dialects.acp.updates import Update
+
+TOLD = set(Teller.TOLD) | set(ToldCalls.TOLD) | DELTAS | ev.TERMINAL
+
+
+def teller(*, screens: bool = False, continues: bool = False) -> Teller:
+    texts = ToldTexts({})
+    return Teller(lambda: "editor", texts, ToldCalls(texts, screens=screens, continues=continues))
+
+
+def record(event: ev.DurableEvent, seq: int = 7) -> Record:
+    return Record(seq, 1.0, TurnId("t"), ev.type_of(type(event)), event.model_dump_json().encode())
+
+
+def judged(update: Update) -> dict[str, Any]:
+    written = v1.written(update)
+    judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": written}})
+    return written
+
+
+def test_each_type_of_event_is_told_or_left_out_with_a_reason() -> None:
+    known = {ev.type_of(kind) for kind in ev.EVENTS}
+    assert TOLD | set(LEFT_OUT) == known
+    assert set(LEFT_OUT) & TOLD == set()
+
+
+@pytest.mark.parametrize("kind", ev.DURABLE_EVENTS, ids=ev.type_of)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data(), screens=st.booleans(), continues=st.booleans(), replays=st.booleans())
+def test_whatever_is_told_of_an_event_fits_the_schema(
+    kind: type[ev.DurableEvent], data: st.DataObject, screens: bool, continues: bool, replays: bool
+) -> None:
+    telling = teller(screens=screens, continues=continues)
+    telling.replays = replays
+    told = [judged(update) for update in telling.take(record(data.draw(event_of(kind))))]
+    if ev.type_of(kind) in LEFT_OUT and not replays:
+        assert told == []
+    judged_after = [judged(update) for update in telling.calls.end_all()]
+    assert telling.calls.open == {}
+    assert all(one["status"] == "failed" for one in judged_after)
+    assert json.dumps(told)
+
+
+@pytest.mark.parametrize("kind", ev.DELTAS, ids=ev.type_of)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_whatever_is_told_of_a_delta_fits_the_schema(kind: type[Any], data: st.DataObject) -> None:
+    telling = teller(continues=True)
+    for update in [*telling.delta(data.draw(event_of(kind))), *telling.calls.tail_updates()]:
+        judged(update)
+
+
+@pytest.mark.parametrize("kind", ev.kinds_of(ev.ApprovalRequest), ids=ev.type_of)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_each_kind_of_question_has_a_call_of_its_own(kind: type[ev.ApprovalRequest], data: st.DataObject) -> None:
+    request, telling = data.draw(event_of(kind)), teller()
+    (first,) = [judged(update) for update in telling.asks(request)]
+    assert first["sessionUpdate"] == "tool_call"
+    assert first["status"] == "pending"
+    assert question(request).title
+    assert list(telling.asks(request)) == []

@@ -1,0 +1,187 @@
+"""Speaks ACP: lines to scripts, answers and slices to lines.
+
+Part of its connection. Open requests and sessions are in the client's state; this only routes.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.vocabulary.errors import Cancelled, ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.vocabulary.events import ElicitationApprovalRequest
+from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
+from transports import jsonrpc
+from transports.dialect import Action, Client, Dialect, Write
+from transports.dialects.acp import params as p
+from transports.dialects.acp import permissions, prompts, sessions
+from transports.dialects.acp.methods import METHODS
+from transports.dialects.acp.options import AcpOptions
+from transports.dialects.acp.sink import OUTPUT, tell_output
+from transports.dialects.acp.state import AcpCall, AcpState, HeldAnswer
+from transports.dialects.acp.updates import Remark
+from transports.dialects.kit.refusals import MethodError
+
+UNKNOWN_SESSION = -32002
+TAKEN_BACK = -32800
+
+
+class AcpDialect(Dialect):
+    def __init__(self, client: Client, fresh: Callable[[], AcpOptions] = AcpOptions) -> None:
+        """`fresh` makes the options, now and when the config was read again."""
+        self._state = AcpState(client, fresh)
+
+    # --- from the client ------------------------------------------------------------------------------------------
+
+    def arrived(self, line: bytes) -> Iterable[Action]:
+        match message := jsonrpc.read(line):
+            case jsonrpc.Request():
+                self._request(message)
+            case jsonrpc.Notification("session/cancel", params):
+                self._cancel_session(params)
+            case jsonrpc.Notification("$/cancel_request", params):
+                self._cancel_request(params)
+            case jsonrpc.Notification():
+                pass
+            case jsonrpc.Response(number, result):
+                self._replied(number, result)
+            case jsonrpc.ErrorResponse(number):
+                self._declined(number)
+            case jsonrpc.Malformed(code, text, request):
+                self._write(jsonrpc.error(request, code, text))
+            case _:
+                assert_never(message)
+        return self._state.taken()
+
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
+
+    def _request(self, request: jsonrpc.Request) -> None:
+        method = METHODS.get(request.method)
+        if method is None:
+            text = f"Method not found: {request.method}"
+            return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
+        try:
+            params = p.decoded(method.params, {} if request.params is None else request.params)
+        except ValueError as error:
+            return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
+        refusal = self._state.requests.refusal(request.id, urgent=method.urgent(params))
+        if refusal is not None:
+            return self._write(jsonrpc.refused(request.id, refusal))
+        key = (request.greenroom or {}).get("key")
+        call = AcpCall(self._state, request.id, key if isinstance(key, str) else None)
+        return self._state.requests.run(request.id, method.begin(call, params), self._finish)
+
+    def _finish(self, request: RequestId, outcome: object) -> None:
+        match outcome:
+            case prompts.AfterEvents(conversation, seq, answer):
+                self._state.hold(conversation, HeldAnswer(request, seq, _answer(request, answer)))
+            case sessions.Opened():
+                self._write(jsonrpc.result(request, outcome.result))
+                sessions.follow(self._state, outcome)
+            case _:
+                self._write(_answer(request, outcome))
+
+    def _cancel_session(self, params: jsonrpc.Params) -> None:
+        named = params.get("sessionId") if isinstance(params, dict) else None
+        session = self._state.sessions.get(ConversationId(named)) if isinstance(named, str) else None
+        if session is not None:
+            self._state.scripts.run(prompts.cancel_session(self._state, session))
+
+    def _cancel_request(self, params: jsonrpc.Params) -> None:
+        request = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(request, int | str) and not isinstance(request, bool):
+            prompts.cancel_request(self._state, request)
+
+    def _replied(self, number: RequestId, result: object) -> None:
+        questions = self._state.questions
+        question = questions.asked(number)
+        if question is None:
+            return  # it was withdrawn
+        as_form = isinstance(question.request, ElicitationApprovalRequest) and "action" in _members(result)
+        reply = permissions.filled_in(result) if as_form else permissions.chosen(question.request, result)
+        if reply.decision is None and self._is_cancelling(question.conversation):
+            questions.drop(number)  # the turn's end withdraws it
+        else:
+            questions.decide(number, reply)
+
+    def _declined(self, number: RequestId | None) -> None:
+        questions = self._state.questions
+        question = questions.asked(number)
+        if question is not None and self._is_cancelling(question.conversation):
+            questions.drop(number)
+        else:
+            questions.decline(number)
+
+    def _is_cancelling(self, conversation: ConversationId) -> bool:
+        session = self._state.sessions.get(conversation)
+        return session is not None and session.cancels > 0
+
+    def _write(self, line: bytes) -> None:
+        self._state.do(Write(line))
+
+    # --- from the actors ------------------------------------------------------------------------------------------
+
+    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
+        self._state.scripts.answered(caller, answer)
+        return self._state.taken()
+
+    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+        """Write everything that a slice leads to in one piece, after which the reader is ready for the next."""
+        self._state.readers.deliver(deliver)
+        return _in_one_write(self._state.taken(), deliver.subscription)
+
+    def ended(self, end: EndSubscription) -> Iterable[Action]:
+        self._state.readers.ended(end)
+        return self._state.taken()
+
+    def woken(self, name: str) -> Iterable[Action]:
+        state, (kind, _, rest) = self._state, name.partition(":")
+        if kind != OUTPUT:
+            raise ValueError(f"unknown timer {name}")
+        session = state.sessions.get(ConversationId(rest))
+        if session is not None:
+            tell_output(state, session)
+        return state.taken()
+
+    def reconfigured(self) -> Iterable[Action]:
+        self._state.configure()
+        for session in self._state.sessions.values():
+            session.offers = replace(session.offers, widest=self._state.options.widest)
+        return self._state.taken()
+
+    def announced(self, text: str) -> Iterable[Action]:
+        for session in self._state.sessions.values():
+            if not session.opening:
+                self._state.tell(session, Remark("warning", text, f"announced-{self._state.scripts.number()}"))
+        return self._state.taken()
+
+
+def _answer(request: RequestId, outcome: object) -> bytes:
+    """The line of a result or an error, with the numbers that ACP has for them."""
+    match outcome:
+        case MethodError(number=number, message=message, data=data):
+            return jsonrpc.error(request, number, message, data)
+        case Cancelled():
+            return jsonrpc.error(request, TAKEN_BACK, outcome.message)
+        case UnknownConversation():
+            return jsonrpc.error(request, UNKNOWN_SESSION, outcome.message)
+        case InvalidInput() | ConfigError():
+            wants_login = prompts.NO_LOGIN.search(outcome.message) is not None
+            number = prompts.LOGIN_WANTED if wants_login else jsonrpc.INVALID_PARAMS
+            return jsonrpc.error(request, number, outcome.message)
+        case GreenroomError():
+            return jsonrpc.refused(request, outcome)
+        case _:
+            return jsonrpc.result(request, outcome)
+
+
+def _members(result: object) -> Iterable[object]:
+    return result if isinstance(result, dict) else ()
+
+
+def _in_one_write(actions: Iterable[Action], ready: SubscriptionId) -> Iterable[Action]:
+    lines = [action.data for action in actions if isinstance(action, Write)]
+    others = [action for action in actions if not isinstance(action, Write)]
+    return (Write(b"".join(lines), ready), *others) if lines else others

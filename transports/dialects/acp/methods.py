@@ -1,0 +1,81 @@
+"""The table of methods, and those that fit in a few lines."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from actors.vocabulary.answers import Changed
+from actors.vocabulary.errors import InvalidInput
+from transports.dialect import Introduce
+from transports.dialects.acp import params as p
+from transports.dialects.acp import prompts, sessions, v1
+from transports.dialects.acp.abilities import abilities, client_name
+from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authenticated, introduction
+from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
+from transports.dialects.acp.state import AcpCall, Session
+from transports.dialects.kit.changing import change_settings
+from transports.dialects.kit.methods import Method, always, method
+from transports.dialects.kit.script import Script
+from transports.jsonrpc import JsonObject
+from transports.requests import NewValues
+
+
+def initialize(call: AcpCall, given: p.Anything) -> JsonObject:
+    """Also said again, by a bridge that has found another daemon."""
+    state, params = call.state, given.model_dump(by_alias=True)
+    result = introduction(params, state.version, v2=state.options.v2)
+    if result is None:
+        raise InvalidInput("protocolVersion: a whole number is needed")
+    state.can = abilities(params)
+    named = client_name(params)
+    state.client = replace(state.client, name=named.name or state.client.name, version=named.version)
+    call.do(Introduce(state.client))
+    return result
+
+
+def authenticate(_: AcpCall, given: p.Anything) -> JsonObject:
+    result = authenticated(given.model_dump(by_alias=True))
+    if result is None:
+        raise InvalidInput("methodId: there is no such method; initialize names those that there are")
+    return result
+
+
+def set_mode(call: AcpCall, given: p.SetMode) -> Script[JsonObject]:
+    session = call.state.session(given.session_id)
+    mode = next(one for one in sessions.session_options(session) if one.id == MODE)
+    yield from _change(call, session, values_of_mode(given.mode_id, mode))
+    return {}
+
+
+def set_option(call: AcpCall, given: p.SetOption) -> Script[JsonObject]:
+    session = call.state.session(given.session_id)
+    options = sessions.session_options(session)
+    changed = yield from _change(call, session, values_for(given.config_id, given.value, options))
+    if changed is not None:
+        options = options_of(changed.settings, session.offers, session.teller.agent_options)
+    return {"configOptions": v1.config_options(options)}
+
+
+def _change(call: AcpCall, session: Session, values: NewValues) -> Script[Changed | None]:
+    """Change the settings within what this client may ask for; None if nothing is to change."""
+    if not values:
+        return None
+    return (yield from change_settings(session.conversation, values, call.state.person, call.client.label))
+
+
+METHODS: Mapping[str, Method[AcpCall]] = {
+    "initialize": method(p.Anything, initialize),
+    **dict.fromkeys(METHODS_TO_AUTHENTICATE, method(p.Anything, authenticate)),
+    "session/new": method(p.NewSession, sessions.new),
+    "session/load": method(p.OpenSession, sessions.load),
+    "session/resume": method(p.OpenSession, sessions.resume),
+    "session/fork": method(p.OpenSession, sessions.fork),
+    "session/list": method(p.ListSessions, sessions.list_sessions),
+    "session/delete": method(p.Named, sessions.delete),
+    "session/close": method(p.Named, sessions.close, urgent=always),
+    "session/prompt": method(p.Prompt, prompts.prompt),
+    "session/set_mode": method(p.SetMode, set_mode),
+    "session/set_config_option": method(p.SetOption, set_option),
+    "_session/steering": method(p.Steer, prompts.steer),
+    "_greenroom/attach": method(p.Attach, sessions.attach),
+}

@@ -1,0 +1,201 @@
+"""Params of the methods, and what is wrong with params that are none, in words for people."""
+
+from pathlib import PurePosixPath
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from actors.vocabulary.settings import BusyPolicy
+from transports.jsonrpc import JsonObject
+from transports.requests import GivenServer
+
+Params = TypeVar("Params", bound=BaseModel)
+
+SESSION_LENGTH = 200  # characters; ours have 36
+MOST_SERVERS = 64
+
+
+def decoded(model: type[Params], value: object) -> Params:
+    """Raise ValueError with the first thing that is wrong."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        told = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{place}: {told}" if place else told) from None
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError(f"{path[:SESSION_LENGTH]!a} is not an absolute path")
+    if "\0" in path:
+        raise ValueError("a path has no NUL character")
+    return str(PurePosixPath(path))
+
+
+def _object(value: object) -> object:
+    """Read what may be left out as null, too."""
+    return {} if value is None else value
+
+
+def _listed(value: object) -> object:
+    return () if value is None else value
+
+
+AbsolutePath = Annotated[str, AfterValidator(_absolute)]
+SessionId = Annotated[str, Field(max_length=SESSION_LENGTH)]
+Meta = Annotated[JsonObject, BeforeValidator(_object)]
+
+
+class AcpParams(BaseModel):
+    """Members that are not known are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
+
+    meta: Meta = Field({}, alias="_meta")
+
+
+class Anything(AcpParams):
+    model_config = ConfigDict(extra="allow")
+
+
+# --- sessions -------------------------------------------------------------------------------------------------------
+
+
+class Pair(AcpParams):
+    name: Annotated[str, Field(min_length=1)]
+    value: str
+
+
+class McpServer(AcpParams):
+    """A server that the client wants the agent to have, in one of three shapes."""
+
+    name: Annotated[str, Field(min_length=1, max_length=SESSION_LENGTH)]
+    type: Literal["stdio", "http", "sse"] = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Annotated[tuple[Pair, ...], BeforeValidator(_listed)] = ()
+    url: str = ""
+    headers: Annotated[tuple[Pair, ...], BeforeValidator(_listed)] = ()
+
+    def given(self) -> GivenServer:
+        """Raise ValueError for a server that could not be started or reached."""
+        if self.type == "stdio" and not self.command:
+            raise ValueError(f"mcpServers: {self.name!a} has no command")
+        if self.type != "stdio" and not self.url.startswith(("http://", "https://")):
+            raise ValueError(f"mcpServers: {self.name!a} has no address that begins with http:// or https://")
+        return GivenServer(
+            self.name,
+            kind=self.type,
+            command=(self.command, *self.args) if self.type == "stdio" else (),
+            env={one.name: one.value for one in self.env},
+            url=self.url if self.type != "stdio" else "",
+            headers={one.name: one.value for one in self.headers},
+        )
+
+
+def _of_servers(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+    names = [one.name for one in servers]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"there are two servers with the name {twice!a}")
+    for one in servers:
+        one.given()
+    return servers
+
+
+Servers = Annotated[
+    tuple[McpServer, ...], BeforeValidator(_listed), Field(max_length=MOST_SERVERS), AfterValidator(_of_servers)
+]
+
+
+class NewSession(AcpParams):
+    cwd: AbsolutePath
+    mcp_servers: Servers = ()
+    additional_directories: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+
+
+class OpenSession(AcpParams):
+    """Of `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
+
+    session_id: SessionId
+    cwd: AbsolutePath | None = None
+    mcp_servers: Servers = ()
+
+
+class Attach(AcpParams):
+    """A bridge's own, for a session that its client has open."""
+
+    session_id: SessionId
+    after: Annotated[int, Field(ge=0)] = 0
+    shown: Annotated[dict[str, Annotated[int, Field(ge=0)]], BeforeValidator(_object)] = {}
+    mcp_servers: Servers = ()
+
+
+class Named(AcpParams):
+    session_id: SessionId
+
+
+class ListSessions(AcpParams):
+    cwd: AbsolutePath | None = None
+    cursor: str | None = None
+
+
+class SetMode(AcpParams):
+    session_id: SessionId
+    mode_id: str
+
+
+class SetOption(AcpParams):
+    session_id: SessionId
+    config_id: str
+    value: object
+
+
+# --- prompts --------------------------------------------------------------------------------------------------------
+
+
+class Resource(AcpParams):
+    uri: str
+    text: str | None = None
+    blob: str | None = None
+    mime_type: str | None = None
+
+
+class Block(AcpParams):
+    """A piece of a prompt. Which members it has is its type's affair."""
+
+    type: str
+    text: str | None = None
+    data: str | None = None
+    mime_type: str | None = None
+    uri: str | None = None
+    name: str | None = None
+    resource: Resource | None = None
+
+
+class PromptMeta(AcpParams):
+    if_busy: BusyPolicy | None = None
+
+
+class Prompt(AcpParams):
+    session_id: SessionId
+    prompt: Annotated[tuple[Block, ...], Field(min_length=1)]
+
+    @property
+    def if_busy(self) -> BusyPolicy | None:
+        """The policy of this prompt alone. Raises ValueError if it is none."""
+        ours = self.meta.get("greenroom")
+        return decoded(PromptMeta, ours).if_busy if isinstance(ours, dict) else None
+
+
+class Steer(Prompt):
+    """`idle_behavior`: what to do if no turn runs."""
+
+    idle_behavior: Literal["promptRequired", "startNewTurn"] | None = None
+
+
+class CancelRequest(AcpParams):
+    request_id: int | str

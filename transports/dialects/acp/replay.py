@@ -1,0 +1,193 @@
+"""ACP's side of the bridge: the answer to `initialize`, the sessions that a client has open, and how far it has read.
+
+A prompt outlives its daemon. The next one is told to read each session on from its place, so that the client sees a
+pause and nothing else. Pure; imports nothing but the bridge and the table of the introduction.
+"""
+
+from __future__ import annotations
+
+from transports.bridge.messages import identity, notification, parsed
+from transports.bridge.outstanding import NOTIFICATION
+from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authenticated, introduction
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from transports.bridge.messages import Id, Message
+
+CANCEL = "$/cancel_request"
+CANCELLED = NOTIFICATION + f'"{CANCEL}"'.encode()
+UPDATE = NOTIFICATION + b'"session/update","params":{"sessionId":"'
+CHUNKS = (b'"agent_message_chunk"', b'"agent_thought_chunk"')
+KIND_BYTES = 64  # from the beginning of an update, in which its kind stands
+META = b',"_meta":'  # the last of the params
+META_BYTES = 256
+ENDS = b"}}\n"  # of the params and the message
+PROMPT = "session/prompt"
+ATTACH = "_greenroom/attach"
+MESSAGES = 64  # of a session, whose shown length is kept: many more than can be unfinished at a time
+
+
+class Place:
+    """A client's place in a session: the last event that it has seen, and what it has seen of each message."""
+
+    __slots__ = ("after", "shown")
+
+    def __init__(self) -> None:
+        self.after = 0
+        self.shown: dict[str, int] = {}
+
+    def add(self, message: str, characters: int) -> None:
+        self.shown[message] = self.shown.pop(message, 0) + characters
+        if len(self.shown) > MESSAGES:
+            del self.shown[next(iter(self.shown))]
+
+
+class AcpReplay:
+    server = "ACP agent"
+    handshake = "initialize"
+
+    def __init__(self, program: str, *, v2: bool = False) -> None:
+        """`program`: our version. `v2`: speak version 2 to clients that offer it."""
+        self._program, self._v2 = program, v2
+        self._open: dict[str, list[object]] = {}  # sessions, with the MCP servers that the client gave for each
+        self._places: dict[str, Place] = {}
+
+    # --- the client's messages ------------------------------------------------------------------------------------
+
+    def answer_at_once(self, request: Message) -> Message | None:
+        params = request.get("params")
+        if request.get("jsonrpc", "2.0") != "2.0" or not isinstance(params, dict):
+            return None
+        method, result = request["method"], None
+        if method == self.handshake:
+            result = introduction(params, self._program, v2=self._v2)
+        elif method in METHODS_TO_AUTHENTICATE:
+            result = authenticated(params)
+        return None if result is None else {"result": result}
+
+    def answer_alone(self, _: Message) -> Message | None:
+        return None
+
+    def outlives(self, request: Message) -> bool:
+        return bool(request["method"] == PROMPT)
+
+    def keep(self, message: Message) -> Message | None:
+        match message:
+            case {
+                "method": "session/new" | "session/load" | "session/resume" | "session/fork" as method,
+                "params": dict(params),
+            }:
+                servers = params.get("mcpServers")
+                given = servers if isinstance(servers, list) else []
+                return {"method": method, "session": params.get("sessionId"), "servers": given}
+            case {
+                "method": "session/prompt" | "session/cancel" | "session/delete" | "session/close" as method,
+                "params": {"sessionId": str(session)},
+            }:
+                return {"method": method, "session": session}
+            case {"method": "$/cancel_request", "params": params}:
+                return {"method": CANCEL, "request": identity(params, "requestId")}
+            case _:
+                return None
+
+    def said(self, kept: Message, requests: dict[Id, Message]) -> None:  # noqa: ARG002  # a protocol
+        match kept:
+            case {"method": "initialize"}:  # a client that introduces itself anew has opened nothing yet
+                self._open.clear()
+                self._places.clear()
+            case {"method": "session/load", "session": str(session)}:  # its history is told from the beginning
+                kept["place"] = self._places.pop(session, None)
+            case _:
+                pass
+
+    def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
+        match kept:
+            case {"method": "session/cancel", "session": session}:
+                prompts = ((number, one) for number, one in requests.items() if one.get("method") == PROMPT)
+                return [number for number, one in prompts if one["session"] == session]
+            case {"method": "$/cancel_request", "request": number}:
+                return [number]
+            case _:
+                return []
+
+    # --- the daemon's messages ------------------------------------------------------------------------------------
+
+    def answered(self, kept: Message, answer: Message) -> None:
+        match kept, answer:
+            case {"method": "session/new" | "session/fork"}, {"result": {"sessionId": str(session)}}:
+                self._open[session] = kept["servers"]
+            case {"method": "session/load" | "session/resume", "session": str(session)}, {"result": _}:
+                self._open[session] = kept["servers"]
+            case {"method": "session/load", "session": str(session), "place": Place() as before}, _:
+                self._places.setdefault(session, before)
+            case {"method": "session/delete" | "session/close", "session": session}, {"result": _}:
+                self._forget(session)
+            case {"method": "_greenroom/attach"}, {"error": {"code": -32002}}:  # there is no such session any more
+                self._forget(kept["params"]["sessionId"])
+            case _:
+                pass
+
+    def _forget(self, session: str) -> None:
+        self._open.pop(session, None)
+        self._places.pop(session, None)
+
+    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
+        if line.startswith(UPDATE):
+            self._follow(line)
+        elif line.startswith(CANCELLED):
+            return identity(parsed(line).get("params"), "requestId")
+        return None
+
+    def _follow(self, line: bytes) -> None:
+        """Note how far an update takes its reader. Of what is no piece of a message, only the end is parsed."""
+        session, _, update = line[len(UPDATE) : len(UPDATE) + KIND_BYTES * 3].partition(b'"')
+        place = self._places.get(session.decode())
+        if place is None:
+            place = self._places[session.decode()] = Place()
+        after = _seq(_meta(line))
+        place.after = place.after if after is None else after
+        if any(kind in update[:KIND_BYTES] for kind in CHUNKS):
+            match parsed(line):
+                case {"params": {"update": {"messageId": str(message), "content": {"text": str(text)}}}}:
+                    place.add(message, len(text))
+                case _:
+                    pass
+
+    # --- daemons come and go --------------------------------------------------------------------------------------
+
+    def explained(self, _: Message, error: Message) -> Message:
+        return error
+
+    def lost(self, questions: Iterable[Id], _: str) -> list[Message]:
+        return [notification(CANCEL, {"requestId": number}) for number in questions]
+
+    def again(self) -> list[Message]:
+        return [
+            {"jsonrpc": "2.0", "id": 0, "method": ATTACH, "params": self._attachment(session, servers)}
+            for session, servers in self._open.items()
+        ]
+
+    def _attachment(self, session: str, servers: list[object]) -> Message:
+        place = self._places.get(session) or Place()
+        return {"sessionId": session, "after": place.after, "shown": place.shown, "mcpServers": servers}
+
+
+def _meta(line: bytes) -> object:
+    """The `_meta` of the params, which our own encoder puts last; of any other line all is parsed."""
+    at = line.rfind(META, max(0, len(line) - META_BYTES))
+    if at >= 0 and line.endswith(ENDS):
+        found = parsed(line[at + len(META) : -len(ENDS)])
+        if found:  # one that stands deeper has more brackets behind it, and is no value alone
+            return found
+    params = parsed(line).get("params")
+    return params.get("_meta") if isinstance(params, dict) else None
+
+
+def _seq(meta: object) -> int | None:
+    match meta:
+        case {"greenroom": {"seq": int(seq)}}:
+            return seq
+        case _:
+            return None

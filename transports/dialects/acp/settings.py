@@ -1,0 +1,157 @@
+"""The settings of a session as a client's options, and what a chosen value means. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from actors.vocabulary.agent_events import AgentOptions
+from actors.vocabulary.agent_now import EFFORT, MODEL
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.setting_changes import OWN_AGENT, model_of
+from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, SandboxMode, Settings
+from transports.dialects.acp.updates import Choice, Option
+from transports.requests import NewValues
+
+MODE = "mode"
+OTHER = "custom"  # policies that are no preset
+WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
+
+
+class Preset(Struct, frozen=True):
+    approval: ApprovalPolicy
+    sandbox: SandboxMode
+    name: str
+    description: str
+
+
+PRESETS = {
+    "read-only": Preset(
+        ApprovalPolicy.ON_REQUEST, SandboxMode.READ_ONLY, "Read only", "Reads anything, and asks before it writes."
+    ),
+    "ask": Preset(
+        ApprovalPolicy.UNTRUSTED,
+        SandboxMode.WORKSPACE_WRITE,
+        "Ask",
+        "Asks before every command that is not known to be harmless.",
+    ),
+    "auto": Preset(
+        ApprovalPolicy.ON_REQUEST,
+        SandboxMode.WORKSPACE_WRITE,
+        "Auto",
+        "Works within the directory, and asks before it goes beyond.",
+    ),
+    "full-access": Preset(
+        ApprovalPolicy.NEVER, SandboxMode.DANGER_FULL_ACCESS, "Full access", "No sandbox and no questions."
+    ),
+}
+APPROVALS = {
+    ApprovalPolicy.UNTRUSTED: "Ask before all that is not known to be harmless",
+    ApprovalPolicy.ON_FAILURE: "Ask when the sandbox stops a command",
+    ApprovalPolicy.ON_REQUEST: "Ask when the agent wants more",
+    ApprovalPolicy.NEVER: "Never ask",
+}
+SANDBOXES = {
+    SandboxMode.READ_ONLY: "Read only",
+    SandboxMode.WORKSPACE_WRITE: "Write in the directory",
+    SandboxMode.DANGER_FULL_ACCESS: "No sandbox",
+}
+EFFORTS = tuple(ReasoningEffort)
+
+
+class Offers(Struct, frozen=True):
+    """What a client may choose from, besides what is in the code: models, agents with their titles, sandboxes."""
+
+    models: tuple[str, ...] = ()
+    agents: tuple[tuple[str, str], ...] = ()
+    widest: SandboxMode = SandboxMode.WORKSPACE_WRITE
+
+
+def options_of(settings: Settings, offers: Offers, told: AgentOptions | None) -> tuple[Option, ...]:
+    """The options as they are now. `told`: what an agent of others offers itself."""
+    theirs = told if told is not None and settings.agent and told.agent == settings.agent else None
+    return tuple(_options(settings, offers, theirs))
+
+
+def mode_of(settings: Settings) -> str:
+    now = (settings.approval_policy, settings.sandbox.mode)
+    return next((name for name, one in PRESETS.items() if (one.approval, one.sandbox) == now), OTHER)
+
+
+def values_for(option: str, value: object, options: Sequence[Option]) -> NewValues:
+    """The settings that a chosen value means. Raises InvalidInput in words for people."""
+    known = {one.id: one for one in options}
+    if option not in known:
+        raise InvalidInput(f"configId: there is no option {option[:60]!a}; there are {', '.join(known)}")
+    if not isinstance(value, str):
+        raise InvalidInput(f"value: {option} takes a text, one of {_values(known[option])}")
+    if option == MODE:
+        return values_of_mode(value, known[MODE])
+    if option != "model" and all(one.value != value for one in known[option].choices):
+        raise InvalidInput(f"value: {option} can't be {value[:60]!a}; it is one of {_values(known[option])}")
+    return {FIELDS[option]: value}
+
+
+def values_of_mode(mode: str, option: Option) -> NewValues:
+    preset = PRESETS.get(mode)
+    if preset is None and mode == option.value:
+        return {}
+    if preset is None:
+        raise InvalidInput(f"there is no mode {mode[:60]!a}; there are {_values(option)}")
+    return {"approval_policy": preset.approval.value, "sandbox": preset.sandbox.value}
+
+
+FIELDS = {
+    "model": "model",
+    "thought_level": "effort",
+    "agent": "agent",
+    "approval": "approval_policy",
+    "sandbox": "sandbox",
+}
+
+
+def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
+    mode, now = mode_of(settings), SandboxMode(settings.sandbox.mode)
+    width = max(WIDTH[offers.widest], WIDTH[now])
+    presets = [Choice(key, one.name, one.description) for key, one in PRESETS.items() if WIDTH[one.sandbox] <= width]
+    other = [Choice(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
+    yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "The permissions, and when a person is asked.")
+    yield from _model(settings, offers, theirs)
+    yield from _thought_level(settings, theirs)
+    agent = settings.agent or OWN_AGENT
+    agents = {**dict(offers.agents), agent: dict(offers.agents).get(agent, agent)}
+    yield Option("agent", "Agent", "", agent, tuple(Choice(key, name) for key, name in agents.items()))
+    approvals = tuple(Choice(key.value, name) for key, name in APPROVALS.items())
+    yield Option("approval", "Approval", "", settings.approval_policy.value, approvals)
+    sandboxes = tuple(Choice(key.value, name) for key, name in SANDBOXES.items() if WIDTH[key] <= width)
+    yield Option("sandbox", "Sandbox", "", now.value, sandboxes)
+
+
+def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
+    if not settings.agent:
+        names = {settings.model: settings.model, **{name: name for name in offers.models}}
+        yield Option("model", "Model", "model", settings.model, tuple(Choice(*one) for one in names.items()))
+        return
+    offered = next((one for one in theirs.options if one.category == MODEL), None) if theirs else None
+    current = model_of(settings) or (offered.value if offered else "")
+    if current:  # else it has not said yet which it has
+        named = {one.value: one.name or one.value for one in offered.choices} if offered else {}
+        choices = {**named, current: named.get(current, current)}
+        yield Option("model", "Model", "model", current, tuple(Choice(*one) for one in choices.items()))
+
+
+def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[Option]:
+    efforts = [one.value for one in EFFORTS]
+    if settings.agent:
+        offered = next((one for one in theirs.options if one.category == EFFORT), None) if theirs else None
+        values = {one.value for one in offered.choices} if offered else set()
+        efforts = [one for one in efforts if one in values]
+    if efforts:
+        now = settings.effort.value
+        choices = dict.fromkeys([*efforts, now] if now not in efforts else efforts)
+        yield Option(
+            "thought_level", "Thought", "thought_level", now, tuple(Choice(one, one.title()) for one in choices)
+        )
+
+
+def _values(option: Option) -> str:
+    return ", ".join(one.value for one in option.choices)

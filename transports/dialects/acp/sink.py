@@ -1,0 +1,106 @@
+"""A session's slices to updates and questions. One slice is one write."""
+
+from msgspec import Struct
+
+from actors.conversation.effects import Slice
+from actors.vocabulary.events import ApprovalRequest, ElicitationApprovalRequest
+from transports import jsonrpc
+from transports.dialect import Wake
+from transports.dialects.acp import permissions
+from transports.dialects.acp.settings import mode_of, options_of
+from transports.dialects.acp.state import AcpState, Session
+from transports.dialects.acp.teller import question
+from transports.dialects.acp.updates import Mode, Options, Remark
+from transports.dialects.kit.questions import waiting_text
+
+OUTPUT = "output"  # the timer's name
+OUTPUT_EVERY_S = 1.0  # a text that is sent whole again and again costs its square
+
+
+class SessionSink(Struct, eq=False):
+    state: AcpState
+    session: Session
+    answers: bool = True
+
+    def take(self, slice_: Slice) -> None:
+        session, state = self.session, self.state
+        teller = session.teller
+        if slice_.pending is not None:  # the first of a subscription
+            teller.begin_anew()
+        for record in slice_.records:
+            updates = list(teller.take(record))
+            if record.seq <= session.known:
+                teller.changed = False
+                continue
+            for at, update in enumerate(updates, 1):  # it is there with its last update, and not before
+                state.tell(session, update, record.seq if at == len(updates) else session.seq)
+            session.seq = record.seq
+            if teller.changed:
+                tell_settings(state, session)
+            state.questions.heed(slice_, record, self._put)
+        for delta in slice_.deltas:
+            if slice_.lagged:
+                teller.lose(delta)
+            for update in teller.delta(delta):
+                state.tell(session, update)
+        state.questions.heed_pending(slice_, self._put)
+        if teller.calls.grown and not session.resting:
+            tell_output(state, session)
+        state.release(session, session.seq)
+
+    def lost(self, reason: str) -> None:
+        state, session = self.state, self.session
+        if state.sessions.get(session.conversation) is session:
+            text = f"this session can't be read any more: {reason}"
+            state.tell(session, Remark("error", text, f"lost-{session.seq}"))
+            state.close(session.conversation, reason)
+
+    # --- questions ------------------------------------------------------------------------------------------------
+
+    def _put(self, request: ApprovalRequest) -> None:
+        state, session = self.state, self.session
+        questions, conversation = state.questions, session.conversation
+        ask = self._form(request)
+        if ask is not None:
+            method, params = ask
+        elif permissions.needs_words(request):
+            return questions.cannot_ask(request, conversation, self._say)
+        else:
+            for update in session.teller.asks(request):
+                state.tell(session, update)
+            tool = question(request)
+            method, params = "session/request_permission", permissions.permission(request, conversation, tool)
+        return questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
+
+    def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
+        """The question as a form or a page, where it is one and the client shows such."""
+        can = self.state.can
+        if not isinstance(request, ElicitationApprovalRequest):
+            return None
+        if request.url is not None:
+            page = permissions.page(request, self.session.conversation)
+            return ("elicitation/create", page) if can.pages else None
+        form = permissions.form(request, self.session.conversation)
+        return ("elicitation/create", form) if can.forms else None
+
+    def _say(self, request: ApprovalRequest) -> None:
+        words = Remark("warning", waiting_text(request), f"question-{request.approval_id}")
+        self.state.tell(self.session, words)
+
+
+def tell_settings(state: AcpState, session: Session) -> None:
+    """Tell a session's client its settings, whoever changed them."""
+    teller = session.teller
+    teller.changed = False
+    if teller.settings is not None:
+        state.tell(session, Options(options_of(teller.settings, session.offers, teller.agent_options)))
+        state.tell(session, Mode(mode_of(teller.settings)))
+
+
+def tell_output(state: AcpState, session: Session) -> None:
+    """Tell the ends of outputs that have grown, and no more for a while."""
+    session.resting = bool(session.teller.calls.grown)
+    for update in session.teller.calls.tail_updates():
+        state.tell(session, update)
+    if session.resting:
+        state.do(Wake(f"{OUTPUT}:{session.conversation}", OUTPUT_EVERY_S))

@@ -1,0 +1,166 @@
+"""The state of one client: its sessions, its open prompts, its questions."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from actors.vocabulary.errors import Overloaded, UnknownConversation, WrongState
+from actors.vocabulary.ids import ConversationId, InputId, RequestId
+from transports import jsonrpc
+from transports.dialect import Client, Write
+from transports.dialects.acp import v1
+from transports.dialects.acp.abilities import Abilities
+from transports.dialects.acp.options import AcpOptions
+from transports.dialects.acp.settings import Offers
+from transports.dialects.acp.teller import Teller
+from transports.dialects.acp.told_calls import ToldCalls
+from transports.dialects.acp.told_texts import ToldTexts
+from transports.dialects.acp.updates import Severity, Update
+from transports.dialects.kit.methods import Call
+from transports.dialects.kit.readers import FULL, SinkReader
+from transports.dialects.kit.reading import ReadingState
+
+SAID_KEPT = 64  # what was said once is not said again, as long as we remember
+SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}
+
+
+class OpenPrompt(Struct, frozen=True):
+    conversation: ConversationId
+    input: InputId
+
+
+class HeldAnswer(Struct, frozen=True):
+    """The answer to a prompt that waits until the client has the events up to `seq`."""
+
+    request: RequestId
+    seq: int
+    line: bytes
+
+
+class Session(Struct, eq=False):
+    """A conversation that the client has open. `opening`: a request that opens it is not answered yet.
+
+    `seq`: the last stored event that the client has. `known`: those up to here it had before; they are read for what
+    they leave open, and not told. `cancels`: cancellations that are under way.
+    """
+
+    conversation: ConversationId
+    teller: Teller
+    reader: SinkReader | None = None
+    opening: bool = True
+    seq: int = 0
+    known: int = 0
+    cancels: int = 0
+    resting: bool = False  # the output of its commands was told a moment ago
+    held: tuple[HeldAnswer, ...] = ()
+    offers: Offers = Offers()
+
+
+class Notices:
+    """What a person is to hear with the next session that is opened: ACP has no words outside of sessions."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Severity, str]] = []
+        self._said: list[str] = []
+
+    def say(self, level: str, text: str) -> None:
+        self.waiting.append((SEVERITIES.get(level, "info"), text))
+
+    def once(self, level: str, text: str) -> None:
+        if text not in self._said:
+            self._said = [*self._said, text][-SAID_KEPT:]
+            self.say(level, text)
+
+    def taken(self) -> list[tuple[Severity, str]]:
+        waiting, self.waiting = self.waiting, []
+        return waiting
+
+
+class AcpState(ReadingState):
+    """`fresh` makes the options, now and when the config was read again."""
+
+    log: Notices
+
+    def __init__(self, client: Client, fresh: Callable[[], AcpOptions]) -> None:
+        self._fresh = fresh
+        self.configure()
+        options = self.options
+        super().__init__(
+            client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
+        )
+        self.log = Notices()
+        self.can = Abilities()
+        self.sessions: dict[ConversationId, Session] = {}
+        self.prompts: dict[RequestId, OpenPrompt] = {}
+
+    def configure(self) -> None:
+        """Take the options of the config as it is now."""
+        self.options = self._fresh()
+        self.version, self.person = self.options.version, self.options.person
+
+    # --- sessions -------------------------------------------------------------------------------------------------
+
+    def open(self, conversation: ConversationId, told: Mapping[str, int] | None = None) -> Session:
+        """Open a session; one that was open begins anew. `told`: what the client has of unfinished messages."""
+        self.close(conversation)
+        if self.readers.full:
+            raise Overloaded(FULL)
+        texts = ToldTexts(told or {})
+        calls = ToldCalls(texts, screens=self.can.screens, continues=told is not None)
+        teller = Teller(lambda: self.client.label, texts, calls)
+        session = self.sessions[conversation] = Session(conversation, teller)
+        return session
+
+    def close(self, conversation: ConversationId, reason: str = "the session was closed") -> None:
+        session = self.sessions.pop(conversation, None)
+        if session is None:
+            return
+        self.questions.abandon(conversation, reason)
+        self.release(session)
+        if session.reader is not None:
+            self.readers.detach(session.reader)
+
+    def session(self, named: str) -> Session:
+        """The session that a request names. Raises UnknownConversation, or WrongState before it is open."""
+        session = self.sessions.get(ConversationId(named))
+        if session is None:
+            raise UnknownConversation(f"session {named} is not open here; load or resume it first")
+        if session.opening:
+            raise WrongState(f"session {named} is being opened; wait for the answer")
+        return session
+
+    # --- lines ----------------------------------------------------------------------------------------------------
+
+    def tell(self, session: Session, update: Update, seq: int | None = None) -> None:
+        """Tell an update. `seq`: the last stored event that the client has with it."""
+        at = {"instance": self.options.instance, "seq": session.seq if seq is None else seq}
+        params = {
+            "sessionId": session.conversation,
+            "update": v1.written(update, notices=self.can.notices),
+            "_meta": {"greenroom": at},
+        }
+        self.do(Write(jsonrpc.notification("session/update", params)))
+
+    def hold(self, conversation: ConversationId, answer: HeldAnswer) -> None:
+        """Write an answer when the client has the events that precede it."""
+        session = self.sessions.get(conversation)
+        if session is None or session.reader not in self.readers or session.seq >= answer.seq:
+            self.do(Write(answer.line))
+        else:
+            session.held += (answer,)
+
+    def release(self, session: Session, seq: int | None = None) -> None:
+        """Write the answers whose events the client has, up to `seq`; without it all of them."""
+        due = [one for one in session.held if seq is None or one.seq <= seq]
+        session.held = tuple(one for one in session.held if one not in due)
+        for one in due:
+            self.do(Write(one.line))
+
+
+class AcpCall(Call[AcpState], eq=False):
+    key: str | None = None  # the bridge's, by which a prompt that is repeated is known
+
+
+def withdrawal(number: int, _: str) -> bytes:
+    """The notification that takes back a request to the client."""
+    return jsonrpc.notification("$/cancel_request", {"requestId": number})

@@ -1,0 +1,292 @@
+"""Events to updates: what one client is told of one session, and what it has been told. Pure.
+
+Each event type is told here or by `ToldCalls`, or is in `LEFT_OUT` with the reason. The settings and the title of the
+session are noted on the way.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar, cast
+
+from msgspec import Struct, field
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Summary
+from actors.vocabulary.items import ImageItem, InputItem, TextItem, first_words
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Settings
+from actors.vocabulary.visible import visible
+from transports.dialects.acp import updates as u
+from transports.dialects.acp.calls import asked as asked_call
+from transports.dialects.acp.told_calls import ToldCalls
+from transports.dialects.acp.told_texts import SECTION, ToldTexts
+from transports.dialects.kit.bounded import Bounded
+from transports.notices import NOTICES
+from transports.question import drawn
+
+LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
+
+FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
+Event = Mapping[str, object]
+Told = Iterator[u.Update]
+
+
+class Teller(Struct, eq=False):
+    """`label`: our client's name in histories.
+
+    `replays`: history is told, of which the end alone says what is.
+    """
+
+    label: Callable[[], str]
+    texts: ToldTexts
+    calls: ToldCalls
+    replays: bool = False
+    settings: Settings | None = None
+    agent_options: ev.AgentOptions | None = None
+    commands: u.Commands | None = None
+    name: str | None = None
+    about: str = ""
+    usd: float = 0.0
+    counted_seq: int = 0  # spending up to here is in the sum
+    updated: float = 0.0
+    usage: u.Used | None = None
+    changed: bool = False  # settings are to be told
+    sections: Bounded[str, int] = field(default_factory=Bounded)  # of a reasoning that goes on
+    finished: Bounded[str, tuple[int, int]] = field(default_factory=Bounded)  # its parts, and their characters
+
+    @property
+    def title(self) -> str | None:
+        return self.name or self.about or None
+
+    def begin_anew(self) -> None:
+        """A new subscription: what is unfinished comes from its beginning."""
+        self.texts.begin_anew()
+        self.calls.decoders.clear()
+
+    def take_over(self, summary: Summary) -> None:
+        """The session as it is at the moment when its reader begins."""
+        self.settings, self.name = summary.settings, summary.name
+        self.about = self.about or summary.preview
+        self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
+        if summary.context_tokens is not None and summary.context_window is not None:
+            self.usage = u.Used(summary.context_tokens, summary.context_window, summary.usd or None)
+
+    # --- events ---------------------------------------------------------------------------------------------------
+
+    def take(self, record: Record) -> Told:
+        event: Event = json.loads(record.body)
+        if record.type in ToldCalls.TOLD:
+            yield from self.calls.take(record.type, event)
+        elif record.type in ev.TERMINAL:
+            yield from self.calls.end_all()
+        elif record.type in self.TOLD:
+            yield from self.TOLD[record.type](self, event, record)
+
+    def delta(self, delta: ev.Delta) -> Told:
+        match delta:
+            case ev.AgentMessageDelta(delta=text, item_id=item):
+                yield from self._said("agent", item, self.texts.piece(item, text))
+            case ev.AgentReasoningDelta(delta=text, item_id=item):
+                section = self.sections.get(item, 0)
+                yield from self._said("thought", _section(item, section), self.texts.piece(item, text))
+            case ev.AgentReasoningRawContentDelta(delta=text, item_id=item):
+                yield from self._said("thought", _raw(item), self.texts.piece(_raw(item), text))
+            case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
+                yield from self.calls.delta(delta)
+
+    def lose(self, delta: ev.Delta) -> None:
+        """Note that pieces before this one are missing."""
+        match delta:
+            case ev.AgentMessageDelta(item_id=item) | ev.AgentReasoningDelta(item_id=item):
+                self.texts.lose(item)
+            case ev.AgentReasoningRawContentDelta(item_id=item):
+                self.texts.lose(_raw(item))
+            case _:
+                pass  # of an output the newest says most
+
+    # --- texts ----------------------------------------------------------------------------------------------------
+
+    def _said(self, voice: u.Voice, item: str, text: str) -> Told:
+        if text:
+            yield u.Said(voice, item, u.Text(text))
+
+    def _message(self, event: Event, _: Record) -> Told:
+        item = str(event["item_id"])
+        yield from self._said("agent", item, self.texts.rest(item, str(event["message"])))
+
+    def _reasoning(self, event: Event, _: Record) -> Told:
+        """A finished part. The pieces before it were those of all parts, one behind the other."""
+        item, text = str(event["item_id"]), str(event["text"])
+        part, begin = self.finished.get(item, (0, 0))
+        yield from self._said("thought", _section(item, part), self.texts.rest(item, text, begin))
+        self.finished[item] = part + 1, begin + len(text)
+
+    def _section_begins(self, event: Event, _: Record) -> Told:
+        item = str(event["item_id"])
+        self.sections[item] = self.sections.get(item, 0) + 1
+        yield from ()
+
+    def _raw_reasoning(self, event: Event, _: Record) -> Told:
+        name = _raw(str(event["item_id"]))
+        yield from self._said("thought", name, self.texts.rest(name, str(event["text"])))
+
+    def _user(self, event: Event, record: Record) -> Told:
+        message = ev.UserMessage.model_validate(event)
+        if message.kind is not ev.MessageKind.PLAIN:
+            return
+        if self.replays or message.by != self.label():
+            for item in message.items:
+                yield u.Said("user", message.item_id, _block(item))
+            if not message.items and message.message:
+                yield u.Said("user", message.item_id, u.Text(message.message))
+        if not self.title:
+            self.about = first_words(message.items)
+            yield from self._named(record)
+
+    def _remark(self, text: str, record: Record, severity: u.Severity = "info") -> Told:
+        if text:
+            yield u.Remark(severity, visible(text[:1].upper() + text[1:]), f"event-{record.seq}")
+
+    def _notice(self, event: Event, record: Record) -> Told:
+        yield from self._remark(NOTICES[record.type](event), record)
+
+    def _warning(self, event: Event, record: Record) -> Told:
+        yield from self._remark(str(event["message"]), record, "warning")
+
+    def _error(self, event: Event, record: Record) -> Told:
+        yield from self._remark(str(event["message"]), record, "error")
+
+    def _plan(self, event: Event, _: Record) -> Told:
+        steps = cast("list[dict[str, str]]", event["plan"])
+        yield u.Plan(tuple(u.Step(one["step"], one["status"]) for one in steps))  # type: ignore[arg-type]  # as stored
+
+    # --- questions ------------------------------------------------------------------------------------------------
+
+    def asks(self, request: ev.ApprovalRequest) -> Told:
+        """The call that a question is about, if the client has not heard of it."""
+        ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
+        yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
+
+    def _asked(self, event: Event, _: Record) -> Told:
+        """The call of a question, which is put behind it; in a history, when the reader begins and it still waits."""
+        request = ev.durable_adapter.validate_python(event)
+        assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
+        yield from self.asks(request)
+
+    # --- the session ----------------------------------------------------------------------------------------------
+
+    def _named(self, record: Record) -> Told:
+        if not self.replays:
+            yield u.Named(self.title, record.ts)
+
+    def _configured(self, event: Event, _: Record) -> Told:
+        self.name = cast("str | None", event.get("name"))
+        yield from ()
+
+    def _renamed(self, event: Event, record: Record) -> Told:
+        self.name = cast("str | None", event["name"])
+        yield from self._named(record)
+
+    def _titled(self, event: Event, record: Record) -> Told:
+        self.about = " ".join(str(event["title"]).split())
+        if not self.name:
+            yield from self._named(record)
+
+    def _set(self, event: Event, _: Record) -> Told:
+        self.settings = Settings.model_validate(event["settings"])
+        self.changed = True
+        yield from ()
+
+    def _offers(self, event: Event, _: Record) -> Told:
+        self.agent_options = ev.AgentOptions.model_validate(event)
+        self.changed = True
+        yield from ()
+
+    def _knows(self, event: Event, _: Record) -> Told:
+        known = ev.AgentCommands.model_validate(event).commands
+        self.commands = u.Commands(tuple(u.Command(one.name, one.description, one.hint) for one in known))
+        if not self.replays:
+            yield self.commands
+
+    def _counted(self, event: Event, record: Record) -> Told:
+        if record.seq > self.counted_seq:
+            self.usd += cast("float | None", event.get("cost_usd")) or 0.0
+        used, size = event.get("context_tokens"), event.get("context_window")
+        if not self.replays and isinstance(used, int) and isinstance(size, int):
+            yield u.Used(max(0, used), max(0, size), self.usd or None)
+
+    def _began_session(self, event: Event, record: Record) -> Told:
+        yield from self._remark(str(event.get("note") or ""), record)
+
+    TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
+        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _asked),
+        "session_configured": _configured,
+        "user_message": _user,
+        "agent_message": _message,
+        "agent_reasoning": _reasoning,
+        "agent_reasoning_section_break": _section_begins,
+        "agent_reasoning_raw_content": _raw_reasoning,
+        "plan_update": _plan,
+        "token_count": _counted,
+        "conversation_renamed": _renamed,
+        "agent_title": _titled,
+        "agent_commands": _knows,
+        "settings_changed": _set,
+        "agent_options": _offers,
+        "agent_session": _began_session,
+        "error": _error,
+        "stream_error": _warning,
+        "background_event": _warning,
+        "conversation_failed": _error,
+        "compacted": _notice,
+        "queue_paused": _notice,
+    }
+
+
+def question(request: ev.ApprovalRequest) -> u.Tool:
+    """The call that a question is about, with all that there is to know of it."""
+    asked = request.model_dump(mode="json")
+    see = f"`greenroom approvals {request.approval_id}` shows all of it"
+    return asked_call(asked, drawn(asked, most=LINES_SHOWN, see=see).text)
+
+
+def _section(item: str, number: int) -> str:
+    """The message of a section of a reasoning: the first has the item's own name."""
+    return f"{item}{SECTION}{number}" if number else item
+
+
+def _raw(item: str) -> str:
+    return f"{item}{SECTION}raw"
+
+
+def _block(item: InputItem) -> u.Block:
+    match item:
+        case TextItem(text=text):
+            return u.Text(text)
+        case ImageItem(image_url=url) if url.startswith("data:"):
+            mime, _, data = url.removeprefix("data:").partition(";base64,")
+            return u.Picture(mime, data)
+        case ImageItem(image_url=url):
+            return u.Link("a picture", url)
+        case _:
+            return u.Link(item.path.name, item.path.as_uri() if item.path.is_absolute() else str(item.path))
+
+
+DELTAS = frozenset(ev.type_of(kind) for kind in ev.DELTAS)
+LEFT_OUT: Mapping[str, str] = {
+    FORM: "put as a question",
+    **dict.fromkeys(("input_queued", "input_edited", "input_moved"), "told when a turn takes the input"),
+    "input_withdrawn": "its sender gets the answer to its prompt",
+    "queue_resumed": "the turns that follow are told",
+    "task_started": "its input is told",
+    "budget_reached": "an error with the same words follows",
+    "calls_left": "a count for budgets",
+    "model_requested": "a count for budgets",
+    "model_reasoning": "the model's own",
+    "tool_call": "what becomes of it is told",
+    "turn_diff": "each patch is told",
+    "conversation_archived": "it goes on to be read; a prompt is refused with the reason",
+    "conversation_restarted": "its next turn is told",
+    "get_history_entry_response": "for clients of Codex",
+    "shutdown_complete": "for clients of Codex",
+}

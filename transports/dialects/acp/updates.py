@@ -1,0 +1,161 @@
+"""Updates of a session in words of no version of ACP: a version's module writes them down. A leaf."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Voice = Literal["user", "agent", "thought"]
+Severity = Literal["info", "warning", "error"]
+Status = Literal["pending", "in_progress", "completed", "failed"]
+
+
+# --- what is said and shown -----------------------------------------------------------------------------------------
+
+
+class Text(Struct, frozen=True):
+    text: str
+
+
+class Picture(Struct, frozen=True):
+    """A picture; `data` is base64."""
+
+    mime: str
+    data: str
+
+
+class Link(Struct, frozen=True):
+    name: str
+    uri: str
+
+
+class FileDiff(Struct, frozen=True):
+    """A change of a file, or of a piece of it. `old` is None for a file that is new."""
+
+    path: str
+    old: str | None
+    new: str
+
+
+class Screen(Struct, frozen=True):
+    """A terminal of ours that the client shows."""
+
+    terminal: str
+
+
+Block = Text | Picture | Link
+Content = Text | FileDiff | Screen
+
+
+class Location(Struct, frozen=True):
+    path: str
+    line: int | None = None
+
+
+class ScreenBegan(Struct, frozen=True):
+    cwd: str
+
+
+class ScreenWrote(Struct, frozen=True):
+    text: str
+
+
+class ScreenEnded(Struct, frozen=True):
+    exit_code: int
+
+
+ScreenNews = ScreenBegan | ScreenWrote | ScreenEnded
+
+
+# --- updates --------------------------------------------------------------------------------------------------------
+
+
+class Said(Struct, frozen=True):
+    voice: Voice
+    item: str
+    block: Block
+
+
+class Remark(Struct, frozen=True):
+    """Words of ours to the person; no part of an answer."""
+
+    severity: Severity
+    text: str
+    item: str
+
+
+class Tool(Struct, frozen=True):
+    """A call, or what is new about it; None: as before. `first`: the client has not heard of it.
+
+    `screen` is what happens in its terminal, whose name is the call's.
+    """
+
+    call: str
+    first: bool = False
+    title: str | None = None
+    kind: str | None = None
+    status: Status | None = None
+    content: tuple[Content, ...] | None = None
+    places: tuple[Location, ...] | None = None
+    raw_input: object = None
+    raw_output: object = None
+    screen: ScreenNews | None = None
+
+
+class Step(Struct, frozen=True):
+    text: str
+    status: Literal["pending", "in_progress", "completed"]
+
+
+class Plan(Struct, frozen=True):
+    steps: tuple[Step, ...]
+
+
+class Used(Struct, frozen=True):
+    """How full the context is, and what the session has cost so far."""
+
+    used: int
+    size: int
+    usd: float | None = None
+
+
+class Named(Struct, frozen=True):
+    title: str | None
+    updated: float
+
+
+class Command(Struct, frozen=True):
+    name: str
+    description: str
+    hint: str = ""
+
+
+class Commands(Struct, frozen=True):
+    commands: tuple[Command, ...]
+
+
+class Choice(Struct, frozen=True):
+    value: str
+    name: str
+    description: str = ""
+
+
+class Option(Struct, frozen=True):
+    """A setting of the session. `category` is empty where ACP has no word for it."""
+
+    id: str
+    name: str
+    category: str
+    value: str
+    choices: tuple[Choice, ...]
+    description: str = ""
+
+
+class Options(Struct, frozen=True):
+    options: tuple[Option, ...]
+
+
+class Mode(Struct, frozen=True):
+    mode: str
+
+
+Update = Said | Remark | Tool | Plan | Used | Named | Commands | Options | Mode

@@ -1,0 +1,46 @@
+"""Completion of arguments: ids of conversations for the templates of resources; prompts have free text."""
+
+from actors.routing.messages import ListBeginning
+from transports import jsonrpc
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.script import Script, ask, look_up
+from transports.dialects.mcp.resources import TEMPLATES
+from transports.dialects.mcp.revisions import McpParams
+from transports.dialects.mcp.state import McpCall
+from transports.jsonrpc import JsonObject
+from transports.requests import ListPrompts
+
+VALUES = 100  # of a completion; MCP allows no more
+
+
+class Argument(McpParams):
+    name: str
+    value: str
+
+
+class Complete(McpParams):
+    ref: JsonObject
+    argument: Argument
+
+
+def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
+    match wanted.ref:
+        case {"type": "ref/resource", "uri": uri} if uri in {template["uriTemplate"] for template in TEMPLATES}:
+            _insist(wanted.argument.name, ["id"])
+            found = (yield from look_up(ListBeginning(wanted.argument.value, VALUES + 1))).conversations
+        case {"type": "ref/prompt", "name": str(name)}:
+            prompts = (yield from ask(ListPrompts())).value["prompts"]
+            meant = next((prompt for prompt in prompts if prompt["name"] == name), None)
+            if meant is None:
+                raise MethodError(jsonrpc.INVALID_PARAMS, f"no prompt {name!r}")
+            _insist(wanted.argument.name, [argument["name"] for argument in meant["arguments"]])
+            found = ()
+        case _:
+            raise MethodError(jsonrpc.INVALID_PARAMS, "only prompts and the templates of resources can be completed")
+    total = {"total": len(found)} if len(found) <= VALUES else {}
+    return {"completion": {"values": found[:VALUES], "hasMore": not total, **total}}
+
+
+def _insist(name: str, known: list[str]) -> None:
+    if name not in known:
+        raise MethodError(jsonrpc.INVALID_PARAMS, f"no argument {name!r}")

@@ -1,0 +1,97 @@
+"""`subscriptions/listen`: a request of the stateless revision that stays open, and tells what its client asked for.
+
+The acknowledgement comes first and says what is told; every notification names the request. It ends with
+`notifications/cancelled` of the client, or with the connection.
+"""
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from actors.vocabulary.errors import Cancelled, GreenroomError
+from actors.vocabulary.ids import Caller
+from transports import jsonrpc
+from transports.dialect import Action, Write
+from transports.dialects.kit.identifiers import named_by
+from transports.dialects.kit.readers import FULL, SinkReader
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.script import Script
+from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks
+from transports.dialects.mcp.listening_request import Listening
+from transports.dialects.mcp.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
+from transports.dialects.mcp.revisions import McpParams
+from transports.dialects.mcp.sinks import UpdateSink
+from transports.dialects.mcp.state import McpCall
+from transports.jsonrpc import JsonObject
+
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+
+class Wanted(McpParams):
+    """The kinds of notifications that a client asks for. Others are not told, and not acknowledged."""
+
+    tools_list_changed: bool = False
+    resources_list_changed: bool = False
+    resource_subscriptions: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()
+
+
+class Listen(McpParams):
+    notifications: Wanted = Field(default_factory=Wanted)
+
+
+def listen(call: McpCall, given: Listen) -> Script[None]:
+    state, wanted = call.state, given.notifications
+    if wanted.task_ids:
+        insist_on_tasks(call)
+    asked = {TOOLS_CHANGED: wanted.tools_list_changed, LIST_CHANGED: wanted.resources_list_changed}
+    listening = Listening(call.request, frozenset(method for method, wants in asked.items() if wants))
+    readers: list[SinkReader] = []
+    state.listening[call.request] = Listening(call.request, frozenset())  # tells nothing before it is acknowledged
+    try:
+        yield from _read(call, wanted.resource_subscriptions, listening, readers)
+        state.listening[call.request] = listening
+        if wanted.resources_list_changed:
+            follow_list(state)
+        yield (lambda caller: _acknowledged(listening, wanted, readers, caller),)  # which nobody answers
+    except Cancelled:
+        pass  # there is no answer to a request that was taken back
+    finally:
+        del state.listening[call.request]
+        for reader in readers:
+            state.readers.leave(reader)
+
+
+def _read(call: McpCall, uris: Iterable[str], listening: Listening, readers: list[SinkReader]) -> Script[None]:
+    """Attach a reader for each address that is one of ours."""
+    state = call.state
+    for uri in dict.fromkeys(uris):
+        meant = named_by(uri)
+        if meant is None:
+            continue
+        if state.readers.full:
+            raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
+        sink = UpdateSink(state, meant[0], {uri}, state.scripts.number(), listening.meta, told=False)
+        reader = state.readers.new(meant[0], sink)
+        try:
+            yield from state.readers.attach(reader, None)
+        except GreenroomError:
+            continue  # it is not there, so it is not acknowledged
+        readers.append(reader)
+
+
+def _acknowledged(listening: Listening, wanted: Wanted, readers: list[SinkReader], _: Caller) -> Action:
+    sinks = [reader.sink for reader in readers if isinstance(reader.sink, UpdateSink)]
+    for sink in sinks:
+        sink.told = True
+    told: JsonObject = {
+        name: True
+        for name, wants in (
+            ("toolsListChanged", wanted.tools_list_changed),
+            ("resourcesListChanged", wanted.resources_list_changed),
+        )
+        if wants
+    }
+    if sinks:
+        told["resourceSubscriptions"] = [uri for sink in sinks for uri in sink.uris]
+    return Write(jsonrpc.notification(ACKNOWLEDGED, {**listening.meta, "notifications": told}))

@@ -1,0 +1,35 @@
+"""Sealed texts: what a client keeps for us and gives back, unread and unchanged. Pure, standard library."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+
+from transports.jsonrpc import JsonObject, written
+
+
+def sealed(secret: bytes, content: JsonObject) -> str:
+    body = base64.urlsafe_b64encode(written(content).encode())
+    return f"{body.decode()}.{_mark(secret, body)}"
+
+
+def unsealed(secret: bytes, text: str) -> JsonObject | None:
+    """The content, or None if this secret has not sealed exactly this text."""
+    body, _, mark = text.partition(".")
+    if not hmac.compare_digest(_mark(secret, body.encode()).encode(), mark.encode()):
+        return None
+    try:
+        content = json.loads(base64.urlsafe_b64decode(body))
+    except (ValueError, binascii.Error):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def digest(*parts: object) -> str:
+    """The same for the same values, in whichever order a client writes the members of an object."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _mark(secret: bytes, body: bytes) -> str:
+    return hmac.new(secret, body, hashlib.sha256).hexdigest()

@@ -1,0 +1,45 @@
+"""The methods of the stateless revision, and what its results have that others have not."""
+
+from collections.abc import Mapping
+
+from actors.vocabulary.ids import RequestId
+from transports import jsonrpc
+from transports.dialects.kit.methods import Method, always, method
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.requests import Finish
+from transports.dialects.mcp import introduction, listening, methods, resources
+from transports.dialects.mcp.calls import extension_tasks as tasks
+from transports.dialects.mcp.introduction import DISCOVER
+from transports.dialects.mcp.state import McpCall
+from transports.jsonrpc import JsonObject
+
+
+def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
+    return introduction.discovered(call.state.version, call.state.options.tools)
+
+
+def finish(name: str, version: str, done: Finish) -> Finish:
+    """Return `done` for requests of this revision: with the members that its results need, and its own numbers."""
+
+    def end(request: RequestId, outcome: object) -> None:
+        if isinstance(outcome, dict):
+            outcome = introduction.completed(name, outcome, version)
+        elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
+            outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
+        done(request, outcome)
+
+    return end
+
+
+SHARED = (
+    *("tools/list", "tools/call", "prompts/list", "prompts/get", "completion/complete"),
+    *("resources/list", "resources/templates/list", "resources/read"),
+)
+METHODS: Mapping[str, Method[McpCall]] = {
+    DISCOVER: method(methods.NoParams, discover),
+    "tasks/get": method(tasks.NamedTask, tasks.get),
+    "tasks/update": method(tasks.UpdateTask, tasks.update),
+    "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
+    "subscriptions/listen": method(listening.Listen, listening.listen),
+    **{name: methods.METHODS[name] for name in SHARED},
+}
