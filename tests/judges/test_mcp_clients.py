@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from supervisor.daemon.single import DaemonLock
+from supervisor.paths import private_directory
 from tests.judges.agents.model import AgentModel, Step
 from tests.judges.agents.wires import Asked
 from tests.judges.clients.command_lines import COMMAND_LINES, CommandLine, ours
@@ -107,26 +109,46 @@ def test_a_client_goes_all_the_way(name: str, seconds: int, tmp_path: Path) -> N
 class NotedModel(AgentModel):
     """A model that says a word, and keeps what it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_first: Callable[[], None] = lambda: None) -> None:
         super().__init__()
         self.asked: list[Asked] = []
+        self._at_first = at_first
 
     def answer(self, asked: Asked) -> Step:
+        if not self.asked:
+            self._at_first()
         self.asked.append(asked)
         return Step(("done",))
 
 
+def codex_begins(base: Path, stage: Stage, model: NotedModel) -> Asked:
+    """Run `codex exec` where no daemon runs. Its first request to the model."""
+    codex = COMMAND_LINES["codex"]
+    codex.prepare(base, model.address, judged(base, stage.home.directory))
+    judge(codex.argv, base, codex.variables(base, model.address))
+    wait_until(Path(stage.home.paths.pid_file).exists, "no daemon was started")
+    stage.close()
+    return model.asked[0]
+
+
 @needs(*COMMAND_LINES["codex"].installed)
 @pytest.mark.parametrize("run", range(10))
-def test_codex_has_our_tools_in_its_first_request_though_no_daemon_runs(run: int, tmp_path: Path) -> None:  # noqa: ARG001  # it may not be luck
-    codex = COMMAND_LINES["codex"]
+def test_codex_has_our_tools_at_once_though_no_daemon_runs(run: int, tmp_path: Path) -> None:  # noqa: ARG001  # no luck
     with ModelServer() as inner, NotedModel() as model:
+        asked = codex_begins(tmp_path, Stage(tmp_path, inner), model)
+    assert sorted(ours(asked)) == sorted(LISTED)
+
+
+@needs(*COMMAND_LINES["codex"].installed)
+def test_codex_has_our_tools_at_once_though_no_daemon_can_come_up(tmp_path: Path) -> None:
+    with ModelServer() as inner:
         stage = Stage(tmp_path, inner)
-        codex.prepare(tmp_path, model.address, judged(tmp_path, stage.home.directory))
-        judge(codex.argv, tmp_path, codex.variables(tmp_path, model.address))
-        wait_until(Path(stage.home.paths.pid_file).exists, "no daemon was started")
-        stage.close()
-    assert sorted(ours(model.asked[0])) == sorted(LISTED)
+        paths = stage.home.paths
+        private_directory(paths.state)
+        starting = DaemonLock(paths.lock_file)
+        with NotedModel(starting.release) as model:
+            asked = codex_begins(tmp_path, stage, model)
+    assert sorted(ours(asked)) == sorted(LISTED)
 
 
 def _note(client: Client, report: dict[str, Any], seconds: int) -> None:
