@@ -5,7 +5,6 @@ Each run writes the client's row of docs/mcp-clients.md, if `make judges` asks f
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,7 +25,9 @@ from tests.support.bridge import wait_until
 from tests.support.model_server import ModelServer
 from transports.dialects.mcp.introduction import LISTED
 
+NAMED = "continue it with codex-reply"
 ITSELF, BY_MODEL = "its own dialog", "by `answer_approval`"
+DISMISSED = "dismissed, which declines; accepted by `answer_approval`"
 PAGE = ROOT / "docs" / "mcp-clients.md"
 SHORT, LONG = 7, 70  # seconds; the shorter is already longer than the shortest patience
 AT_ONCE_S = 3.0  # without a cancel, the grace of a client that is gone is five
@@ -57,7 +58,7 @@ def command_line(title: str, script: str, name: str, installed: tuple[Path, ...]
 
 
 def agent(program: CommandLine) -> Client:
-    asked = ITSELF if program.answers else BY_MODEL
+    asked = {0: BY_MODEL, 1: DISMISSED, 2: ITSELF}[len(program.answers)]
     return command_line(program.title, "agent", program.package, program.installed, asked)
 
 
@@ -72,6 +73,7 @@ CLIENTS = {
     ),
 }
 GOES_ON = {"langchain"}  # Python SDK 1 tells nobody that a task was cancelled
+UNNAMED = {"openai_agents"}  # of 2026-07-28, without a progress token: nothing tells its bridge the conversation
 
 
 def clients() -> list[Any]:
@@ -97,8 +99,10 @@ def test_a_client_goes_all_the_way(name: str, seconds: int, tmp_path: Path) -> N
         assert report["seen"], "the model does not see the conversation's id"
         assert (tmp_path / "accepted").exists()
         assert not (tmp_path / "declined").exists()
+        assert "over" in report["declined"], "a question that is declined ends no turn"
         assert "never" not in report["cancelled"]
-        assert "never" not in report["killed"]
+        assert "it can be asked again" in report["killed"]
+        assert (NAMED in report["killed"]) is (name not in UNNAMED)
         assert "again" in report["second"]
         assert (report["ended"] is None) is (name in GOES_ON)
         wait_until(lambda: not any(sleeping(one, tmp_path) for one in ("61", "62")), "a command was left behind")
@@ -155,21 +159,15 @@ def _note(client: Client, report: dict[str, Any], seconds: int) -> None:
     """Write the client's row of the table."""
     if not os.environ.get("JUDGES_WRITE"):
         return
-    killed = "names the conversation" if re.search("threadId|codex-reply", report["killed"]) else "an error"
-    cells = (
-        client.title,
-        client.version(),
-        "yes",
-        f"{seconds} s",
-        client.asked,
+    ended, killed = (
         _ended(report["ended"]),
-        killed,
-        "yes",
+        "names the conversation" if NAMED in report["killed"] else "says to ask again",
     )
-    lines = PAGE.read_text().splitlines()
-    kept = [line for line in lines if not line.startswith(f"| {client.title} |")]
-    last = max(number for number, line in enumerate(kept) if line.startswith("|"))
-    PAGE.write_text("\n".join([*kept[: last + 1], f"| {' | '.join(cells)} |", *kept[last + 1 :]]) + "\n")
+    cells = (client.title, client.version(), "yes", f"{seconds} s", client.asked, ended, killed, "yes")
+    head, rule, *rows = (line for line in PAGE.read_text().splitlines(keepends=True) if line.startswith("|"))
+    others = [row for row in rows if not row.startswith(f"| {client.title} |")]
+    written = sorted([*others, f"| {' | '.join(cells)} |\n"], key=str.casefold)
+    PAGE.write_text(PAGE.read_text().replace("".join((head, rule, *rows)), "".join((head, rule, *written))))
 
 
 def _ended(after_s: float | None) -> str:

@@ -47,7 +47,7 @@ class Agent:
         self._process: asyncio.subprocess.Process | None = None
         self._request: Request | None = None
         self._words: Sequence[str] = ()
-        self.answers: list[str] | None = [] if program.answers else None
+        self.answers: list[str] = []
         program.prepare(home, model.address, server)
 
     async def tools(self) -> list[str]:
@@ -114,9 +114,10 @@ class Agent:
 
 async def main() -> None:
     with LedModel() as model:
-        agent = Agent(COMMAND_LINES[sys.argv[4]], model, Path.cwd(), sys.argv[1])
+        program = COMMAND_LINES[sys.argv[4]]
+        agent = Agent(program, model, Path.cwd(), sys.argv[1])
         try:
-            told(await walk(agent.tools, agent.say, agent.answers, patient=True))
+            told(await walk(agent.tools, agent.say, agent.answers, can=program.answers, patient=True))
         finally:
             await agent.interrupt()
 

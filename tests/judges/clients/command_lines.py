@@ -92,6 +92,7 @@ COMMAND_LINES = {
             "ENABLE_TOOL_SEARCH": "false",  # so that its requests name all tools
         },
         _claude,
+        {"decline": ()},  # without a person it dismisses every question
     ),
     "codex": CommandLine(
         "Codex (`codex exec`)",

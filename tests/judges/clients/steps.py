@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -24,9 +24,14 @@ Say = Callable[[str, dict[str, object]], Awaitable[str]]  # calls a tool; what t
 
 
 async def walk(
-    tools: Callable[[], Awaitable[list[str]]], say: Say, answers: list[str] | None, *, patient: bool
+    tools: Callable[[], Awaitable[list[str]]],
+    say: Say,
+    answers: list[str],
+    *,
+    can: Collection[str] = ("accept", "decline"),
+    patient: bool,
 ) -> dict[str, object]:
-    """`answers` is where the client's own answers to questions are taken from; None: it can't be asked.
+    """`answers` is where the client's own answers to questions are taken from, of those that it `can` give.
 
     `patient`: a call may take as long as its turn.
     """
@@ -40,11 +45,11 @@ async def walk(
     report["long"], report["seen"] = first, (thread := id_in(first)) is not None
     for name, answer in (("accepted", "accept"), ("declined", "decline")):
         prompt = f'call shell ["touch","{name}"]; then; say over'
-        if answers is None:
-            await asked_and_answered(say, prompt, answer)
-        else:
+        if answer in can:
             answers.append(answer)
-            await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
+            report[name] = await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
+        else:
+            report[name] = await asked_and_answered(say, prompt, answer)
     call = await begun(say, "61")
     cancelled = time.monotonic()
     call.cancel()
@@ -57,7 +62,7 @@ async def walk(
     return report
 
 
-async def asked_and_answered(say: Say, prompt: str, answer: str) -> None:
+async def asked_and_answered(say: Say, prompt: str, answer: str) -> str:
     """Have the model answer the question that a wait returns with."""
     begun = await say("start_conversation", {"prompt": prompt, "approvalPolicy": "untrusted"})
     asked = await waited(say, begun)
@@ -65,7 +70,7 @@ async def asked_and_answered(say: Say, prompt: str, answer: str) -> None:
     assert found, asked
     decision = {"accept": "approved", "decline": "denied"}[answer]
     await say("answer_approval", {"approvalId": found[1], "decision": decision})
-    await waited(say, begun)
+    return await waited(say, begun)
 
 
 async def waited(say: Say, begun: str) -> str:
