@@ -28,6 +28,9 @@ def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
     shutil.copytree(ROOT / "greenroom", tmp_path / "greenroom")
+    table = Path("transports", "dialects", "mcp", "table.json")
+    (tmp_path / table).parent.mkdir(parents=True)
+    shutil.copy(ROOT / table, tmp_path / table)
     for name in WRITERS:
         file = docs / name
         file.write_text(file.read_text(encoding="utf-8").replace("-310", "-313") + "x", encoding="utf-8")

@@ -32,7 +32,8 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
     with stage.bridge(hello=False) as client:
         welcome = client.initialize()
         about = welcome["result"].pop("instructions").splitlines()
-        assert [line.split()[0] for line in about] == ["codex-reply", "list_conversations", "answer_approval"]
+        begins = ["codex-reply", "start_conversation", "list_conversations", "answer_approval"]
+        assert [line.split()[0] for line in about] == begins
         assert welcome == {
             "jsonrpc": "2.0",
             "id": 0,
@@ -40,8 +41,9 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
                 "capabilities": {
                     "tools": {"listChanged": True},
                     "resources": {"subscribe": True, "listChanged": True},
-                    "logging": {},
+                    "prompts": {},
                     "completions": {},
+                    "logging": {},
                 },
                 "protocolVersion": "2025-06-18",
                 "serverInfo": {"name": "codex-mcp-server", "title": "Greenroom", "version": VERSION},
@@ -55,7 +57,7 @@ def test_clients_that_try_the_next_era_first_are_told_at_once_and_fall_back(stag
     with stage.bridge(hello=False, protocol="2025-11-25") as client:
         client.ask("ping")  # the daemon is there
         error = client.answer(client.begin("server/discover", {}), limit_s=1.0)["error"]
-        assert error["code"] == -32601
+        assert error["code"] == -32602
         assert client.initialize()["result"]["protocolVersion"] == "2025-11-25"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.transports.dialects.mcp.json_schema import check, revision
-from tests.transports.dialects.mcp.peer import KNOWN, NOTIFICATIONS, OTHERWISE, REQUESTS, RESULTS
+from tests.transports.dialects.mcp.peer import KNOWN, NOTIFICATIONS, REQUESTS, kind_of
 
 Json = dict[str, Any]
 GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
@@ -234,8 +234,7 @@ class McpClient:
             kind = {**NOTIFICATIONS, **REQUESTS}.get(message["method"])
             check(message, known[kind if kind in known else general], root)
         elif "result" in message:
-            of_type = OTHERWISE.get(message["result"].get("resultType"))
-            kind = of_type or RESULTS.get(self._asked[message["id"]])
+            kind = kind_of(message["result"], self._asked[message["id"]], self.protocol)
             if kind is not None:
                 check(message["result"], known[kind], root)
         else:

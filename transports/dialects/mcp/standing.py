@@ -1,4 +1,4 @@
-"""How a task of the extension stands, from its conversation and its history. Nothing is kept for it."""
+"""The standing of a task of the extension, from its conversation and its history. Nothing is kept for it."""
 
 from msgspec import Struct
 

@@ -50,6 +50,13 @@ REQUESTS = {"elicitation/create": "ElicitRequest"}
 Json = dict[str, Any]
 
 
+def kind_of(result: Json, method: str, protocol: str) -> str | None:
+    """The name of a result in the schema; None if that has no word for it, as for tasks of the extension."""
+    stateless = protocol == "2026-07-28"
+    usual = None if stateless and method.startswith("tasks/") else RESULTS.get(method)
+    return OTHERWISE.get(result.get("resultType", ""), usual)
+
+
 @cache
 def schema_of(name: str) -> Schema:
     return revision(name)
@@ -217,9 +224,7 @@ class McpClient:
         elif "result" in message:
             method, params = self._asked[message["id"]]
             as_task = method == "tools/call" and "task" in params and protocol == "2025-11-25"
-            name = "CreateTaskResult" if as_task else OTHERWISE.get(message["result"].get("resultType"))
-            if name is None and not (protocol == "2026-07-28" and method.startswith("tasks/")):  # of an extension
-                name = RESULTS.get(method)
+            name = "CreateTaskResult" if as_task else kind_of(message["result"], method, protocol)
             if name is not None:
                 check(message["result"], known[name], root)
             if method == "tools/call" and name == "CallToolResult" and not message["result"].get("isError"):
