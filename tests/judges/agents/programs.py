@@ -67,13 +67,16 @@ def _codex(home: Path, address: str) -> None:
     _written(home / ".codex" / "config.toml", CODEX_CONFIG.format(address=address))
 
 
-def _opencode(home: Path, address: str) -> None:
+def opencode_config(address: str) -> dict[str, object]:
     limit = {"context": 100_000, "output": 8_000}
     model = {"name": "Fake", "limit": limit, "tool_call": True, "cost": {"input": 1, "output": 2}}
     options = {"baseURL": f"{address}/v1", "apiKey": "sk-fake"}
     fake = {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": options, "models": {"fake-model": model}}
-    config = {**OPENCODE_CONFIG, "provider": {"fake": fake}}
-    _written(home / ".config" / "opencode" / "opencode.json", json.dumps(config))
+    return {**OPENCODE_CONFIG, "provider": {"fake": fake}}
+
+
+def _opencode(home: Path, address: str) -> None:
+    _written(home / ".config" / "opencode" / "opencode.json", json.dumps(opencode_config(address)))
 
 
 def _gemini(home: Path, address: str) -> None:  # noqa: ARG001  # its address is a variable

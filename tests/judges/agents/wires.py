@@ -127,14 +127,23 @@ def _read_responses(body: Json) -> Asked:
         elif kind.endswith("_output"):
             put_out = item.get("output")
             said.append(Said(by_user=False, text=put_out if isinstance(put_out, str) else json.dumps(put_out)))
-    tools = frozenset(tool.get("name") or tool.get("type") for tool in body.get("tools") or [])
-    return Asked(said, tools, "format" in (body.get("text") or {}))
+    return Asked(said, frozenset(_named(body.get("tools") or [])), "format" in (body.get("text") or {}))
+
+
+def _named(tools: list[Json]) -> Iterator[str]:
+    """The names of tools, those in a namespace as `NAMESPACE.NAME`."""
+    for tool in tools:
+        name = tool.get("name") or tool["type"]
+        yield from (f"{name}.{one['name']}" for one in tool.get("tools") or ())
+        yield name
 
 
 def _item(step: "Step") -> Json:
     if step.tool:
-        call = {"call_id": _fresh("call"), "name": step.tool, "arguments": json.dumps(step.arguments)}
-        return {"type": "function_call", "id": _fresh("fc"), "status": "completed", **call}
+        namespace, _, name = step.tool.rpartition(".")
+        call = {"call_id": _fresh("call"), "name": name, "arguments": json.dumps(step.arguments)}
+        within = {"namespace": namespace} if namespace else {}
+        return {"type": "function_call", "id": _fresh("fc"), "status": "completed", **call, **within}
     content = [{"type": "output_text", "text": "".join(step.pieces), "annotations": []}]
     return {"type": "message", "id": _fresh("msg"), "role": "assistant", "status": "completed", "content": content}
 

@@ -27,7 +27,7 @@ async def main() -> None:
             result = await client.call_tool(name, arguments, raise_on_error=False)
             return " ".join(str(block.model_dump(exclude_none=True)) for block in result.content)
 
-        told(await walk(tools, say, answers))
+        told(await walk(tools, say, answers, patient=True))
 
 
 asyncio.run(main())

@@ -19,7 +19,7 @@ async def main() -> None:
         async def say(name: str, arguments: dict[str, object]) -> str:
             return str(await known[name].ainvoke(arguments))
 
-        told(await walk(tools, say, None))
+        told(await walk(tools, say, [], can=(), patient=False))
 
 
 asyncio.run(main())

@@ -23,7 +23,7 @@ async def main() -> None:
             context = RunContextWrapper(context=None)
             return str(await MCPUtil.invoke_mcp_tool(server, tool, context, json.dumps(arguments)))
 
-        told(await walk(tools, say, None))
+        told(await walk(tools, say, [], can=(), patient=False))
 
 
 asyncio.run(main())

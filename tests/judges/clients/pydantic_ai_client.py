@@ -26,7 +26,7 @@ async def main() -> None:
         async def say(name: str, arguments: dict[str, object]) -> str:
             return str(await toolset.direct_call_tool(name, arguments))
 
-        told(await walk(tools, say, answers))
+        told(await walk(tools, say, answers, patient=True))
 
 
 asyncio.run(main())

@@ -10,46 +10,59 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 FREE = {"approval-policy": "never", "sandbox": "danger-full-access"}
-PATIENCE_S = 2.0  # then a client gives a call up
-BEGUN_S = 1.0  # until the command of a call runs
+BEGUN_S = 30.0  # until the command of a call runs; some clients take eight seconds to start
+POLL_S = 0.1
+ENDED_S = 12.0  # until the command of a call that was given up is gone
 
 Say = Callable[[str, dict[str, object]], Awaitable[str]]  # calls a tool; what the model sees of the answer
 
 
-async def walk(tools: Callable[[], Awaitable[list[str]]], say: Say, answers: list[str] | None) -> dict[str, object]:
-    """`answers` is where the client's own answers to questions are taken from; None: it can't be asked."""
+async def walk(
+    tools: Callable[[], Awaitable[list[str]]],
+    say: Say,
+    answers: list[str],
+    *,
+    can: Collection[str] = ("accept", "decline"),
+    patient: bool,
+) -> dict[str, object]:
+    """`answers` is where the client's own answers to questions are taken from, of those that it `can` give.
+
+    `patient`: a call may take as long as its turn.
+    """
     seconds, pid_file = sys.argv[2], Path(sys.argv[3])
     report: dict[str, object] = {"listed": await tools()}
     sleeps = f'call shell ["sleep","{seconds}"]; then; say rested'
-    if answers is None:
-        first = await waited(say, await say("start_conversation", {"prompt": sleeps, **camel(FREE)}))
-    else:
+    if patient:
         first = await say("codex", {"prompt": sleeps, **FREE})
+    else:
+        first = await waited(say, await say("start_conversation", {"prompt": sleeps, **camel(FREE)}))
     report["long"], report["seen"] = first, (thread := id_in(first)) is not None
     for name, answer in (("accepted", "accept"), ("declined", "decline")):
         prompt = f'call shell ["touch","{name}"]; then; say over'
-        if answers is None:
-            await asked_and_answered(say, prompt, answer)
-        else:
+        if answer in can:
             answers.append(answer)
-            await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
-    sleeps = 'call shell ["sleep","61"]; then; say never'
-    report["cancelled"] = await gone(asyncio.wait_for(say("codex", {"prompt": sleeps, **FREE}), PATIENCE_S))
-    report["ended"] = await ends("61")
-    call = asyncio.ensure_future(gone(say("codex", {"prompt": sleeps.replace("61", "62"), **FREE})))
-    await asyncio.sleep(BEGUN_S)
+            report[name] = await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
+        else:
+            report[name] = await asked_and_answered(say, prompt, answer)
+    call = await begun(say, "61")
+    cancelled = time.monotonic()
+    call.cancel()
+    report["cancelled"] = await gone(call)
+    report["ended"] = await ended("61", cancelled)
+    call = await begun(say, "62")
     kill(pid_file)
-    report["killed"] = await call
+    report["killed"] = await gone(call)
     report["second"] = await say("codex-reply", {"threadId": thread, "prompt": "say again"})
     return report
 
 
-async def asked_and_answered(say: Say, prompt: str, answer: str) -> None:
+async def asked_and_answered(say: Say, prompt: str, answer: str) -> str:
     """Have the model answer the question that a wait returns with."""
     begun = await say("start_conversation", {"prompt": prompt, "approvalPolicy": "untrusted"})
     asked = await waited(say, begun)
@@ -57,7 +70,7 @@ async def asked_and_answered(say: Say, prompt: str, answer: str) -> None:
     assert found, asked
     decision = {"accept": "approved", "decline": "denied"}[answer]
     await say("answer_approval", {"approvalId": found[1], "decision": decision})
-    await waited(say, begun)
+    return await waited(say, begun)
 
 
 async def waited(say: Say, begun: str) -> str:
@@ -72,24 +85,36 @@ async def waited(say: Say, begun: str) -> str:
         after = int(found[1])
 
 
-async def ends(seconds: str) -> bool:
-    """Whether the sleeping command of a call that was given up is gone soon."""
-    for _ in range(40):
-        if not sleeping(seconds):
-            return True
-        await asyncio.sleep(0.1)
-    return False
+async def begun(say: Say, seconds: str) -> "asyncio.Future[str]":
+    """Call for a command that sleeps so long. The call, when the command runs."""
+    prompt = f'call shell ["sleep","{seconds}"]; then; say never'
+    call = asyncio.ensure_future(say("codex", {"prompt": prompt, **FREE}))
+    for _ in range(int(BEGUN_S / POLL_S)):
+        if call.done() or sleeping(seconds, Path.cwd()):
+            break
+        await asyncio.sleep(POLL_S)
+    return call
 
 
-def sleeping(seconds: str) -> bool:
-    return any(words(path) == f"sleep\0{seconds}\0".encode() for path in Path("/proc").glob("[0-9]*/cmdline"))
+async def ended(seconds: str, since: float) -> float | None:
+    """The time in seconds after which the command of a call that was given up is gone; None: it goes on."""
+    while (now := time.monotonic()) < since + ENDED_S:
+        if not sleeping(seconds, Path.cwd()):
+            return round(now - since, 1)
+        await asyncio.sleep(POLL_S)
+    return None
 
 
-def words(path: Path) -> bytes:
+def sleeping(seconds: str, where: Path) -> bool:
+    """Whether a command that sleeps so long runs in this directory."""
+    return any(_is(process, f"sleep\0{seconds}\0", where) for process in Path("/proc").glob("[0-9]*"))
+
+
+def _is(process: Path, command: str, where: Path) -> bool:
     try:
-        return path.read_bytes()
+        return (process / "cmdline").read_text() == command and (process / "cwd").readlink() == where
     except OSError:  # it has ended
-        return b""
+        return False
 
 
 def kill(pid_file: Path) -> None:

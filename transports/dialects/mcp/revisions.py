@@ -17,7 +17,8 @@ from transports.jsonrpc import JsonObject
 
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
 LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
-NAMELESS = "mcp"  # what the Python SDK calls a client that has given no name
+# Clients whose models see no links: the Python SDK's name of those that have given none, and OpenCode.
+WITHOUT_LINKS = frozenset({"mcp", "opencode"})
 LINKS_FROM = "2025-06-18"  # resource_link came with it
 WITH_BATCHES = "2025-03-26"
 

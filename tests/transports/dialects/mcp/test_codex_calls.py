@@ -58,9 +58,10 @@ def test_a_result_ends_with_a_link_to_its_conversation_where_the_revision_has_li
         assert result["content"][1:] == [link_to(conversation)] * links
 
 
-def test_a_client_without_a_name_reads_the_id_in_words_since_langchain_can_not_take_a_link() -> None:
+@pytest.mark.parametrize("name", ["mcp", "opencode"])
+def test_a_client_that_can_not_take_a_link_reads_the_id_in_words(name: str) -> None:
     daemon = Daemon()
-    client = McpClient(daemon, title="mcp")
+    client = McpClient(daemon, title=name)
     conversation = finished(daemon, client)
     _, words = client.answer(100)["result"]["content"]
     assert words["type"] == "text"

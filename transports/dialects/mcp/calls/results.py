@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import uri_of
-from transports.dialects.mcp.revisions import LINKS_FROM, NAMELESS, Introduction
+from transports.dialects.mcp.revisions import LINKS_FROM, WITHOUT_LINKS, Introduction
 from transports.jsonrpc import JsonObject
 
 
@@ -31,12 +31,12 @@ def linked(result: JsonObject, peer: Introduction) -> JsonObject:
     """The result with a link to its conversation, last: many clients show their model the contents alone.
 
     LangChain makes a file of a link, which OpenAI's API refuses, and the whole request with it. It goes by the name
-    of a client that has given none, so all of these get words instead.
+    of a client that has given none, so all of these get words instead; as does OpenCode, which drops links.
     """
     thread = result.get("structuredContent", {}).get("threadId")
     if thread is None or peer.revision < LINKS_FROM:
         return result
-    if peer.name == NAMELESS:
+    if peer.name in WITHOUT_LINKS:
         return {**result, "content": [*result["content"], *text(f"{uri_of(thread)}: {how_to_reply(thread)}")]}
     link = {
         "type": "resource_link",
