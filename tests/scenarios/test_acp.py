@@ -88,7 +88,7 @@ def test_two_editors_see_the_same_and_the_first_answer_wins(connect: Connect, wo
         assert one.answer(request)["result"] == {"stopReason": "end_turn"}
         other.update("agent_message_chunk")
         assert one.text() == other.text() == "thanks"
-        assert other.text("user_message_chunk").startswith("call shell")
+        assert other.text("user_message").startswith("call shell")
 
 
 def test_a_session_is_loaded_by_an_editor_that_was_not_there(connect: Connect, work: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_session_is_loaded_by_an_editor_that_was_not_there(connect: Connect, w
     with connect(name="reader") as reader:
         reader.result("session/load", sessionId=session, cwd=str(work), mcpServers=[])
         kinds = [one["sessionUpdate"] for one in reader.updates() if one["sessionUpdate"].endswith("_chunk")]
-        assert reader.text("user_message_chunk") == "say onereason deep thought; say two"
+        assert reader.text("user_message") == "say onereason deep thought; say two"
         assert reader.text() == "onetwo"
         assert kinds[0] == "user_message_chunk"
         assert reader.turn(session, "say three") == "three"
@@ -217,7 +217,7 @@ def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, wor
         assert (
             editor.turn(session, "think deep; then say hello; then plan A, B; then title Greetings") == "thoughthello"
         )
-        assert editor.text("agent_thought_chunk")
+        assert editor.text("agent_thought")
         assert [one["content"] for one in editor.updates("plan")[-1]["entries"]] == ["A", "B"]
         assert editor.updates("session_info_update")[-1]["title"] == "Greetings"
         assert editor.turn(session, "commands review, fix; then say done") == "done"

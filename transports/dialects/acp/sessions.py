@@ -82,7 +82,11 @@ def resume(call: AcpCall, given: p.OpenSession) -> Script[Opened | JsonObject]:
     """Go on with a session whose history the client has, or does not want; version 2 can ask for all of it here."""
     if given.replay_from is not None:
         return (yield from load(call, given))
-    return (yield from _go_on(call, given))
+    opened = yield from _go_on(call, given)
+    if not call.state.speaks.describes_first:
+        return opened
+    _describe_resumed(call.state, opened.session)
+    return replace(opened, described=False)
 
 
 def _go_on(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
@@ -143,9 +147,13 @@ def follow(state: AcpState, opened: Opened) -> None:
         if severity != "info" or state.can.notices:  # as a message it would pass for a part of the answer
             state.tell(session, Remark(severity, text, f"notice-{at}"))
     if opened.described:
-        for update in session.teller.calls.running():
-            state.tell(session, update)
-        describe(state, session)
+        _describe_resumed(state, session)
+
+
+def _describe_resumed(state: AcpState, session: Session) -> None:
+    """Tell what a client needs that has the history of a session, or wants none."""
+    state.tell(session, *session.teller.calls.running())
+    describe(state, session)
 
 
 def _read(state: AcpState, given: p.OpenSession, most: int) -> Script[tuple[Session, Sequence[Record]]]:
@@ -174,9 +182,7 @@ def _replay(state: AcpState, session: Session, records: Sequence[Record]) -> Non
         text = f"{left_out:,} earlier events of this conversation are not shown (greenroom.acp.load_bytes)"
         state.tell(session, Remark("info", text, "left-out"))
     for record in records:
-        for update in session.teller.take(record):
-            state.tell(session, update, record.seq)
-        session.seq = record.seq
+        state.tell(session, *session.teller.take(record), seq=record.seq)
 
 
 def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]:
@@ -200,6 +206,7 @@ def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Scr
     session.reader, session.seq, session.known = reader, after, after
     attached = yield from state.readers.attach(reader, max(0, after - back))
     session.teller.take_over(attached.summary)
+    session.runs = session.teller.turns
     return attached.summary
 
 

@@ -50,6 +50,7 @@ class Teller(Struct, eq=False):
     replays: bool = False
     turns: bool = False  # a turn runs
     failed: str | None = None  # what went wrong in it
+    waiting: set[str] = field(default_factory=set)  # approvals that hold its turn up, as the client was told
     settings: Settings | None = None
     agent_options: ev.AgentOptions | None = None
     commands: u.Commands | None = None
@@ -87,11 +88,11 @@ class Teller(Struct, eq=False):
         event: Event = json.loads(record.body)
         if record.type in ToldCalls.TOLD:
             yield from self.calls.take(record.type, event)
-            if record.type == "approval_resolved" and self.turns and not self.replays:
-                yield u.Working("running")
+            if record.type == "approval_resolved":
+                yield from self._resolved(str(event["approval_id"]))
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
-            yield from self._turn_ends(event)
+            yield from self._turn_ends(event, record)
         elif record.type in self.TOLD:
             yield from self.TOLD[record.type](self, event, record)
 
@@ -121,17 +122,24 @@ class Teller(Struct, eq=False):
 
     def _said(self, voice: u.Voice, item: str, text: str) -> Told:
         if text:
-            yield u.Said(voice, item, u.Text(text))
+            yield u.Said(voice, item, text)
+
+    def _ended(self, voice: u.Voice, item: str, whole: str, rest: str) -> Told:
+        """A text that is finished, of which the client has all but the rest."""
+        if rest and rest == whole:
+            yield u.Message(voice, item, (u.Text(whole),))
+        else:
+            yield from self._said(voice, item, rest)
 
     def _message(self, event: Event, _: Record) -> Told:
-        item = str(event["item_id"])
-        yield from self._said("agent", item, self.texts.rest(item, str(event["message"])))
+        item, whole = str(event["item_id"]), str(event["message"])
+        yield from self._ended("agent", item, whole, self.texts.rest(item, whole))
 
     def _reasoning(self, event: Event, _: Record) -> Told:
         """A finished part. The pieces before it were those of all parts, one behind the other."""
         item, text = str(event["item_id"]), str(event["text"])
         part, begin = self.finished.get(item, (0, 0))
-        yield from self._said("thought", _section(item, part), self.texts.rest(item, text, begin))
+        yield from self._ended("thought", _section(item, part), text, self.texts.rest(item, text, begin))
         self.finished[item] = part + 1, begin + len(text)
 
     def _section_begins(self, event: Event, _: Record) -> Told:
@@ -140,18 +148,16 @@ class Teller(Struct, eq=False):
         yield from ()
 
     def _raw_reasoning(self, event: Event, _: Record) -> Told:
-        name = _raw(str(event["item_id"]))
-        yield from self._said("thought", name, self.texts.rest(name, str(event["text"])))
+        name, whole = _raw(str(event["item_id"])), str(event["text"])
+        yield from self._ended("thought", name, whole, self.texts.rest(name, whole))
 
     def _user(self, event: Event, record: Record) -> Told:
         message = ev.UserMessage.model_validate(event)
         if message.kind is not ev.MessageKind.PLAIN:
             return
         if self.replays or self.echoes or message.by != self.label():
-            for item in message.items:
-                yield u.Said("user", message.input_id or message.item_id, _block(item))
-            if not message.items and message.message:
-                yield u.Said("user", message.input_id or message.item_id, u.Text(message.message))
+            said = message.items or ((TextItem(text=message.message),) if message.message else ())
+            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, said)))
         if not self.title:
             self.about = first_words(message.items)
             yield from self._named(record)
@@ -181,13 +187,16 @@ class Teller(Struct, eq=False):
         if not self.replays:
             yield u.Working("running")
 
-    def _turn_ends(self, event: Event) -> Told:
+    def _turn_ends(self, event: Event, record: Record) -> Told:
+        """The state, and when it was: version 1 has no other word that tells those who watch of the end."""
         self.turns = False
+        self.waiting.clear()
         if self.replays:
             return
         reason = STOP_REASONS.get(str(event.get("reason")), "error") if "reason" in event else "end_turn"
         failed = self.failed if reason == "error" or "reason" not in event else None
         yield u.Working("idle", "error" if failed is not None else reason, failed)
+        yield from self._named(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -195,6 +204,12 @@ class Teller(Struct, eq=False):
         """The call that a question is about, if the client has not heard of it."""
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
+
+    def _resolved(self, approval: str) -> Told:
+        waited = approval in self.waiting
+        self.waiting.discard(approval)
+        if waited and not self.waiting and self.turns and not self.replays:
+            yield u.Working("running")
 
     def _asked(self, event: Event, _: Record) -> Told:
         """The call of a question, which is put behind it; in a history, when the reader begins and it still waits."""

@@ -1,7 +1,7 @@
 """Updates, settings and questions as version 2 of ACP writes them, which is a draft. Pure.
 
-Calls are told by one kind of update, terminals are the agent's, and the state of a session is told where version 1
-answers a prompt.
+Calls are told by one kind of update, a message that is whole replaces what there is of it, terminals are the agent's,
+and the state of a session is told where version 1 answers a prompt.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,17 @@ from transports.dialects.acp import updates as u
 from transports.dialects.acp import v1
 from transports.jsonrpc import JsonObject
 
+VOICES = {"user": "user_message", "agent": "agent_message", "thought": "agent_thought"}
 PLAN = "plan"  # the name of the only plan that a session has
 
 
 def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
     match update:
+        case u.Message(voice, item, blocks):
+            content = [v1.block(one) for one in blocks]
+            return [{"sessionUpdate": VOICES[voice], "messageId": item, "content": content}]
+        case u.Remark(_, text, item) if not notices:
+            return written(u.Message("agent", item, (u.Text(text),)))
         case u.Tool():
             members = tool(update)
             changed = [{"sessionUpdate": "tool_call_update", **members}] if len(members) > 1 else []

@@ -35,6 +35,24 @@ def test_a_prompt_is_answered_after_the_words_of_its_turn() -> None:
     assert editor.updates("session_info_update")[0]["title"] == "hi"
 
 
+def test_every_update_of_a_turn_says_that_it_runs_and_those_of_its_end_do_not() -> None:
+    house = daemon()
+    editor, watcher = Editor(house), Editor(house, "c2")
+    session = editor.new()
+    watcher.result("session/resume", sessionId=session, cwd="/w")
+    watcher.forget()
+    editor.prompt(session)
+    one = ConversationId(session)
+    house.say(one, ev.ExecCommandBegin(call_id=CallId("c"), item_id=ITEM, command=("make",), cwd=Path("/w")))
+    house.settle()
+    assert set(watcher.runs()) == {True}
+    watcher.forget()
+    house.finish(one, "")
+    house.settle()
+    assert watcher.kinds() == ["tool_call_update", "session_info_update"]
+    assert watcher.runs() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
@@ -163,8 +181,8 @@ def test_the_words_of_others_and_their_turns_are_told() -> None:
     house.settle()
     assert other.answer(request)["result"] == {"stopReason": "end_turn"}
     assert one.text() == other.text() == "answer"
-    assert one.text("user_message_chunk") == "from another"
-    assert other.text("user_message_chunk") == ""
+    assert one.text("user_message") == "from another"
+    assert other.text("user_message") == ""
 
 
 def test_each_update_says_how_far_its_reader_has_come() -> None:
