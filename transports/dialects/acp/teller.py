@@ -259,9 +259,6 @@ class Teller(Struct, eq=False):
         if not self.replays and isinstance(used, int) and isinstance(size, int):
             yield u.Used(max(0, used), max(0, size), self.usd or None)
 
-    def _began_session(self, event: Event, record: Record) -> Told:
-        yield from self._remark(str(event.get("note") or ""), record)
-
     TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
         **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _asked),
         "session_configured": _configured,
@@ -277,7 +274,6 @@ class Teller(Struct, eq=False):
         "agent_commands": _knows,
         "settings_changed": _set,
         "agent_options": _offers,
-        "agent_session": _began_session,
         "error": _error,
         "task_started": _turn_begins,
         "stream_error": _warning,
@@ -324,6 +320,7 @@ LEFT_OUT: Mapping[str, str] = {
     "input_withdrawn": "its sender gets the answer to its prompt",
     "queue_resumed": "the turns that follow are told",
     "budget_reached": "an error with the same words follows",
+    "agent_session": "what there is to know about it is a `background_event` of its own",
     "calls_left": "a count for budgets",
     "model_requested": "a count for budgets",
     "model_reasoning": "the model's own",

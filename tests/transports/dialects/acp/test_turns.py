@@ -73,6 +73,18 @@ def test_a_turn_that_fails_is_an_error_with_its_words(outcome: ModelFailed, expe
     assert editor.order()[-1] == f"={request}"
 
 
+def test_what_there_is_to_know_of_an_agents_session_is_told_once() -> None:
+    house = daemon()
+    editor = Editor(house)
+    session = editor.new()
+    editor.prompt(session)
+    note = "claude was ended while it waited"
+    house.say(ConversationId(session), ev.BackgroundEvent(message=note))
+    house.say(ConversationId(session), ev.AgentSession(agent="claude", session="s", how="resumed", note=note))
+    house.settle()
+    assert editor.text().lower().count(note) == 1
+
+
 def test_a_budget_that_is_used_up_ends_a_prompt_after_a_message() -> None:
     house = daemon()
     editor = Editor(house)
