@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.stage import Stage
-from tests.scenarios.test_acp_restarts import ASK, BRIDGE, FREE, LOST, Here
+from tests.scenarios.test_acp_restarts import ASK, BRIDGE, FREE, Here
 from tests.support.acp_client import SECOND, AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
+from transports.dialects.acp.teller import LOST
 
 SLEEPS = 'call shell ["sh","-c","echo $$ > pid; exec sleep 300"]'
 

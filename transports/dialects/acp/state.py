@@ -1,6 +1,6 @@
 """The state of one client: its sessions, its open prompts, its questions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct, field
 
@@ -113,9 +113,13 @@ class AcpState(ReadingState):
             raise Overloaded(FULL)
         texts = ToldTexts(told or {})
         calls = ToldCalls(texts, screens=self.can.screens, continues=told is not None)
-        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes)
+        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
         session = self.sessions[conversation] = Session(conversation, teller)
         return session
+
+    def _hears_of(self, inputs: Collection[str]) -> bool:
+        """Whether a failed turn is the error of an open prompt, or of the state that version 2 tells."""
+        return not self.speaks.answers_at_the_end or any(one.input in inputs for one in self.prompts.values())
 
     def close(self, conversation: ConversationId, reason: str = "the session was closed") -> None:
         session = self.sessions.pop(conversation, None)

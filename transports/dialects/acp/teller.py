@@ -5,7 +5,7 @@ session are noted on the way.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import ClassVar, cast
 
 from msgspec import Struct, field
@@ -25,11 +25,13 @@ from transports.notices import NOTICES
 from transports.question import drawn
 
 STOP_REASONS = {
+    "completed": "end_turn",
     "interrupted": "cancelled",
     "replaced": "cancelled",
     "lost": "cancelled",
     "budget": "max_turn_requests",
 }
+LOST = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
 LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
 
 FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
@@ -38,7 +40,7 @@ Told = Iterator[u.Update]
 
 
 class Teller(Struct, eq=False):
-    """`label`: our client's name in histories.
+    """`label`: our client's name in histories. `hears`: of the failure of a turn that took these inputs, without us.
 
     `replays`: history is told, of which the end alone says what is.
     """
@@ -49,6 +51,8 @@ class Teller(Struct, eq=False):
     echoes: bool = False  # the client is told its own words, too
     replays: bool = False
     turns: bool = False  # a turn runs
+    hears: Callable[[Collection[str]], bool] = lambda _: False
+    inputs: set[str] = field(default_factory=set)  # that it has taken
     failed: str | None = None  # what went wrong in it
     waiting: set[str] = field(default_factory=set)  # approvals that hold its turn up, as the client was told
     settings: Settings | None = None
@@ -153,6 +157,8 @@ class Teller(Struct, eq=False):
 
     def _user(self, event: Event, record: Record) -> Told:
         message = ev.UserMessage.model_validate(event)
+        if message.input_id is not None:
+            self.inputs.add(message.input_id)
         if message.kind is not ev.MessageKind.PLAIN:
             return
         if self.replays or self.echoes or message.by != self.label():
@@ -172,9 +178,13 @@ class Teller(Struct, eq=False):
     def _warning(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "warning")
 
-    def _error(self, event: Event, record: Record) -> Told:
-        self.failed = str(event["message"])
+    def _gave_up(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "error")
+
+    def _error(self, event: Event, _: Record) -> Told:
+        """An error is the last event of a turn but one: the end says how it is told."""
+        self.failed = str(event["message"])
+        yield from ()
 
     def _plan(self, event: Event, _: Record) -> Told:
         steps = cast("list[dict[str, str]]", event["plan"])
@@ -184,6 +194,7 @@ class Teller(Struct, eq=False):
 
     def _turn_begins(self, _: Event, __: Record) -> Told:
         self.turns, self.failed = True, None
+        self.inputs.clear()
         if not self.replays:
             yield u.Working("running")
 
@@ -191,11 +202,15 @@ class Teller(Struct, eq=False):
         """The state, and when it was: version 1 has no other word that tells those who watch of the end."""
         self.turns = False
         self.waiting.clear()
+        how = str(event.get("reason") or ("failed" if self.failed else "completed"))
+        reason = STOP_REASONS.get(how, "error")
+        if how == "lost":
+            yield from self._remark(LOST, record, "warning")
+        elif self.failed and (self.replays or reason != "error" or not self.hears(self.inputs)):
+            yield from self._remark(self.failed, record, "error")
         if self.replays:
             return
-        reason = STOP_REASONS.get(str(event.get("reason")), "error") if "reason" in event else "end_turn"
-        failed = self.failed if reason == "error" or "reason" not in event else None
-        yield u.Working("idle", "error" if failed is not None else reason, failed)
+        yield u.Working("idle", reason, self.failed if reason == "error" else None)
         yield from self._named(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
@@ -278,7 +293,7 @@ class Teller(Struct, eq=False):
         "task_started": _turn_begins,
         "stream_error": _warning,
         "background_event": _warning,
-        "conversation_failed": _error,
+        "conversation_failed": _gave_up,
         "compacted": _notice,
         "queue_paused": _notice,
     }

@@ -73,6 +73,25 @@ def test_a_turn_that_fails_is_an_error_with_its_words(outcome: ModelFailed, expe
     assert editor.order()[-1] == f"={request}"
 
 
+def test_a_failure_is_told_once_as_the_error_of_its_prompt_or_as_a_message_to_others() -> None:
+    house = daemon()
+    editor, watcher = Editor(house), Editor(house, "c2")
+    session = editor.new()
+    watcher.result("session/resume", sessionId=session, cwd="/w")
+    request = editor.prompt(session)
+    later = watcher.prompt(session, _meta={"greenroom": {"ifBusy": "enqueue"}})
+    house.end(ConversationId(session), ModelFailed("no such model"))
+    house.settle()
+    assert editor.answer(request)["error"]["message"] == "no such model"
+    assert "such model" not in editor.text()
+    assert watcher.text().startswith("No such model")
+    assert watcher.text().count("such model") == 1
+    assert watcher.answers(later) == []
+    reader = Editor(house, "c3")
+    reader.result("session/load", sessionId=session, cwd="/w", mcpServers=[])
+    assert reader.text().startswith("No such model")
+
+
 def test_what_there_is_to_know_of_an_agents_session_is_told_once() -> None:
     house = daemon()
     editor = Editor(house)

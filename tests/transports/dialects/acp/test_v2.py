@@ -98,6 +98,7 @@ def test_a_turn_that_fails_is_a_state_with_the_error(house: Daemon) -> None:
     house.settle()
     last = states(editor)[-1]
     assert (last["stopReason"], last["error"]["message"]) == ("error", "no such model")
+    assert editor.text() == ""
 
 
 def test_a_question_needs_an_answer_and_has_a_title(house: Daemon) -> None:
