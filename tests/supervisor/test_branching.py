@@ -90,7 +90,7 @@ def test_a_point_inside_a_turn_is_refused(journal: SqliteJournal, at: int) -> No
 
 def test_a_fork_while_a_turn_runs_is_refused_with_what_to_do(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN[:-1])
-    with pytest.raises(WrongState, match="a turn runs in .*: wait for its end, or interrupt it, and fork then"):
+    with pytest.raises(WrongState, match=r"a turn runs in .*: wait for its end, or interrupt it, and fork then"):
         forked(journal, ONE, TWO, None, None)
 
 

@@ -4,6 +4,7 @@ Calls are told by one kind of update, a message that is whole replaces what ther
 and the state of a session is told where version 1 answers a prompt.
 """
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
@@ -107,7 +108,8 @@ def _screen(told: u.Tool) -> Iterator[JsonObject]:
         case u.ScreenBegan(cwd):
             yield {"sessionUpdate": "terminal_update", "terminalId": told.call, "command": told.title, "cwd": cwd}
         case u.ScreenWrote(text):
-            yield {"sessionUpdate": "terminal_output_chunk", "terminalId": told.call, "data": text}
+            data = b64encode(text.encode(errors="replace")).decode()
+            yield {"sessionUpdate": "terminal_output_chunk", "terminalId": told.call, "data": data}
         case u.ScreenEnded(exit_code):
             ended = {"exitCode": max(0, exit_code), "signal": None}
             yield {"sessionUpdate": "terminal_update", "terminalId": told.call, "exitStatus": ended}

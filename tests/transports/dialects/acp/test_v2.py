@@ -174,6 +174,7 @@ def test_output_is_shown_in_a_terminal_of_ours(house: Daemon) -> None:
     ):
         house.say(one, event)
         house.settle()
+    assert [one["data"] for one in editor.updates("terminal_output_chunk")] == ["b3V0Cg=="]
     kinds = [each for each in editor.kinds() if each.startswith(("terminal", "tool"))]
     assert kinds == [
         *("terminal_update", "tool_call_update", "terminal_output_chunk"),
