@@ -228,6 +228,20 @@ def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, wor
         assert [one["value"] for one in options["model"]["options"]] == ["small", "large"]
 
 
+def test_its_efforts_are_offered_in_its_own_words_and_set(scripted: Home, work: Path) -> None:
+    with editor_of(scripted) as editor:
+        session = editor.new(work)
+        editor.turn(session, "say hello")
+        given = {"sessionId": session, "configId": "thought_level", "value": "ultra"}
+        told = editor.result("session/set_config_option", **given)["configOptions"]
+        (level,) = [one for one in told if one["id"] == "thought_level"]
+        assert [one["value"] for one in level["options"]] == ["medium", "high", "ultra"]
+        assert level["currentValue"] == "ultra"
+        editor.turn(session, "say again")
+        assert level in editor.updates("config_option_update")[-1]["configOptions"]
+        assert "could not" not in editor.text()
+
+
 def test_its_questions_have_its_own_options_and_its_files_are_shown(scripted: Home, work: Path) -> None:
     with editor_of(scripted, SCREENS) as editor:
         session = editor.new(work)
