@@ -120,6 +120,51 @@ def test_settings_are_chosen_within_the_ceiling(connect: Connect, work: Path) ->
         assert "another" in {each["currentValue"] for each in told["configOptions"]}
 
 
+def test_more_directories_are_opened_as_far_as_the_person_allows(
+    own_stage: Stage, work: Path, tmp_path: Path
+) -> None:
+    more, other, closed = (tmp_path / name for name in ("more", "other", "closed"))
+    for one in (more, other, closed):
+        one.mkdir()
+    config = own_stage.home.directory / "config.toml"
+    config.write_text(f'{config.read_text()}\n[sandbox_workspace_write]\nwritable_roots = ["{more}", "{other}"]\n')
+    own_stage.home.launch()
+    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **ASK))) as editor:
+        session = editor.new(work, additionalDirectories=[str(more / "."), str(closed), str(tmp_path / "absent")])
+        warned = editor.text()
+        assert f"{closed} can be read, and not written: " in warned
+        assert f"{tmp_path}/absent can be read, and not written: " in warned
+        assert str(more) not in warned
+        given = {"sessionId": session, "cwd": str(work), "mcpServers": [], "additionalDirectories": [str(closed)]}
+        mark = editor.mark()
+        editor.result("session/load", **given)
+        assert f"{closed} can be read, and not written: " in editor.text(after=mark)
+        assert editor.error("session/new", cwd=str(work), additionalDirectories=["relative"])["code"] == -32602
+
+
+def test_a_directory_that_is_opened_is_written_in(own_stage: Stage, work: Path, tmp_path: Path) -> None:
+    more, later = tmp_path / "more", tmp_path / "later"
+    more.mkdir()
+    later.mkdir()
+    config = own_stage.home.directory / "config.toml"
+    without_tmp = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n"
+    config.write_text(f'{config.read_text()}\nmax_sandbox = "danger-full-access"\n{without_tmp}')
+    own_stage.home.launch()
+    confined = {"approval_policy": "never", "sandbox": "workspace-write"}
+    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **confined))) as editor:
+        session = editor.new(work, additionalDirectories=[str(more)])
+        assert editor.text() == ""
+        editor.turn(session, f'call shell ["touch","{more}/made"]; then; say done')
+        assert (more / "made").exists()
+        editor.turn(session, f'call shell ["touch","{later}/early"]; then; say done')
+        assert not (later / "early").exists()
+        given = {"sessionId": session, "cwd": str(work), "additionalDirectories": [str(later)]}
+        editor.result("session/resume", **given)
+        editor.turn(session, f'call shell ["touch","{later}/made","{more}/too"]; then; say done')
+        assert (later / "made").exists()
+        assert (more / "too").exists()
+
+
 def test_a_session_is_forked_and_deleted(connect: Connect, work: Path) -> None:
     with connect() as editor, connect(name="other") as other:
         session = editor.new(work)
