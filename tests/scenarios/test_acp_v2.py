@@ -71,6 +71,8 @@ def test_a_prompt_while_a_turn_runs_joins_it(free: Here) -> None:
     mark = told(free, f'call shell ["sh","-c","until test -e {free.work}/go; do sleep 0.05; done"]; then; say done')
     free.client.update("tool_call_update", after=mark, status="in_progress")
     second = free.client.prompt(free.session, "say hurried")
+    as_it_is = {"sessionId": free.session, "configId": "approval", "value": "never"}
+    free.client.result("session/set_config_option", **as_it_is)  # whose answer proves that the prompt was heard
     (free.work / "go").touch()
     assert "messageId" in free.client.answer(second)["result"]
     assert idle(free.client, mark)["stopReason"] == "end_turn"
