@@ -170,6 +170,7 @@ class Settings(TypedDict):
     overrides: dict[str, Any]  # Overrides of the config that were given at creation; no secrets.
     agent: str  # The agent that carries out turns; empty means Greenroom's own.
     agent_model: str  # The model that was named for an agent that is not Greenroom's own; empty: its own choice.
+    agent_effort: str  # The effort that was named for an agent that is not Greenroom's own, in its words; empty: none.
 
 
 class McpInvocation(TypedDict):

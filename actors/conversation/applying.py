@@ -12,7 +12,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import InputId, ItemId, TurnId
 from actors.vocabulary.items import text_of
 from actors.vocabulary.replacing import replace
-from actors.vocabulary.setting_changes import MODELS, fields_of
+from actors.vocabulary.setting_changes import OF_AN_AGENT, fields_of
 from actors.vocabulary.settings import AbortReason, Decision, Settings
 from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
 
@@ -161,7 +161,7 @@ def _resettled(facts: Facts, event: ev.SettingsChanged) -> TurnFacts | None:
     if turn is None or (turn.settings is None and not switched):
         return turn
     fields = fields_of(event.changed)
-    kept = {"agent", *MODELS} if switched else {"agent"}
+    kept = {"agent", *OF_AN_AGENT} if switched else {"agent"}
     return replace(turn, settings=(turn.settings or facts.settings).taking(event.settings, fields - kept))
 
 

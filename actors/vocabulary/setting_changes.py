@@ -30,7 +30,7 @@ READ: Mapping[str, Callable[[Settings], object]] = {
     "agent": lambda settings: settings.agent or OWN_AGENT,
     "provider": _of("provider"),
     "model": model_of,
-    "effort": _of("effort"),
+    "effort": lambda settings: settings.agent_effort or settings.effort,
     "summary": _of("summary"),
     "approval": _of("approval_policy"),
     "sandbox": lambda settings: settings.sandbox.mode,
@@ -43,7 +43,8 @@ READ: Mapping[str, Callable[[Settings], object]] = {
     "overrides": _of("overrides"),
 }
 FIELDS: Mapping[str, str] = {"approval": "approval_policy", **dict.fromkeys(INSIDE_SANDBOX, "sandbox")}
-MODELS = frozenset({"model", "agent_model"})  # fields of what people call the model
+OF_AN_AGENT = frozenset({"model", "agent_model", "agent_effort"})  # fields that mean nothing to another agent
+TWOFOLD = ("model", "effort")  # what people call so has a field of its own for agents of others
 
 
 def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
@@ -56,7 +57,7 @@ def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
 def fields_of(changed: Iterable[SettingChange]) -> frozenset[str]:
     """Return the fields of Settings that these changes are about."""
     named = frozenset(FIELDS.get(one.name, one.name) for one in changed)
-    return named | MODELS if "model" in named else named
+    return named | {f"agent_{name}" for name in named.intersection(TWOFOLD)}
 
 
 def _words(value: object) -> str:

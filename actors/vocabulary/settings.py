@@ -139,6 +139,10 @@ class Settings(BaseModel):
     agent_model: str = Field(
         "", description="The model that was named for an agent that is not Greenroom's own; empty: its own choice."
     )
+    agent_effort: str = Field(
+        "",
+        description="The effort that was named for an agent that is not Greenroom's own, in its words; empty: none.",
+    )
 
     def keeping(self, earlier: "Settings") -> "Settings":
         """These settings, with the directories that were known before as they were known."""

@@ -91,11 +91,11 @@ class _Altering:
         return setting != "model" or not self.settings.agent
 
     def take_agent(self, value: Value) -> None:
-        """Take the agent. Another one chooses its model itself, until somebody names one for it."""
+        """Take the agent. Another one chooses its model and its effort itself, until somebody names them for it."""
         name = str(value) if value is not None else self._config.agent or OWN_AGENT
         agent = agent_named(name, self._config)
-        same = agent == self.settings.agent
-        self._take(agent=agent, agent_model=self.settings.agent_model if same else "")
+        named = () if agent == self.settings.agent else ("agent_model", "agent_effort")
+        self._take(agent=agent, **dict.fromkeys(named, ""))
 
     def take_provider(self, value: Value) -> None:
         if value is None:
@@ -122,7 +122,13 @@ class _Altering:
         return self._config.model or default_model(self.settings.provider)
 
     def take_effort(self, value: Value) -> None:
-        self._take(effort=_one_of(ReasoningEffort, "effort", value) or self._config.model_reasoning_effort)
+        """Take the effort. An agent of others may know more of them than we do, and says so if it does not."""
+        named = str(value) if self.settings.agent and value is not None else ""
+        if named not in {"", *ReasoningEffort}:
+            self._take(agent_effort=named)
+            return
+        effort = _one_of(ReasoningEffort, "effort", value) or self._config.model_reasoning_effort
+        self._take(effort=effort, agent_effort=named)
 
     def take_summary(self, value: Value) -> None:
         self._take(summary=value or self._config.model_reasoning_summary)

@@ -64,6 +64,8 @@ def forked(
     copied = (replace(records[0], body=origin.model_dump_json().encode()), *records[1:])
     state = restore(fork, None, copied)
     if state.facts.turn is not None:
+        if at is None:
+            raise WrongState(f"a turn runs in {source}: wait for its end, or interrupt it, and fork then")
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
     added = _continued(copied, (*_as_new(state, name), *_settled(state, other)))
     return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)

@@ -61,9 +61,6 @@ def test_the_typescript_sdk_is_content(stage: AcpStage, tmp_path: Path) -> None:
 
 
 @needs(NODE, SDK)
-@pytest.mark.xfail(
-    reason="in version 2 nothing is told of a turn whose daemon was killed: no prompt is open, so nobody dials"
-)
 def test_the_typescript_sdk_is_content_with_version_2(tmp_path: Path) -> None:
     with ModelServer() as model:
         stage = AcpStage(tmp_path, model, "--v2")

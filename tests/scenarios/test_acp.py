@@ -11,6 +11,7 @@ from tests.supervisor.agent.acp.scripted import agent_table
 from tests.support.acp_client import AcpClient, Json, SocketLine
 from tests.support.bridge import wait_until
 from tests.support.home import Home
+from transports.dialects.acp.teller import LOST
 
 ASK: Json = {"approval_policy": "untrusted", "sandbox": "workspace-write"}
 FREE: Json = {"approval_policy": "never", "sandbox": "danger-full-access"}
@@ -88,7 +89,7 @@ def test_two_editors_see_the_same_and_the_first_answer_wins(connect: Connect, wo
         assert one.answer(request)["result"] == {"stopReason": "end_turn"}
         other.update("agent_message_chunk")
         assert one.text() == other.text() == "thanks"
-        assert other.text("user_message_chunk").startswith("call shell")
+        assert other.text("user_message").startswith("call shell")
 
 
 def test_a_session_is_loaded_by_an_editor_that_was_not_there(connect: Connect, work: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_session_is_loaded_by_an_editor_that_was_not_there(connect: Connect, w
     with connect(name="reader") as reader:
         reader.result("session/load", sessionId=session, cwd=str(work), mcpServers=[])
         kinds = [one["sessionUpdate"] for one in reader.updates() if one["sessionUpdate"].endswith("_chunk")]
-        assert reader.text("user_message_chunk") == "say onereason deep thought; say two"
+        assert reader.text("user_message") == "say onereason deep thought; say two"
         assert reader.text() == "onetwo"
         assert kinds[0] == "user_message_chunk"
         assert reader.turn(session, "say three") == "three"
@@ -117,6 +118,51 @@ def test_settings_are_chosen_within_the_ceiling(connect: Connect, work: Path) ->
         assert error["code"] == -32602
         told = one.result("session/set_config_option", sessionId=session, configId="model", value="another")
         assert "another" in {each["currentValue"] for each in told["configOptions"]}
+
+
+def test_more_directories_are_opened_as_far_as_the_person_allows(
+    own_stage: Stage, work: Path, tmp_path: Path
+) -> None:
+    more, other, closed = (tmp_path / name for name in ("more", "other", "closed"))
+    for one in (more, other, closed):
+        one.mkdir()
+    config = own_stage.home.directory / "config.toml"
+    config.write_text(f'{config.read_text()}\n[sandbox_workspace_write]\nwritable_roots = ["{more}", "{other}"]\n')
+    own_stage.home.launch()
+    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **ASK))) as editor:
+        session = editor.new(work, additionalDirectories=[str(more / "."), str(closed), str(tmp_path / "absent")])
+        warned = editor.text()
+        assert f"{closed} can be read, and not written: " in warned
+        assert f"{tmp_path}/absent can be read, and not written: " in warned
+        assert str(more) not in warned
+        given = {"sessionId": session, "cwd": str(work), "mcpServers": [], "additionalDirectories": [str(closed)]}
+        mark = editor.mark()
+        editor.result("session/load", **given)
+        assert f"{closed} can be read, and not written: " in editor.text(after=mark)
+        assert editor.error("session/new", cwd=str(work), additionalDirectories=["relative"])["code"] == -32602
+
+
+def test_a_directory_that_is_opened_is_written_in(own_stage: Stage, work: Path, tmp_path: Path) -> None:
+    more, later = tmp_path / "more", tmp_path / "later"
+    more.mkdir()
+    later.mkdir()
+    config = own_stage.home.directory / "config.toml"
+    without_tmp = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n"
+    config.write_text(f'{config.read_text()}\nmax_sandbox = "danger-full-access"\n{without_tmp}')
+    own_stage.home.launch()
+    confined = {"approval_policy": "never", "sandbox": "workspace-write"}
+    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **confined))) as editor:
+        session = editor.new(work, additionalDirectories=[str(more)])
+        assert editor.text() == ""
+        editor.turn(session, f'call shell ["touch","{more}/made"]; then; say done')
+        assert (more / "made").exists()
+        editor.turn(session, f'call shell ["touch","{later}/early"]; then; say done')
+        assert not (later / "early").exists()
+        given = {"sessionId": session, "cwd": str(work), "additionalDirectories": [str(later)]}
+        editor.result("session/resume", **given)
+        editor.turn(session, f'call shell ["touch","{later}/made","{more}/too"]; then; say done')
+        assert (later / "made").exists()
+        assert (more / "too").exists()
 
 
 def test_a_session_is_forked_and_deleted(connect: Connect, work: Path) -> None:
@@ -187,7 +233,7 @@ def test_a_prompt_whose_turn_was_lost_is_cancelled_behind_a_message(own_stage: S
         second.begin("_greenroom/attach", sessionId=session, after=place, shown={}, mcpServers=[])
         request = second.prompt(session, 'call shell ["sleep","300"]', key="b/1")
         assert second.answer(request)["result"] == {"stopReason": "cancelled"}
-        assert "daemon was stopped while the turn ran" in second.text()
+        assert LOST in second.text()
         assert [one["status"] for one in second.updates("tool_call_update")] == ["failed"]
         assert "method" not in second.lines[-1]
         assert len(own_stage.asked("sleep")) == 1
@@ -217,7 +263,7 @@ def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, wor
         assert (
             editor.turn(session, "think deep; then say hello; then plan A, B; then title Greetings") == "thoughthello"
         )
-        assert editor.text("agent_thought_chunk")
+        assert editor.text("agent_thought")
         assert [one["content"] for one in editor.updates("plan")[-1]["entries"]] == ["A", "B"]
         assert editor.updates("session_info_update")[-1]["title"] == "Greetings"
         assert editor.turn(session, "commands review, fix; then say done") == "done"
@@ -225,6 +271,20 @@ def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, wor
         options = {one["id"]: one for one in editor.updates("config_option_update")[-1]["configOptions"]}
         assert options["agent"]["currentValue"] == "scripted"
         assert [one["value"] for one in options["model"]["options"]] == ["small", "large"]
+
+
+def test_its_efforts_are_offered_in_its_own_words_and_set(scripted: Home, work: Path) -> None:
+    with editor_of(scripted) as editor:
+        session = editor.new(work)
+        editor.turn(session, "say hello")
+        given = {"sessionId": session, "configId": "thought_level", "value": "ultra"}
+        told = editor.result("session/set_config_option", **given)["configOptions"]
+        (level,) = [one for one in told if one["id"] == "thought_level"]
+        assert [one["value"] for one in level["options"]] == ["medium", "high", "ultra"]
+        assert level["currentValue"] == "ultra"
+        editor.turn(session, "say again")
+        assert level in editor.updates("config_option_update")[-1]["configOptions"]
+        assert "could not" not in editor.text()
 
 
 def test_its_questions_have_its_own_options_and_its_files_are_shown(scripted: Home, work: Path) -> None:

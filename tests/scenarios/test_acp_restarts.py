@@ -12,11 +12,11 @@ import pytest
 from tests.scenarios.stage import Stage
 from tests.support.acp_client import AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
+from transports.dialects.acp.teller import LOST
 
 BRIDGE = (sys.executable, "-m", "supervisor.cli.acp")
 ASK = ("--approval", "untrusted", "--sandbox", "workspace-write")
 FREE = ("--approval", "never", "--sandbox", "danger-full-access")
-LOST = "daemon was stopped while the turn ran"
 ASKED = 'call shell ["sh","-c","echo x >> {}"]; then; say {}'
 
 

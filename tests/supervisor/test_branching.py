@@ -88,6 +88,12 @@ def test_a_point_inside_a_turn_is_refused(journal: SqliteJournal, at: int) -> No
     assert len(forked(journal, ONE, TWO, 1, None).records) >= 1
 
 
+def test_a_fork_while_a_turn_runs_is_refused_with_what_to_do(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN[:-1])
+    with pytest.raises(WrongState, match=r"a turn runs in .*: wait for its end, or interrupt it, and fork then"):
+        forked(journal, ONE, TWO, None, None)
+
+
 def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journal: SqliteJournal) -> None:
     keep(journal, BORN)
     with pytest.raises(InvalidInput, match="is 1, before 2"):

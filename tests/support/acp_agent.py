@@ -234,7 +234,11 @@ class Agent:
         return {"modes": {"currentModeId": self.options["modes"] or "ask", "availableModes": modes}}
 
     def config_options(self) -> Any:
-        offered = {"mode": ("ask", "auto", "bypass"), "model": ("small", "large"), "effort": ("medium", "high")}
+        offered = {
+            "mode": ("ask", "auto", "bypass"),
+            "model": ("small", "large"),
+            "effort": ("medium", "high", "ultra"),
+        }
         categories = {"mode": "mode", "model": "model", "effort": "thought_level"}
         return [
             {

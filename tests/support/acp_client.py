@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from tests.support.acp_judge import judge
+from tests.support.acp_judge import judge, judge_second
 from transports.address import reached
 
 Json = dict[str, Any]
 PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
+SECOND = 2  # the draft of the next version
 END_S = 5.0  # a bridge leaves within a second
 
 
@@ -127,6 +128,8 @@ class AcpClient:
     def __enter__(self) -> Self:
         info = {"name": self._name, "version": "1"}
         asked: Json = {"protocolVersion": self._version, "clientCapabilities": self._can, "clientInfo": info}
+        if self._version == SECOND:
+            asked = {"protocolVersion": SECOND, "capabilities": self._can, "info": info}
         self.introduced = self.result("initialize", **asked)
         return self
 
@@ -250,8 +253,8 @@ class AcpClient:
         mine = [one["update"] for one in told if session in {"", one["sessionId"]}]
         return [one for one in mine if kind in {"", one["sessionUpdate"]}]
 
-    def text(self, kind: str = "agent_message_chunk", **more: Any) -> str:
-        return "".join(one["content"].get("text", "") for one in self.updates(kind, **more))
+    def text(self, kind: str = "agent_message", **more: Any) -> str:
+        return "".join(words_of(one, kind) for one in self.updates(**more))
 
     def place(self) -> int:
         """The last stored event that the updates so far tell of."""
@@ -278,10 +281,19 @@ class AcpClient:
         try:
             message = json.loads(line)
             if self._judged:
-                judge(message, self._methods.get(message.get("id")))
+                judges = judge_second if self._version == SECOND else judge
+                judges(message, self._methods.get(message.get("id")))
         except (ValueError, AssertionError, KeyError) as error:
             message = {"method": "unreadable"}
             self.faults.append(f"{error!r} in {line[:500]!r}")
         with self._changed:
             self.lines.append(message)
             self._changed.notify_all()
+
+
+def words_of(update: Json, kind: str) -> str:
+    """The words of an update, if it is a message of this kind, or a piece of one."""
+    if update["sessionUpdate"] not in {kind, f"{kind}_chunk"}:
+        return ""
+    said = update["content"]
+    return "".join(one.get("text", "") for one in (said if isinstance(said, list) else [said]))

@@ -36,6 +36,9 @@ class BoardReplay:
     def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
         return []
 
+    def unfinished(self) -> bool:
+        return False
+
     def keep(self, message: Message) -> Message | None:
         return message if message.get("method") in ("watch", "draft") else None
 

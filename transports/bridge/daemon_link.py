@@ -112,7 +112,7 @@ class DaemonLink:
         outcome = self._answer_here(message) if waiting.asks is not None else None
         if waiting.asks is None or outcome is None:
             self._add(waiting)
-            wanted = waiting.asks is not None or self._outstanding.lasting or (self._away and self.full)
+            wanted = waiting.asks is not None or self._outstanding.unfinished or (self._away and self.full)
         else:
             self.outbox += written(answer(waiting.asks, outcome))
             wanted = waiting.begins
@@ -338,7 +338,7 @@ class DaemonLink:
         told = self._outstanding.lost(LOST)
         self.outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
-        cut_off = self._outstanding.lasting and not self._address.left_in_order()
+        cut_off = self._outstanding.unfinished and not self._address.left_in_order()
         if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
             self._wanted_since = now
             self._dial(now)

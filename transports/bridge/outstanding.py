@@ -20,7 +20,7 @@ NUMBERED = b'{"jsonrpc":"2.0","id":'  # … and what has one
 HEAD_BYTES = 512  # of a line, in which its id stands
 OWN = "greenroom/replayed-"  # how ids of the bridge begin: the client may use its own ones again
 KEYED = b'{"greenroom":{"key":"%s/%d"},'  # in place of the first brace of a request that outlives its daemon
-DAEMONS = 10  # that may go down in a row without a word, before it is the fault of such a request
+DAEMONS = 10  # that may go down in a row without a word, before it is the fault of what they are started for
 TRIES = 3  # daemons that may go down over one handshake; a client that hears an error there gives the server up
 
 
@@ -67,9 +67,9 @@ class Outstanding:
         return self._handshaking is not None
 
     @property
-    def lasting(self) -> bool:
-        """True if requests are open that outlive a daemon."""
-        return bool(self._lasting)
+    def unfinished(self) -> bool:
+        """True if the client waits for what the next daemon can tell it, and daemons did not go down over it."""
+        return bool(self._lasting) or (self._silent <= DAEMONS and self._replay.unfinished())
 
     # --- lines ----------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
         # --- daemons come and go ---
 
+        def unfinished(self) -> bool:
+            """Return whether the client waits for an end that no open request stands for."""
+
         def explained(self, kept: Message, error: Message) -> Message:
             """The error that a lost request is answered with, and what there is to add to it."""
 

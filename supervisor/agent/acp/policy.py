@@ -93,8 +93,9 @@ def wishes(
         yield replace(_named(options, MODEL, settings.agent_model), must=True)  # another one may cost far more
     else:
         yield from _returning(options, MODEL, own)
-    if settings.effort is not ReasoningEffort.MEDIUM:
-        yield from (_chosen(one, settings.effort.value) for one in options if one.category == EFFORT)
+    effort = settings.agent_effort or settings.effort.value
+    if settings.agent_effort or settings.effort is not ReasoningEffort.MEDIUM:
+        yield from (_chosen(one, effort) for one in options if one.category == EFFORT)
     else:
         yield from _returning(options, EFFORT, own)
     for name, value in definition.config_options.items():

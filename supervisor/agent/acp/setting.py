@@ -102,7 +102,8 @@ class Setter:
 
 
 def _of(settings: Settings) -> tuple[object, ...]:
-    return settings.sandbox.mode, settings.approval_policy, settings.agent_model, settings.effort
+    named = settings.agent_model, settings.agent_effort, settings.effort
+    return settings.sandbox.mode, settings.approval_policy, *named
 
 
 def _value(option: AgentOption, value: str) -> Json:

@@ -33,8 +33,8 @@ def talk(daemon: FakeDaemon, client: Client) -> Talk:
     return talk
 
 
-def update(seq: int, **told: object) -> bytes:
-    meta = {"greenroom": {"instance": "i", "seq": seq}}
+def update(seq: int, *, running: bool = False, **told: object) -> bytes:
+    meta = {"greenroom": {"instance": "i", "seq": seq, **({"running": True} if running else {})}}
     return jsonrpc.notification("session/update", {"sessionId": "a", "update": told, "_meta": meta})
 
 
@@ -65,8 +65,12 @@ def test_a_prompt_stays_open_and_is_answered_by_the_next_daemon(
     daemon: FakeDaemon, client: Client, talk: Talk, tmp_path: Path
 ) -> None:
     said = prompt(client, talk, 2)
-    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "héllo"}, "messageId": "m"}
-    talk.say(update(5, **chunk))
+    chunk: Json = {
+        "sessionUpdate": "agent_message_chunk",
+        "content": {"type": "text", "text": "héllo"},
+        "messageId": "m",
+    }
+    talk.say(update(5, running=True, **chunk))
     assert client.message()["params"]["update"] == chunk
     with daemon.succeeded(tmp_path) as second:
         talk = second.accept()
@@ -123,6 +127,31 @@ def test_a_daemon_that_was_killed_is_replaced_at_once_while_a_prompt_is_open(
     crashed(tmp_path)
     daemon.vanish()
     assert "no daemon in this test" in client.message()["error"]["message"]
+
+
+def watched(client: Client, talk: Talk) -> None:
+    """Let a turn run that no request of the client stands for."""
+    talk.say(update(5, running=True, sessionUpdate="usage_update", used=1, size=2))
+    client.message()
+
+
+def test_a_daemon_that_was_killed_is_replaced_at_once_while_a_turn_is_watched(
+    daemon: FakeDaemon, client: Client, talk: Talk, tmp_path: Path
+) -> None:
+    watched(client, talk)
+    crashed(tmp_path)
+    daemon.vanish()
+    wait_until(lambda: "no daemon in this test" in client.log, "no daemon was started")
+
+
+def test_a_daemon_that_was_stopped_in_a_turn_that_is_watched_is_left_alone(
+    daemon: FakeDaemon, client: Client, talk: Talk
+) -> None:
+    watched(client, talk)
+    daemon.vanish()
+    wait_until(lambda: "went away" in client.log, "the bridge noticed nothing")
+    assert client.silent(0.3)
+    assert "no daemon in this test" not in client.log
 
 
 def test_a_daemon_that_was_stopped_is_left_alone_until_the_client_says_something(

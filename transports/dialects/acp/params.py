@@ -14,6 +14,7 @@ Params = TypeVar("Params", bound=BaseModel)
 
 SESSION_LENGTH = 200  # characters; ours have 36
 MOST_SERVERS = 64
+MOST_DIRECTORIES = 64
 
 
 def decoded(model: type[Params], value: object) -> Params:
@@ -45,6 +46,7 @@ def _listed(value: object) -> object:
 
 
 AbsolutePath = Annotated[str, AfterValidator(_absolute)]
+Directories = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed), Field(max_length=MOST_DIRECTORIES)]
 SessionId = Annotated[str, Field(max_length=SESSION_LENGTH)]
 Meta = Annotated[JsonObject, BeforeValidator(_object)]
 
@@ -114,7 +116,7 @@ Servers = Annotated[
 class NewSession(AcpParams):
     cwd: AbsolutePath
     mcp_servers: Servers = ()
-    additional_directories: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    additional_directories: Directories = ()
 
 
 class ReplayFrom(AcpParams):
@@ -128,6 +130,7 @@ class OpenSession(AcpParams):
     replay_from: ReplayFrom | None = None
     cwd: AbsolutePath | None = None
     mcp_servers: Servers = ()
+    additional_directories: Directories = ()
 
 
 class Attach(AcpParams):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CANCEL = "$/cancel_request"
 CANCELLED = NOTIFICATION + f'"{CANCEL}"'.encode()
 UPDATE = NOTIFICATION + b'"session/update","params":{"sessionId":"'
-CHUNKS = (b'"agent_message_chunk"', b'"agent_thought_chunk"')
+MESSAGES_OF_AGENTS = (b'"agent_message', b'"agent_thought')  # pieces and whole ones
 KIND_BYTES = 64  # from the beginning of an update, in which its kind stands
 META = b',"_meta":'  # the last of the params
 META_BYTES = 256
@@ -30,12 +30,16 @@ MESSAGES = 64  # of a session, whose shown length is kept: many more than can be
 
 
 class Place:
-    """A client's place in a session: the last event that it has seen, and what it has seen of each message."""
+    """A client's place in a session: the last event that it has seen, and what it has seen of each message.
 
-    __slots__ = ("after", "shown")
+    `running`: a turn runs, as far as it knows.
+    """
+
+    __slots__ = ("after", "running", "shown")
 
     def __init__(self) -> None:
         self.after = 0
+        self.running = False
         self.shown: dict[str, int] = {}
 
     def add(self, message: str, characters: int) -> None:
@@ -146,16 +150,25 @@ class AcpReplay:
         place = self._places.get(session.decode())
         if place is None:
             place = self._places[session.decode()] = Place()
-        after = _seq(_meta(line))
-        place.after = place.after if after is None else after
-        if any(kind in update[:KIND_BYTES] for kind in CHUNKS):
+        match _meta(line):
+            case {"greenroom": {"seq": int(seq), **more}}:
+                place.after, place.running = seq, more.get("running") is True
+            case _:
+                pass
+        if any(kind in update[:KIND_BYTES] for kind in MESSAGES_OF_AGENTS):
             match parsed(line):
                 case {"params": {"update": {"messageId": str(message), "content": {"text": str(text)}}}}:
+                    place.add(message, len(text))
+                case {"params": {"update": {"messageId": str(message), "content": [{"text": str(text)}]}}}:
                     place.add(message, len(text))
                 case _:
                     pass
 
     # --- daemons come and go --------------------------------------------------------------------------------------
+
+    def unfinished(self) -> bool:
+        """True if a turn runs whose end is to be told, whoever began it."""
+        return any(place.running for session, place in self._places.items() if session in self._open)
 
     def explained(self, _: Message, error: Message) -> Message:
         return error
@@ -183,11 +196,3 @@ def _meta(line: bytes) -> object:
             return found
     params = parsed(line).get("params")
     return params.get("_meta") if isinstance(params, dict) else None
-
-
-def _seq(meta: object) -> int | None:
-    match meta:
-        case {"greenroom": {"seq": int(seq)}}:
-            return seq
-        case _:
-            return None

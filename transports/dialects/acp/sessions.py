@@ -16,6 +16,7 @@ from actors.vocabulary.records import Head, ListQuery, Record
 from transports.dialect import Ask, Tell
 from transports.dialects.acp import params as p
 from transports.dialects.acp import v1
+from transports.dialects.acp.directories import open_directories, with_directories
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
 from transports.dialects.acp.state import AcpCall, AcpState, Session
@@ -45,17 +46,15 @@ class Opened(Struct, frozen=True):
 
 def new(call: AcpCall, given: p.NewSession) -> Script[Opened]:
     state = call.state
-    if given.additional_directories:
-        names = ", ".join(given.additional_directories)
-        state.log.say("warning", f"directories beside the working directory are not opened: {names}")
     made = yield from make_settings(state, given)
+    settings = yield from with_directories(call, made.settings, given.additional_directories)
     conversation = fresh_conversation()
     offers = yield from _offers(state)
     session = state.open(conversation)
     session.offers = offers
     try:
         _give(state, conversation, given.mcp_servers)
-        yield from begin(state, conversation, made.settings)
+        yield from begin(state, conversation, settings)
         yield from _attach(state, session, 0)
     except Cancelled:  # nobody knows its id, so nobody shall find it in lists
         state.close(conversation)
@@ -72,7 +71,8 @@ def load(call: AcpCall, given: p.OpenSession) -> Script[JsonObject]:
     state = call.state
     session, records = yield from _read(state, given, state.options.load_bytes)
     _replay(state, session, records)
-    yield from _opened(state, session, records)
+    yield from _opened(call, session, records, given)
+    _tell_notices(state, session)
     describe(state, session)
     session.opening = False
     return _settings(state, session)
@@ -82,14 +82,18 @@ def resume(call: AcpCall, given: p.OpenSession) -> Script[Opened | JsonObject]:
     """Go on with a session whose history the client has, or does not want; version 2 can ask for all of it here."""
     if given.replay_from is not None:
         return (yield from load(call, given))
-    return (yield from _go_on(call, given))
+    opened = yield from _go_on(call, given)
+    if not call.state.speaks.describes_first:
+        return opened
+    _describe_resumed(call.state, opened.session)
+    return replace(opened, described=False)
 
 
 def _go_on(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
     session, records = yield from _read(call.state, given, RESUME_BYTES)
     for record in records:
         deque(session.teller.take(record), maxlen=0)
-    yield from _opened(call.state, session, records)
+    yield from _opened(call, session, records, given)
     return Opened(_settings(call.state, session), session, described=True)
 
 
@@ -139,13 +143,21 @@ def follow(state: AcpState, opened: Opened) -> None:
     """Tell what comes behind the result of a request that opens a session."""
     session = opened.session
     session.opening = False
+    _tell_notices(state, session)
+    if opened.described:
+        _describe_resumed(state, session)
+
+
+def _tell_notices(state: AcpState, session: Session) -> None:
     for at, (severity, text) in enumerate(state.log.taken()):
         if severity != "info" or state.can.notices:  # as a message it would pass for a part of the answer
             state.tell(session, Remark(severity, text, f"notice-{at}"))
-    if opened.described:
-        for update in session.teller.calls.running():
-            state.tell(session, update)
-        describe(state, session)
+
+
+def _describe_resumed(state: AcpState, session: Session) -> None:
+    """Tell what a client needs that has the history of a session, or wants none."""
+    state.tell(session, *session.teller.calls.running())
+    describe(state, session)
 
 
 def _read(state: AcpState, given: p.OpenSession, most: int) -> Script[tuple[Session, Sequence[Record]]]:
@@ -159,10 +171,12 @@ def _read(state: AcpState, given: p.OpenSession, most: int) -> Script[tuple[Sess
     return session, records
 
 
-def _opened(state: AcpState, session: Session, records: Sequence[Record]) -> Script[None]:
+def _opened(call: AcpCall, session: Session, records: Sequence[Record], given: p.OpenSession) -> Script[None]:
+    state = call.state
     session.teller.replays, session.teller.calls.screens = False, state.can.screens
     try:
         yield from _attach(state, session, records[-1].seq if records else 0)
+        yield from open_directories(call, session, given.additional_directories)
     except GreenroomError:
         state.close(session.conversation)
         raise
@@ -174,9 +188,7 @@ def _replay(state: AcpState, session: Session, records: Sequence[Record]) -> Non
         text = f"{left_out:,} earlier events of this conversation are not shown (greenroom.acp.load_bytes)"
         state.tell(session, Remark("info", text, "left-out"))
     for record in records:
-        for update in session.teller.take(record):
-            state.tell(session, update, record.seq)
-        session.seq = record.seq
+        state.tell(session, *session.teller.take(record), seq=record.seq)
 
 
 def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]:
@@ -200,6 +212,7 @@ def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Scr
     session.reader, session.seq, session.known = reader, after, after
     attached = yield from state.readers.attach(reader, max(0, after - back))
     session.teller.take_over(attached.summary)
+    session.runs = session.teller.turns
     return attached.summary
 
 

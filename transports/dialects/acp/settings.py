@@ -140,17 +140,16 @@ def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> I
 
 
 def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[Option]:
-    efforts = [one.value for one in EFFORTS]
+    """Efforts that we know, or those that an agent of others offers, in its words."""
+    now, choices = settings.effort.value, {one.value: one.value.title() for one in EFFORTS}
     if settings.agent:
         offered = next((one for one in theirs.options if one.category == EFFORT), None) if theirs else None
-        values = {one.value for one in offered.choices} if offered else set()
-        efforts = [one for one in efforts if one in values]
-    if efforts:
-        now = settings.effort.value
-        choices = dict.fromkeys([*efforts, now] if now not in efforts else efforts)
-        yield Option(
-            "thought_level", "Thought", "thought_level", now, tuple(Choice(one, one.title()) for one in choices)
-        )
+        now = settings.agent_effort or (offered.value if offered else "")
+        choices = {one.value: one.name or one.value.title() for one in offered.choices} if offered else {}
+        choices = {**choices, now: choices.get(now, now)} if choices else {}
+    if choices:
+        named = tuple(Choice(*one) for one in choices.items())
+        yield Option("thought_level", "Thought", "thought_level", now, named)
 
 
 def _values(option: Option) -> str:

@@ -35,9 +35,7 @@ class SessionSink(Struct, eq=False):
             if record.seq <= session.known:
                 teller.changed = False
                 continue
-            for at, update in enumerate(updates, 1):  # it is there with its last update, and not before
-                state.tell(session, update, record.seq if at == len(updates) else session.seq)
-            session.seq = record.seq
+            state.tell(session, *updates, seq=record.seq)
             self._answer_taken(record)
             if teller.changed:
                 tell_settings(state, session)
@@ -79,11 +77,13 @@ class SessionSink(Struct, eq=False):
     def _put(self, request: ApprovalRequest) -> None:
         state, session = self.state, self.session
         questions, conversation = state.questions, session.conversation
+        session.teller.waiting.add(request.approval_id)
         ask = self._form(request)
         if ask is not None:
             method, params = ask
         elif permissions.needs_words(request):
-            return questions.cannot_ask(request, conversation, self._say)
+            questions.cannot_ask(request, conversation, self._say)
+            return state.tell(session, Working("requires_action"))
         else:
             for update in session.teller.asks(request):
                 state.tell(session, update)

@@ -1,6 +1,6 @@
 """The state of one client: its sessions, its open prompts, its questions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct, field
 
@@ -20,6 +20,7 @@ from transports.dialects.acp.versions import VERSIONS
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.reading import ReadingState
+from transports.jsonrpc import JsonObject
 
 TAKEN_BACK = -32800
 SAID_KEPT = 64  # what was said once is not said again, as long as we remember
@@ -42,8 +43,8 @@ class HeldAnswer(Struct, frozen=True):
 class Session(Struct, eq=False):
     """A conversation that the client has open. `opening`: a request that opens it is not answered yet.
 
-    `seq`: the last stored event that the client has. `known`: those up to here it had before; they are read for what
-    they leave open, and not told. `cancels`: cancellations that are under way.
+    `seq`: the last stored event that the client has. `runs`: a turn runs, as far as it knows. `known`: events up to
+    here are read for what they leave open, and not told. `cancels`: cancellations that are under way.
     """
 
     conversation: ConversationId
@@ -51,6 +52,7 @@ class Session(Struct, eq=False):
     reader: SinkReader | None = None
     opening: bool = True
     seq: int = 0
+    runs: bool = False
     known: int = 0
     cancels: int = 0
     resting: bool = False  # the output of its commands was told a moment ago
@@ -111,9 +113,13 @@ class AcpState(ReadingState):
             raise Overloaded(FULL)
         texts = ToldTexts(told or {})
         calls = ToldCalls(texts, screens=self.can.screens, continues=told is not None)
-        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes)
+        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
         session = self.sessions[conversation] = Session(conversation, teller)
         return session
+
+    def _hears_of(self, inputs: Collection[str]) -> bool:
+        """Whether a failed turn is the error of an open prompt, or of the state that version 2 tells."""
+        return not self.speaks.answers_at_the_end or any(one.input in inputs for one in self.prompts.values())
 
     def close(self, conversation: ConversationId, reason: str = "the session was closed") -> None:
         session = self.sessions.pop(conversation, None)
@@ -137,12 +143,21 @@ class AcpState(ReadingState):
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
-    def tell(self, session: Session, update: Update, seq: int | None = None) -> None:
-        """Tell an update. `seq`: the last stored event that the client has with it."""
-        at = {"instance": self.options.instance, "seq": session.seq if seq is None else seq}
-        for told in self.speaks.written(update, notices=self.can.notices):
-            params = {"sessionId": session.conversation, "update": told, "_meta": {"greenroom": at}}
-            self.do(Write(jsonrpc.notification("session/update", params)))
+    def tell(self, session: Session, *updates: Update, seq: int | None = None) -> None:
+        """Tell updates. `seq`: the stored event that the client has with the last of them, and not before."""
+        told = [one for update in updates for one in self.speaks.written(update, notices=self.can.notices)]
+        for update in told[:-1]:
+            self._update(session, update)
+        if seq is not None:
+            session.seq, session.runs = seq, session.teller.turns
+        for update in told[-1:]:
+            self._update(session, update)
+
+    def _update(self, session: Session, told: JsonObject) -> None:
+        running = {"running": True} if session.runs else {}
+        at = {"instance": self.options.instance, "seq": session.seq, **running}
+        params = {"sessionId": session.conversation, "update": told, "_meta": {"greenroom": at}}
+        self.do(Write(jsonrpc.notification("session/update", params)))
 
     def hold(self, conversation: ConversationId, answer: HeldAnswer) -> None:
         """Write an answer when the client has the events that precede it."""

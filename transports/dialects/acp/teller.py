@@ -5,7 +5,7 @@ session are noted on the way.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import ClassVar, cast
 
 from msgspec import Struct, field
@@ -25,11 +25,13 @@ from transports.notices import NOTICES
 from transports.question import drawn
 
 STOP_REASONS = {
+    "completed": "end_turn",
     "interrupted": "cancelled",
     "replaced": "cancelled",
     "lost": "cancelled",
     "budget": "max_turn_requests",
 }
+LOST = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
 LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
 
 FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
@@ -38,7 +40,7 @@ Told = Iterator[u.Update]
 
 
 class Teller(Struct, eq=False):
-    """`label`: our client's name in histories.
+    """`label`: our client's name in histories. `hears`: of the failure of a turn that took these inputs, without us.
 
     `replays`: history is told, of which the end alone says what is.
     """
@@ -49,7 +51,10 @@ class Teller(Struct, eq=False):
     echoes: bool = False  # the client is told its own words, too
     replays: bool = False
     turns: bool = False  # a turn runs
+    hears: Callable[[Collection[str]], bool] = lambda _: False
+    inputs: set[str] = field(default_factory=set)  # that it has taken
     failed: str | None = None  # what went wrong in it
+    waiting: set[str] = field(default_factory=set)  # approvals that hold its turn up, as the client was told
     settings: Settings | None = None
     agent_options: ev.AgentOptions | None = None
     commands: u.Commands | None = None
@@ -87,11 +92,11 @@ class Teller(Struct, eq=False):
         event: Event = json.loads(record.body)
         if record.type in ToldCalls.TOLD:
             yield from self.calls.take(record.type, event)
-            if record.type == "approval_resolved" and self.turns and not self.replays:
-                yield u.Working("running")
+            if record.type == "approval_resolved":
+                yield from self._resolved(str(event["approval_id"]))
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
-            yield from self._turn_ends(event)
+            yield from self._turn_ends(event, record)
         elif record.type in self.TOLD:
             yield from self.TOLD[record.type](self, event, record)
 
@@ -121,17 +126,24 @@ class Teller(Struct, eq=False):
 
     def _said(self, voice: u.Voice, item: str, text: str) -> Told:
         if text:
-            yield u.Said(voice, item, u.Text(text))
+            yield u.Said(voice, item, text)
+
+    def _ended(self, voice: u.Voice, item: str, whole: str, rest: str) -> Told:
+        """A text that is finished, of which the client has all but the rest."""
+        if rest and rest == whole:
+            yield u.Message(voice, item, (u.Text(whole),))
+        else:
+            yield from self._said(voice, item, rest)
 
     def _message(self, event: Event, _: Record) -> Told:
-        item = str(event["item_id"])
-        yield from self._said("agent", item, self.texts.rest(item, str(event["message"])))
+        item, whole = str(event["item_id"]), str(event["message"])
+        yield from self._ended("agent", item, whole, self.texts.rest(item, whole))
 
     def _reasoning(self, event: Event, _: Record) -> Told:
         """A finished part. The pieces before it were those of all parts, one behind the other."""
         item, text = str(event["item_id"]), str(event["text"])
         part, begin = self.finished.get(item, (0, 0))
-        yield from self._said("thought", _section(item, part), self.texts.rest(item, text, begin))
+        yield from self._ended("thought", _section(item, part), text, self.texts.rest(item, text, begin))
         self.finished[item] = part + 1, begin + len(text)
 
     def _section_begins(self, event: Event, _: Record) -> Told:
@@ -140,18 +152,18 @@ class Teller(Struct, eq=False):
         yield from ()
 
     def _raw_reasoning(self, event: Event, _: Record) -> Told:
-        name = _raw(str(event["item_id"]))
-        yield from self._said("thought", name, self.texts.rest(name, str(event["text"])))
+        name, whole = _raw(str(event["item_id"])), str(event["text"])
+        yield from self._ended("thought", name, whole, self.texts.rest(name, whole))
 
     def _user(self, event: Event, record: Record) -> Told:
         message = ev.UserMessage.model_validate(event)
+        if message.input_id is not None:
+            self.inputs.add(message.input_id)
         if message.kind is not ev.MessageKind.PLAIN:
             return
         if self.replays or self.echoes or message.by != self.label():
-            for item in message.items:
-                yield u.Said("user", message.input_id or message.item_id, _block(item))
-            if not message.items and message.message:
-                yield u.Said("user", message.input_id or message.item_id, u.Text(message.message))
+            said = message.items or ((TextItem(text=message.message),) if message.message else ())
+            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, said)))
         if not self.title:
             self.about = first_words(message.items)
             yield from self._named(record)
@@ -166,9 +178,13 @@ class Teller(Struct, eq=False):
     def _warning(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "warning")
 
-    def _error(self, event: Event, record: Record) -> Told:
-        self.failed = str(event["message"])
+    def _gave_up(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "error")
+
+    def _error(self, event: Event, _: Record) -> Told:
+        """An error is the last event of a turn but one: the end says how it is told."""
+        self.failed = str(event["message"])
+        yield from ()
 
     def _plan(self, event: Event, _: Record) -> Told:
         steps = cast("list[dict[str, str]]", event["plan"])
@@ -178,16 +194,24 @@ class Teller(Struct, eq=False):
 
     def _turn_begins(self, _: Event, __: Record) -> Told:
         self.turns, self.failed = True, None
+        self.inputs.clear()
         if not self.replays:
             yield u.Working("running")
 
-    def _turn_ends(self, event: Event) -> Told:
+    def _turn_ends(self, event: Event, record: Record) -> Told:
+        """The state, and when it was: version 1 has no other word that tells those who watch of the end."""
         self.turns = False
+        self.waiting.clear()
+        how = str(event.get("reason") or ("failed" if self.failed else "completed"))
+        reason = STOP_REASONS.get(how, "error")
+        if how == "lost":
+            yield from self._remark(LOST, record, "warning")
+        elif self.failed and (self.replays or reason != "error" or not self.hears(self.inputs)):
+            yield from self._remark(self.failed, record, "error")
         if self.replays:
             return
-        reason = STOP_REASONS.get(str(event.get("reason")), "error") if "reason" in event else "end_turn"
-        failed = self.failed if reason == "error" or "reason" not in event else None
-        yield u.Working("idle", "error" if failed is not None else reason, failed)
+        yield u.Working("idle", reason, self.failed if reason == "error" else None)
+        yield from self._named(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -195,6 +219,12 @@ class Teller(Struct, eq=False):
         """The call that a question is about, if the client has not heard of it."""
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
+
+    def _resolved(self, approval: str) -> Told:
+        waited = approval in self.waiting
+        self.waiting.discard(approval)
+        if waited and not self.waiting and self.turns and not self.replays:
+            yield u.Working("running")
 
     def _asked(self, event: Event, _: Record) -> Told:
         """The call of a question, which is put behind it; in a history, when the reader begins and it still waits."""
@@ -244,9 +274,6 @@ class Teller(Struct, eq=False):
         if not self.replays and isinstance(used, int) and isinstance(size, int):
             yield u.Used(max(0, used), max(0, size), self.usd or None)
 
-    def _began_session(self, event: Event, record: Record) -> Told:
-        yield from self._remark(str(event.get("note") or ""), record)
-
     TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
         **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _asked),
         "session_configured": _configured,
@@ -262,12 +289,11 @@ class Teller(Struct, eq=False):
         "agent_commands": _knows,
         "settings_changed": _set,
         "agent_options": _offers,
-        "agent_session": _began_session,
         "error": _error,
         "task_started": _turn_begins,
         "stream_error": _warning,
         "background_event": _warning,
-        "conversation_failed": _error,
+        "conversation_failed": _gave_up,
         "compacted": _notice,
         "queue_paused": _notice,
     }
@@ -309,6 +335,7 @@ LEFT_OUT: Mapping[str, str] = {
     "input_withdrawn": "its sender gets the answer to its prompt",
     "queue_resumed": "the turns that follow are told",
     "budget_reached": "an error with the same words follows",
+    "agent_session": "what there is to know about it is a `background_event` of its own",
     "calls_left": "a count for budgets",
     "model_requested": "a count for budgets",
     "model_reasoning": "the model's own",

@@ -70,9 +70,19 @@ ScreenNews = ScreenBegan | ScreenWrote | ScreenEnded
 
 
 class Said(Struct, frozen=True):
+    """A piece of a message."""
+
     voice: Voice
     item: str
-    block: Block
+    text: str
+
+
+class Message(Struct, frozen=True):
+    """A whole message, of which the client has nothing yet."""
+
+    voice: Voice
+    item: str
+    blocks: tuple[Block, ...]
 
 
 class Remark(Struct, frozen=True):
@@ -166,4 +176,4 @@ class Working(Struct, frozen=True):
     failed: str | None = None
 
 
-Update = Said | Remark | Tool | Plan | Used | Named | Commands | Options | Mode | Working
+Update = Said | Message | Remark | Tool | Plan | Used | Named | Commands | Options | Mode | Working

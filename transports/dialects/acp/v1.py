@@ -13,12 +13,14 @@ VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought
 def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
     """Write an update, which may take several or none. `notices`: the client shows notices; others get a message."""
     match update:
-        case u.Said(voice, item, said):
-            return [{"sessionUpdate": VOICES[voice], "content": block(said), "messageId": item}]
+        case u.Said(voice, item, text):
+            return [_chunk(voice, item, u.Text(text))]
+        case u.Message(voice, item, blocks):
+            return [_chunk(voice, item, one) for one in blocks]
         case u.Remark(severity, text, item):
             if notices:
                 return [{"sessionUpdate": "notice", "severity": severity, "title": text}]
-            return [{"sessionUpdate": VOICES["agent"], "content": block(u.Text(text)), "messageId": item}]
+            return [_chunk("agent", item, u.Text(text))]
         case u.Tool():
             kind = "tool_call" if update.first else "tool_call_update"
             return [{"sessionUpdate": kind, **tool(update)}]
@@ -41,6 +43,10 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
             return []
         case _:
             assert_never(update)
+
+
+def _chunk(voice: u.Voice, item: str, said: u.Block) -> JsonObject:
+    return {"sessionUpdate": VOICES[voice], "content": block(said), "messageId": item}
 
 
 def tool(told: u.Tool) -> JsonObject:

@@ -1,9 +1,10 @@
 """Updates, settings and questions as version 2 of ACP writes them, which is a draft. Pure.
 
-Calls are told by one kind of update, terminals are the agent's, and the state of a session is told where version 1
-answers a prompt.
+Calls are told by one kind of update, a message that is whole replaces what there is of it, terminals are the agent's,
+and the state of a session is told where version 1 answers a prompt.
 """
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
@@ -12,11 +13,17 @@ from transports.dialects.acp import updates as u
 from transports.dialects.acp import v1
 from transports.jsonrpc import JsonObject
 
+VOICES = {"user": "user_message", "agent": "agent_message", "thought": "agent_thought"}
 PLAN = "plan"  # the name of the only plan that a session has
 
 
 def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
     match update:
+        case u.Message(voice, item, blocks):
+            content = [v1.block(one) for one in blocks]
+            return [{"sessionUpdate": VOICES[voice], "messageId": item, "content": content}]
+        case u.Remark(_, text, item) if not notices:
+            return written(u.Message("agent", item, (u.Text(text),)))
         case u.Tool():
             members = tool(update)
             changed = [{"sessionUpdate": "tool_call_update", **members}] if len(members) > 1 else []
@@ -101,7 +108,8 @@ def _screen(told: u.Tool) -> Iterator[JsonObject]:
         case u.ScreenBegan(cwd):
             yield {"sessionUpdate": "terminal_update", "terminalId": told.call, "command": told.title, "cwd": cwd}
         case u.ScreenWrote(text):
-            yield {"sessionUpdate": "terminal_output_chunk", "terminalId": told.call, "data": text}
+            data = b64encode(text.encode(errors="replace")).decode()
+            yield {"sessionUpdate": "terminal_output_chunk", "terminalId": told.call, "data": data}
         case u.ScreenEnded(exit_code):
             ended = {"exitCode": max(0, exit_code), "signal": None}
             yield {"sessionUpdate": "terminal_update", "terminalId": told.call, "exitStatus": ended}

@@ -19,9 +19,18 @@ class Version(Struct, frozen=True):
     permission: Callable[[str, Tool, list[JsonObject]], JsonObject]
     answers_at_the_end: bool = True  # a prompt; else when its message has its place in the session
     echoes: bool = False  # the client's own words
+    describes_first: bool = False  # the state of a session that is resumed stands before the answer
 
 
 VERSIONS: Mapping[int, Version] = {
     FIRST: Version(v1.written, v1.settings, v1.config_options, v1.permission),
-    SECOND: Version(v2.written, v2.settings, v2.config_options, v2.permission, answers_at_the_end=False, echoes=True),
+    SECOND: Version(
+        v2.written,
+        v2.settings,
+        v2.config_options,
+        v2.permission,
+        answers_at_the_end=False,
+        echoes=True,
+        describes_first=True,
+    ),
 }

@@ -66,6 +66,9 @@ class McpReplay:
     def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
         return []
 
+    def unfinished(self) -> bool:
+        return False
+
     def keep(self, message: Message) -> Message | None:
         match message:
             case {"method": "tools/call", "params": {"name": str(name), "arguments": dict(arguments)}} if (

@@ -107,6 +107,13 @@ def test_the_model_and_the_effort_that_a_person_chose_are_set_where_they_are_off
     assert list(wishes(agent(), settings(), offered)) == []
 
 
+def test_an_effort_that_only_the_agent_knows_is_set_and_so_is_a_medium_one_that_was_named() -> None:
+    offered = [option("high", "medium", "high", "ultra", category="thought_level", name="effort")]
+    for named in ("ultra", "medium"):
+        (wish,) = wishes(agent(), settings(agent_effort=named), offered, {"effort": "high"})
+        assert (wish.option.id, wish.value) == ("effort", named)
+
+
 def test_what_is_not_offered_is_named_with_what_is() -> None:
     offered = [option("small", "small", "large", category="model")]
     (huge,) = wishes(agent(), settings(agent_model="huge"), offered)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from actors.vocabulary.ids import RequestId
+from tests.support.acp_client import words_of
 from tests.support.acp_judge import judge
 from tests.transports.dialects.mcp.daemon import Daemon
 from transports import requests as ask
@@ -131,12 +132,17 @@ class Editor:
     def kinds(self) -> list[str]:
         return [str(one["sessionUpdate"]) for one in self.updates()]
 
-    def text(self, kind: str = "agent_message_chunk") -> str:
-        return "".join(one["content"]["text"] for one in self.updates(kind))
+    def text(self, kind: str = "agent_message") -> str:
+        return "".join(words_of(one, kind) for one in self.updates())
 
     def seqs(self) -> list[int]:
         told = (one["params"]["_meta"]["greenroom"] for one in self.lines if one.get("method") == "session/update")
         return [int(one["seq"]) for one in told]
+
+    def runs(self) -> list[bool]:
+        """Of each update, whether it says that a turn runs."""
+        told = (one["params"]["_meta"]["greenroom"] for one in self.lines if one.get("method") == "session/update")
+        return [one.get("running", False) for one in told]
 
     def questions(self, method: str = "session/request_permission") -> list[Json]:
         return [one for one in self.lines if one.get("method") == method]

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
+from actors.vocabulary.settings import AbortReason
 from tests.support import acp_judge
 from tests.support.acp_judge import judge
 from tests.support.any_event import event_of
 from transports.dialects.acp import v1, v2
-from transports.dialects.acp.teller import DELTAS, LEFT_OUT, Teller, question
+from transports.dialects.acp.teller import DELTAS, LEFT_OUT, LOST, Teller, question
 from transports.dialects.acp.told_calls import ToldCalls
 from transports.dialects.acp.told_texts import ToldTexts
-from transports.dialects.acp.updates import Update
+from transports.dialects.acp.updates import Remark, Update, Working
 
 SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())
 NEWER = jsonschema.Draft202012Validator({"$ref": "#/$defs/UpdateSessionNotification", **SCHEMA})
@@ -49,6 +50,15 @@ def test_each_type_of_event_is_told_or_left_out_with_a_reason() -> None:
     known = {ev.type_of(kind) for kind in ev.EVENTS}
     assert TOLD | set(LEFT_OUT) == known
     assert set(LEFT_OUT) & TOLD == set()
+
+
+def test_a_lost_turn_says_once_what_happened_and_what_to_do() -> None:
+    telling = teller()
+    why = "the daemon was stopped while the turn ran"
+    ended = (ev.ErrorEvent(message=why), ev.TurnAborted(reason=AbortReason.LOST, message=why))
+    told = [update for event in ended for update in telling.take(record(event))]
+    assert [one.text for one in told if isinstance(one, Remark)] == [LOST]
+    assert [one.reason for one in told if isinstance(one, Working)] == ["cancelled"]
 
 
 @pytest.mark.parametrize("kind", ev.DURABLE_EVENTS, ids=ev.type_of)

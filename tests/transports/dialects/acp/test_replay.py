@@ -20,6 +20,12 @@ def update(session: str, seq: int, **update: object) -> bytes:
     return jsonrpc.notification("session/update", {"sessionId": session, "update": update, "_meta": meta})
 
 
+def running(session: str, seq: int, *, running: bool = True) -> bytes:
+    meta = {"greenroom": {"instance": "i", "seq": seq, **({"running": True} if running else {})}}
+    told = {"sessionUpdate": "usage_update", "used": 1, "size": 2}
+    return jsonrpc.notification("session/update", {"sessionId": session, "update": told, "_meta": meta})
+
+
 def chunk(session: str, seq: int, message: str, text: str, kind: str = "agent_message_chunk") -> bytes:
     return update(session, seq, sessionUpdate=kind, content={"type": "text", "text": text}, messageId=message)
 
@@ -79,6 +85,13 @@ def test_what_was_shown_of_a_message_is_counted_in_characters(exchange: Exchange
     assert exchange.attachments() == [
         {"sessionId": "a", "after": 4, "shown": {"m": 6, "t": 2}, "mcpServers": SERVERS}
     ]
+
+
+def test_what_was_shown_of_a_message_that_came_whole_is_all_of_it(exchange: Exchange) -> None:
+    content = [{"type": "text", "text": "whole"}]
+    exchange.received(update("a", 3, sessionUpdate="agent_message", messageId="m", content=content))
+    exchange.received(update("a", 4, sessionUpdate="user_message", messageId="u", content=content))
+    assert exchange.attachments()[0]["shown"] == {"m": 5}
 
 
 def test_a_long_conversation_keeps_the_length_of_its_last_messages_alone(exchange: Exchange) -> None:
@@ -209,6 +222,26 @@ def test_daemons_that_were_heard_of_do_not_count_against_a_prompt(exchange: Exch
     for seq in range(DAEMONS * 3):
         assert exchange.lost() == []
         exchange.received(update("a", seq, sessionUpdate="plan", entries=[]))
+
+
+def test_a_turn_that_runs_in_an_open_session_is_unfinished_until_its_end_is_told(exchange: Exchange) -> None:
+    outstanding = exchange.outstanding
+    exchange.received(running("stranger", 3))
+    assert bool(outstanding.unfinished) is False
+    exchange.received(running("a", 3))
+    exchange.lost()
+    assert bool(outstanding.unfinished) is True
+    exchange.received(running("a", 5, running=False))
+    assert bool(outstanding.unfinished) is False
+
+
+def test_a_turn_over_which_daemon_after_daemon_goes_down_is_no_reason_for_another(exchange: Exchange) -> None:
+    exchange.received(running("a", 3))
+    for _ in range(DAEMONS):
+        exchange.lost()
+        assert exchange.outstanding.unfinished
+    exchange.lost()
+    assert not exchange.outstanding.unfinished
 
 
 def test_a_client_that_gives_a_key_of_its_own_has_its_line_left_alone(exchange: Exchange) -> None:

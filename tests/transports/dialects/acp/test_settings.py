@@ -9,7 +9,7 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, SandboxMode, Settings, WorkspaceWrite
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from transports import requests as ask
-from transports.dialects.acp.settings import Offers, mode_of, options_of
+from transports.dialects.acp.settings import Offers, mode_of, options_of, values_for
 
 WAYS: list[tuple[str, Json]] = [
     ("session/set_mode", {"modeId": "auto"}),
@@ -95,7 +95,11 @@ def test_the_models_and_levels_of_an_agent_of_others_are_its_own() -> None:
     found = {one.id: one for one in options_of(settings, offers, told)}
     assert [one.value for one in found["model"].choices] == ["opus", "haiku"]
     assert found["model"].value == "opus"
-    assert [one.value for one in found["thought_level"].choices] == ["low", "medium"]
+    assert [one.value for one in found["thought_level"].choices] == ["low", "medium", "ultra"]
+    assert found["thought_level"].value == "low"
+    assert values_for("thought_level", "ultra", tuple(found.values())) == {"effort": "ultra"}
+    named = options_of(settings.model_copy(update={"agent_effort": "ultra"}), offers, told)
+    assert {one.id: one.value for one in named}["thought_level"] == "ultra"
     assert found["agent"].value == "claude"
     silent = {one.id for one in options_of(settings, offers, None)}
     assert not {"model", "thought_level"} & silent

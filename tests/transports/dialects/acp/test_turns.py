@@ -35,6 +35,24 @@ def test_a_prompt_is_answered_after_the_words_of_its_turn() -> None:
     assert editor.updates("session_info_update")[0]["title"] == "hi"
 
 
+def test_every_update_of_a_turn_says_that_it_runs_and_those_of_its_end_do_not() -> None:
+    house = daemon()
+    editor, watcher = Editor(house), Editor(house, "c2")
+    session = editor.new()
+    watcher.result("session/resume", sessionId=session, cwd="/w")
+    watcher.forget()
+    editor.prompt(session)
+    one = ConversationId(session)
+    house.say(one, ev.ExecCommandBegin(call_id=CallId("c"), item_id=ITEM, command=("make",), cwd=Path("/w")))
+    house.settle()
+    assert set(watcher.runs()) == {True}
+    watcher.forget()
+    house.finish(one, "")
+    house.settle()
+    assert watcher.kinds() == ["tool_call_update", "session_info_update"]
+    assert watcher.runs() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
@@ -53,6 +71,37 @@ def test_a_turn_that_fails_is_an_error_with_its_words(outcome: ModelFailed, expe
     house.settle()
     assert editor.answer(request)["error"]["code"] == expected
     assert editor.order()[-1] == f"={request}"
+
+
+def test_a_failure_is_told_once_as_the_error_of_its_prompt_or_as_a_message_to_others() -> None:
+    house = daemon()
+    editor, watcher = Editor(house), Editor(house, "c2")
+    session = editor.new()
+    watcher.result("session/resume", sessionId=session, cwd="/w")
+    request = editor.prompt(session)
+    later = watcher.prompt(session, _meta={"greenroom": {"ifBusy": "enqueue"}})
+    house.end(ConversationId(session), ModelFailed("no such model"))
+    house.settle()
+    assert editor.answer(request)["error"]["message"] == "no such model"
+    assert "such model" not in editor.text()
+    assert watcher.text().startswith("No such model")
+    assert watcher.text().count("such model") == 1
+    assert watcher.answers(later) == []
+    reader = Editor(house, "c3")
+    reader.result("session/load", sessionId=session, cwd="/w", mcpServers=[])
+    assert reader.text().startswith("No such model")
+
+
+def test_what_there_is_to_know_of_an_agents_session_is_told_once() -> None:
+    house = daemon()
+    editor = Editor(house)
+    session = editor.new()
+    editor.prompt(session)
+    note = "claude was ended while it waited"
+    house.say(ConversationId(session), ev.BackgroundEvent(message=note))
+    house.say(ConversationId(session), ev.AgentSession(agent="claude", session="s", how="resumed", note=note))
+    house.settle()
+    assert editor.text().lower().count(note) == 1
 
 
 def test_a_budget_that_is_used_up_ends_a_prompt_after_a_message() -> None:
@@ -163,8 +212,8 @@ def test_the_words_of_others_and_their_turns_are_told() -> None:
     house.settle()
     assert other.answer(request)["result"] == {"stopReason": "end_turn"}
     assert one.text() == other.text() == "answer"
-    assert one.text("user_message_chunk") == "from another"
-    assert other.text("user_message_chunk") == ""
+    assert one.text("user_message") == "from another"
+    assert other.text("user_message") == ""
 
 
 def test_each_update_says_how_far_its_reader_has_come() -> None:

@@ -3,47 +3,21 @@
 Each message is judged by the published schema of version 2, of which `acp_v2.json` is what we send, without words.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from actors.conversation.orders import ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
-from tests.support import acp_judge
+from tests.support.acp_judge import judge_second
 from tests.transports.dialects.acp import peer
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.steps import wants_to_patch, wants_to_run
 
-SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())
-RESULTS = {
-    "initialize": "InitializeResponse",
-    "session/new": "NewSessionResponse",
-    "session/resume": "ResumeSessionResponse",
-    "session/prompt": "PromptResponse",
-    "session/list": "ListSessionsResponse",
-    "session/set_config_option": "SetSessionConfigOptionResponse",
-}
-MESSAGES = {
-    "session/update": "UpdateSessionNotification",
-    "session/request_permission": "RequestPermissionRequest",
-    "$/cancel_request": "CancelRequestNotification",
-}
 CALL: Any = {"call_id": CallId("c"), "item_id": ItemId("i1")}
-
-
-def judge(message: Json, method: str | None = None) -> None:
-    if "method" in message:
-        kind, value = MESSAGES[message["method"]], message["params"]
-    elif "result" in message:
-        kind, value = RESULTS[str(method)], message["result"]
-    else:
-        kind, value = "Error", message["error"]
-    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{kind}", **SCHEMA}).validate(value)
 
 
 class Newer(Editor):
@@ -56,7 +30,7 @@ class Newer(Editor):
 
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> Daemon:
-    monkeypatch.setattr(peer, "judge", judge)
+    monkeypatch.setattr(peer, "judge", judge_second)
     return daemon()
 
 
@@ -83,7 +57,7 @@ def test_a_prompt_is_answered_when_its_message_has_its_place_and_its_end_is_a_st
     session = editor.new()
     request = editor.prompt(session, "hi")
     message = editor.answer(request)["result"]["messageId"]
-    assert [one["messageId"] for one in editor.updates("user_message_chunk")] == [message]
+    assert [one["messageId"] for one in editor.updates("user_message")] == [message]
     assert states(editor) == [{"state": "running"}]
     one = ConversationId(session)
     house.say(one, ev.AgentMessage(message="hello", item_id=ItemId("m")))
@@ -124,6 +98,7 @@ def test_a_turn_that_fails_is_a_state_with_the_error(house: Daemon) -> None:
     house.settle()
     last = states(editor)[-1]
     assert (last["stopReason"], last["error"]["message"]) == ("error", "no such model")
+    assert editor.text() == ""
 
 
 def test_a_question_needs_an_answer_and_has_a_title(house: Daemon) -> None:
@@ -137,6 +112,45 @@ def test_a_question_needs_an_answer_and_has_a_title(house: Daemon) -> None:
     assert states(editor)[-1] == {"state": "requires_action"}
     editor.choose(question["id"], "approved")
     assert states(editor)[-1] == {"state": "running"}
+
+
+def test_a_session_runs_on_when_the_last_of_its_questions_is_answered(house: Daemon) -> None:
+    editor = newer(house)
+    session = editor.new()
+    editor.prompt(session)
+    wants_to_run(house, ConversationId(session), "a1")
+    wants_to_run(house, ConversationId(session), "a2")
+    first, second = editor.questions()
+    editor.choose(first["id"], "approved")
+    assert states(editor)[-1] == {"state": "requires_action"}
+    editor.choose(second["id"], "approved")
+    assert states(editor)[-1] == {"state": "running"}
+
+
+def test_a_message_comes_in_pieces_or_whole_and_never_as_both(house: Daemon) -> None:
+    editor = newer(house)
+    session = editor.new()
+    editor.prompt(session)
+    one = ConversationId(session)
+    house.say(one, ev.AgentMessageDelta(delta="in ", item_id=ItemId("m")))
+    house.settle()
+    house.say(one, ev.AgentMessage(message="in pieces", item_id=ItemId("m")))
+    house.say(one, ev.AgentMessage(message="whole", item_id=ItemId("n")))
+    house.settle()
+    assert [one["content"]["text"] for one in editor.updates("agent_message_chunk")] == ["in ", "pieces"]
+    (whole,) = editor.updates("agent_message")
+    assert (whole["messageId"], [one["text"] for one in whole["content"]]) == ("n", ["whole"])
+
+
+def test_the_state_of_a_resumed_session_stands_before_the_answer(house: Daemon) -> None:
+    first, second = newer(house), newer(house, "second")
+    session = first.new()
+    first.prompt(session)
+    second.forget()
+    second.result("session/resume", sessionId=session, cwd="/w")
+    assert "state_update" in second.order()[:-1]
+    assert second.order()[-1].startswith("=")
+    assert states(second) == [{"state": "running"}]
 
 
 def test_files_are_shown_as_patches(house: Daemon) -> None:
@@ -160,6 +174,7 @@ def test_output_is_shown_in_a_terminal_of_ours(house: Daemon) -> None:
     ):
         house.say(one, event)
         house.settle()
+    assert [one["data"] for one in editor.updates("terminal_output_chunk")] == ["b3V0Cg=="]
     kinds = [each for each in editor.kinds() if each.startswith(("terminal", "tool"))]
     assert kinds == [
         *("terminal_update", "tool_call_update", "terminal_output_chunk"),
@@ -175,7 +190,7 @@ def test_a_session_is_resumed_with_its_history(house: Daemon) -> None:
     house.settle()
     second = newer(house, "second")
     second.result("session/resume", sessionId=session, cwd="/w", replayFrom={"type": "start"})
-    assert second.text("user_message_chunk") == "hi"
+    assert second.text("user_message") == "hi"
     assert states(second) == [{"state": "idle"}]
     assert second.error("session/resume", sessionId=session, cwd="/w", replayFrom={"type": "x"})["code"] == -32602
     told = second.result("session/set_config_option", sessionId=session, configId="mode", value="auto")
