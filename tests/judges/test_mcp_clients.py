@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -163,11 +163,21 @@ def _note(client: Client, report: dict[str, Any], seconds: int) -> None:
         _ended(report["ended"]),
         "names the conversation" if NAMED in report["killed"] else "says to ask again",
     )
-    cells = (client.title, client.version(), "yes", f"{seconds} s", client.asked, ended, killed, "yes")
     head, rule, *rows = (line for line in PAGE.read_text().splitlines(keepends=True) if line.startswith("|"))
+    version = client.version()
+    longest = max(seconds, *_turns_of(client.title, version, rows))
+    cells = (client.title, version, "yes", f"{longest} s", client.asked, ended, killed, "yes")
     others = [row for row in rows if not row.startswith(f"| {client.title} |")]
     written = sorted([*others, f"| {' | '.join(cells)} |\n"], key=str.casefold)
     PAGE.write_text(PAGE.read_text().replace("".join((head, rule, *rows)), "".join((head, rule, *written))))
+
+
+def _turns_of(title: str, version: str, rows: Sequence[str]) -> Iterator[int]:
+    """Yield how long a turn of the same version was seen to be waited for: the short run knows no better."""
+    yield 0
+    for row in rows:
+        if row.startswith(f"| {title} | {version} |"):
+            yield int(row.split("|")[4].split()[0])
 
 
 def _ended(after_s: float | None) -> str:
