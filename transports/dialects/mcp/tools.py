@@ -168,7 +168,7 @@ ALL = (
     _tool(
         "wait_conversation",
         "Wait for a conversation",
-        "Returns when the work ends, when it asks a question (with what to answer), or when the time is over; with "
+        "Returns when the work ends, at a question (with what to answer), or when the time is over; with "
         "what was said meanwhile. Call it again as long as the state is running.",
         a.WaitConversation,
         _object(
