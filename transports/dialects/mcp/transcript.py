@@ -11,11 +11,14 @@ from transports.notices import NOTICES, Notice
 from transports.question import command_line, summary, where
 from transports.tool_uses import read_as
 
+CONTEXT = "**Context**"
 OUTPUT_LINES = 20  # of a command's output; its end says most
 
 
-def as_markdown(records: Iterable[Record]) -> str:
-    return "\n\n".join(part for part in map(part_of, records) if part)
+def as_markdown(records: Iterable[Record], *, context: bool = True) -> str:
+    """Without `context`, what was said on the agent's own account is left out: its surroundings and guides."""
+    parts = filter(None, map(part_of, records))
+    return "\n\n".join(part for part in parts if context or not part.startswith(CONTEXT))
 
 
 def part_of(record: Record) -> str:
@@ -31,7 +34,7 @@ def as_json(record: Record) -> JsonObject:
 
 
 def _user(event: JsonObject) -> str:
-    who = "**User**" if event.get("kind", "plain") == "plain" else "**Context**"
+    who = "**User**" if event.get("kind", "plain") == "plain" else CONTEXT
     return f"{who}\n\n{event['message']}"
 
 

@@ -102,6 +102,18 @@ def test_a_wait_returns_at_the_end_with_what_was_said_and_the_last_words() -> No
     assert result["content"][1:] == [link_to(conversation)]
 
 
+def test_a_wait_leaves_out_what_was_said_on_the_agents_own_account() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation, after = started(client)
+    request = waits(client, conversation, after)
+    surroundings = ev.UserMessage(message="the directory is /w", kind=ev.MessageKind.ENVIRONMENT_CONTEXT)
+    daemon.say(conversation, surroundings)
+    says(daemon, conversation, "fine")
+    ends(daemon, conversation, "fine")
+    assert heard(client, request)["text"] == "**Agent**\n\nfine"
+
+
 def test_a_wait_for_what_is_over_returns_at_once_and_says_how_it_ended() -> None:
     daemon = Daemon()
     client = McpClient(daemon)

@@ -113,7 +113,7 @@ def _told(conversation: ConversationId, after: int, unfinished: str) -> Script[J
     found = yield from command(conversation, Inspect())
     ended = None if found.turn is not None else (yield from _last_end(found))
     reached = read.page.records[-1].seq if read.page.records else after
-    words = as_markdown(read.page.records)
+    words = as_markdown(read.page.records, context=False)
     if unfinished and found.turn is not None and read.complete:
         words = "\n\n".join(part for part in (words, f"**Agent**, unfinished\n\n{unfinished}") if part)
     note = _note(found, reached, ended, complete=read.complete)
