@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from transports.bridge.replay import Replay
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+PRIVATE = NOTIFICATION + b'"notifications/greenroom/'  # of a daemon to its bridge alone
 NUMBERED = b'{"jsonrpc":"2.0","id":'  # … and what has one
 HEAD_BYTES = 512  # of a line, in which its id stands
 OWN = "greenroom/replayed-"  # how ids of the bridge begin: the client may use its own ones again
@@ -123,7 +124,8 @@ class Outstanding:
             taken_back = self._replay.heard(line, self._requests)
             if taken_back is not None:
                 self._questions.pop(taken_back, None)
-        elif "method" in message:
+            return not line.startswith(PRIVATE)
+        if "method" in message:
             self._questions[number] = None
             if isinstance(number, int):
                 self._first_question = max(self._first_question, number + 1)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
 PROGRESS = "notifications/progress"  # which tells a stateless client's bridge where the call runs
-HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS))
+BEGAN = "notifications/greenroom/began"  # of a daemon to its bridge: the conversation of a stateless call
+HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS, BEGAN))
 EVENT = NOTIFICATION + b'"codex/event"'
 CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
 HEAD_BYTES = 512  # of an event, in which its type stands
@@ -146,7 +147,7 @@ class McpReplay:
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
                 self._streams.pop(where, None)
             case {
-                "method": "codex/event" | "notifications/progress",
+                "method": "codex/event" | "notifications/progress" | "notifications/greenroom/began",
                 "params": {"_meta": {"threadId": str(thread)} as meta},
             }:
                 call = identity(meta, "requestId")

@@ -15,13 +15,16 @@ from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownAppro
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId
 from actors.vocabulary.settings import Decision
+from transports import jsonrpc
 from transports.codex_events import translated
+from transports.dialect import Write
 from transports.dialects.kit.endings import end_of
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.script import Script, command
 from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.elicitation import elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
+from transports.dialects.mcp.replay import BEGAN
 from transports.dialects.mcp.seal import sealed, unsealed
 from transports.dialects.mcp.sinks import denied_remark
 from transports.dialects.mcp.state import McpState
@@ -108,6 +111,8 @@ def until_asked(
     state.scripts.run(state.readers.attach(reader, after))
     one.sent = True
     tell_progress(state, one, one.activity)
+    if one.progress is None and state.options.bridge:
+        state.do(Write(jsonrpc.notification(BEGAN, {"_meta": one.meta()})))
     try:
         taken = cast(
             "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, said, noted=sink.note))

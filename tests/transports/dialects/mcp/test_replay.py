@@ -8,7 +8,7 @@ import pytest
 from transports import jsonrpc
 from transports.bridge.messages import parsed
 from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, Outstanding, Waiting
-from transports.dialects.mcp.replay import LOST_KEPT, McpReplay
+from transports.dialects.mcp.replay import BEGAN, LOST_KEPT, McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
 INITIALIZED = jsonrpc.notification("notifications/initialized")
@@ -136,6 +136,15 @@ def test_a_stateless_call_that_was_lost_is_told_the_conversation_that_its_progre
     exchange.sent(jsonrpc.request(7, "tools/call", CALL))
     params = {"_meta": {"requestId": 7, "threadId": "T1"}, "progressToken": "p", "progress": 1}
     assert exchange.received(jsonrpc.notification("notifications/progress", params))
+    (lost,) = map(json.loads, exchange.lost("gone"))
+    assert lost["error"]["data"]["threadId"] == "T1"
+
+
+def test_a_daemon_tells_the_bridge_alone_where_a_stateless_call_without_progress_runs() -> None:
+    exchange = Exchange()
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    began = jsonrpc.notification(BEGAN, {"_meta": {"requestId": 7, "threadId": "T1"}})
+    assert not exchange.received(began), "it is not for the client"
     (lost,) = map(json.loads, exchange.lost("gone"))
     assert lost["error"]["data"]["threadId"] == "T1"
 

@@ -124,6 +124,15 @@ def test_progress_names_the_conversation_as_soon_as_there_is_one() -> None:
     assert told["_meta"] == {"requestId": 1, "threadId": next(iter(daemon.conversations))}
 
 
+def test_without_progress_the_bridge_is_told_the_conversation_and_a_client_without_a_bridge_nothing() -> None:
+    for bridge, times in (("b1", 1), ("", 0)):
+        daemon = Daemon()
+        client = StatelessClient(daemon, bridge=bridge)
+        client.tool("codex", {"prompt": "hi"}, 1)
+        told = client.told("notifications/greenroom/began")
+        assert told == [{"_meta": {"requestId": 1, "threadId": next(iter(daemon.conversations))}}] * times
+
+
 def test_a_question_without_a_response_is_asked_again() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon)
