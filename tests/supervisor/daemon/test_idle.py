@@ -18,7 +18,16 @@ OF_THE_AGENT = {
     *("processes.command", "processes.ending", "processes.exits", "processes.guard", "processes.input"),
     *("processes.last_life", "processes.output", "processes.pipes", "processes.platform", "processes.processes"),
     *("processes.procfs", "processes.ps", "processes.spawn", "processes.table", "processes.tags", "processes.tree"),
-    *("reading", "repositories", "runner", "sandbox.left_behind", "search_paths", "spending.over_budget", "turn"),
+    *(
+        "reading",
+        "repositories",
+        "runner",
+        "sandbox.left_behind",
+        "search_paths",
+        "spending.over_budget",
+        "turn",
+        "work_tree",
+    ),
     *("given_servers", "turn_hook", "workspace"),
 }
 OF_OTHERS = {
