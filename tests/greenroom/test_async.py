@@ -80,7 +80,7 @@ async def test_a_cancelled_task_leaves_the_connection_and_the_turn_alone(
 async def test_requests_that_are_cancelled_at_any_moment_leave_nothing_behind(client: greenroom.AsyncClient) -> None:
     """Also between an answer and the task that waits for it."""
     async with counting(client) as one:
-        for steps in range(40):
+        for steps in range(30):  # less than may be in flight, if a slow daemon has answered none yet
             tasks = [asyncio.create_task(client.wait(one)), asyncio.create_task(client.get(one))]
             for _step in range(steps):
                 await asyncio.sleep(0)
