@@ -12,6 +12,7 @@ from tests.judges.acp_promises.processes import of_home
 from tests.judges.acp_promises.report import Verdict, judge, judged, told
 from tests.judges.acp_promises.table import PAGE, page, recorded, summary
 from tests.judges.acp_promises.trial import Trial
+from tests.judges.installed import PYTHON, needs
 
 pytestmark = pytest.mark.long(takes_s=60)
 
@@ -24,7 +25,10 @@ SIDE_BY_SIDE = 2  # an agent of others fills a processor while it starts
 
 
 def installed(name: str) -> bool:
-    return name == OWN or all(Path(word).exists() for word in KNOWN[name].argv if word.startswith("/"))
+    """Tell whether `make judges` has been here. Our own agent needs nothing of it, but a minute of any suite."""
+    if name == OWN:
+        return PYTHON.exists()
+    return all(Path(word).exists() for word in KNOWN[name].argv if word.startswith("/"))
 
 
 @pytest.mark.timeout(1500)  # forty agents start, each up to ten seconds on a machine that is busy
@@ -42,6 +46,7 @@ def test_an_agent_that_leaves_at_once_keeps_nothing() -> None:
     assert {judged(leaves, one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
 
 
+@needs(PYTHON)
 def test_an_agent_that_answers_everything_with_nothing_keeps_nothing() -> None:
     nothing = Candidate("nothing", (sys.executable, "-I", "-c", ANSWERS_NOTHING))
     heard = [judged(nothing, one) for one in ALL]
