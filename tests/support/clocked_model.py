@@ -43,10 +43,10 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             size = int(head.partition("content-length:")[2].partition("\r\n")[0] or 0)
-            if not size:  # a question about the model's window
+            body = json.loads(await reader.readexactly(size)) if size else {}
+            if "messages" not in body:  # a question about the model's window
                 writer.write(NOT_FOUND)
                 continue
-            body = json.loads(await reader.readexactly(size))
             await _speak(writer, str(_said(body)))
     writer.close()
 
