@@ -14,7 +14,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.mcp import notifications, repeats, sinks, stateless, waits
+from transports.dialects.mcp import notifications, replay, sinks, stateless, waits
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import reply_of
@@ -51,7 +51,7 @@ class McpDialect(Dialect):
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
                 self._cancelled(params)
-            case jsonrpc.Notification(repeats.RECONNECTED, params):
+            case jsonrpc.Notification(replay.RECONNECTED, params):
                 self._state.reconnected(params)
             case jsonrpc.Notification():
                 pass

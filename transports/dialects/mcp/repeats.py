@@ -18,8 +18,6 @@ from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.script import Script, command
 from transports.jsonrpc import Params
 
-RECONNECTED = "notifications/greenroom/reconnected"  # of the bridge, after the handshake with another daemon
-
 
 class Saying(Struct, frozen=True):
     """A request that says something. `again`: it was lost before; `where`: in this conversation, if that is known."""

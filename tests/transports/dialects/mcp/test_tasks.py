@@ -11,7 +11,7 @@ from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, link_to, nothing_open, text_of, wants_to_run
-from transports.dialects.mcp.repeats import RECONNECTED
+from transports.dialects.mcp.replay import RECONNECTED
 
 RELATED = "io.modelcontextprotocol/related-task"
 OLD = "2025-06-18"
