@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from bench import bridge  # noqa: E402  # behind the line that finds them
 from bench.growth import conversations, live, reading, search, turns  # noqa: E402
 from bench.growth.curves import Growth  # noqa: E402
-from bench.whole import agents, anatomy, bridges, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
+from bench.whole import agents, anatomy, bridges, floors, interrupting, opening, parking, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Figure, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import DaemonAndModel, scripted_model, stage  # noqa: E402
@@ -176,6 +176,7 @@ PARTS: dict[str, tuple[str, Part]] = {
     "streaming": ("Streams", partial(on_stage, streaming_part)),
     "interrupting": ("Interrupts", partial(on_stage, interrupting_part)),
     "agents": ("Agents of others", agents.part),
+    "parking": ("Conversations that sleep in the life that opened them", parking.parking),
     "restarting": ("Restart", restarting_part),
     "doors": ("Bridge and command line", doors_part),
 }

@@ -23,13 +23,12 @@ import structlog
 from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
 from actors.conversation.messages import Address, Interrupt, Ready
 from actors.conversation.orders import AgentOrder, RunAgent, StopAgent, TakeMore
-from actors.routing.messages import Known
+from actors.conversation.state import Limits
 from actors.runtime.base import Actor, Ref, start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId, TurnId
-from actors.vocabulary.records import Head
 from bench.whole.rows import Figure, p50, p99, terminal
 from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
@@ -39,13 +38,14 @@ from tests.fakes.journal import FakeJournal
 PAGE = os.sysconf("SC_PAGE_SIZE")
 BOUND_S = 30.0  # for any one wait; only a hang takes that long
 BATCH = 200  # conversations started between two looks at the memory
-LIVE, PARKED = 1000, 10_000
+LIVE, PARKED = 1000, 4_000
 NEIGHBOURS, EVENTS_PER_S = 20, 10_000
 INTERRUPTS, TURNS, ROUNDS = 200, 200, 3
 
 
 def rss() -> int:
-    gc.collect()
+    if gc.isenabled():
+        gc.collect()
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGE
 
 
@@ -92,7 +92,7 @@ class Forgetful(FakeJournal):
 class ActorsHarness(FakeDaemon):
     """The real actors on the threads that they have in a daemon; only disk, agents and wires are missing."""
 
-    def __init__(self, agents: FakeAgents, journal: FakeJournal | None = None) -> None:
+    def __init__(self, agents: FakeAgents, journal: FakeJournal | None = None, limits: Limits | None = None) -> None:
         self.wire = Quiet()
         self.loop = LoopThread()
         self.loop.start()
@@ -103,6 +103,7 @@ class ActorsHarness(FakeDaemon):
             agents=agents,
             outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
             clock=LoopClock(self.loop.loop),
+            limits=limits,
             max_live=LIVE + 2 * BATCH,
             share=self.shared.start,
         )
@@ -110,6 +111,12 @@ class ActorsHarness(FakeDaemon):
     def wait(self, count: int = 1) -> None:
         for _ in range(count):
             assert self.wire.answered.acquire(timeout=BOUND_S), "an answer never came"
+
+    def forget_all(self) -> None:
+        """Wait until all sessions have ended, and forget what the fakes know of them."""
+        while self.live:
+            assert self.live.pop().address.ended(BOUND_S), "a session was not parked"
+        self.agents.orders.clear()
 
     def close(self) -> None:
         assert self.registry.stop(BOUND_S)
@@ -153,36 +160,18 @@ def bare_thread() -> float:
 
 
 def parked_conversation() -> float:
-    harness = ActorsHarness(FakeAgents(), Forgetful())
-    size = PARKED // 10
+    """Each has a turn, is parked in the life that opened it, and is freed without a collector."""
+    gc.disable()
+    harness = ActorsHarness(FakeAgents(lambda _: says("hello")), Forgetful(), Limits(idle_park_s=0.0))
 
-    def head(number: int) -> Head:
-        now = time.time()
-        return Head(
-            conversation(number),
-            f"name-{number}",
-            f"/home/somebody/project-{number}",
-            "gpt-5",
-            "idle",
-            f"{number}: please have a look at the tests, some of them fail on a machine with two"[:80],
-            b"",
-            b"",
-            number + 300,
-            now,
-            now + 1,
-            number + 300,
-            number + 1000,
-            tokens=number + 4000,
-        )
+    def make(number: int) -> None:
+        harness.create(conversation(number))
+        harness.send(conversation(number), "the first words of a person")
+        harness.wait(2)
+        if number % BATCH == BATCH - 1:
+            harness.forget_all()
 
-    def know(number: int) -> None:
-        if number % size == 0:
-            harness.registry.tell(Known(tuple(head(number + more) for more in range(size))))
-            harness.registry.tell(Known(()))  # what an actor has handled last is let go with the next
-            while len(harness.routing.mailbox):
-                time.sleep(0.001)
-
-    cost = per_piece(know, 10, size)
+    cost = per_piece(make, PARKED // BATCH, BATCH)
     harness.close()
     return cost
 

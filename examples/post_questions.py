@@ -8,9 +8,9 @@ import json
 import sys
 import urllib.request
 from collections.abc import Callable
+from typing import Any
 
 import greenroom
-from greenroom.events import ExecApprovalRequest
 
 
 def to_webhook(url: str) -> Callable[[str], None]:
@@ -22,17 +22,17 @@ def to_webhook(url: str) -> Callable[[str], None]:
     return post
 
 
-def words(question: greenroom.Question) -> str:
-    what = "apply a patch"
-    if isinstance(question, ExecApprovalRequest):
-        what = f"run `{' '.join(question.command)}` in {question.cwd}"
-    return f"{question.conversation[:8]} wants to {what}; `greenroom approve {question.conversation[:8]}` allows it"
+def words(question: greenroom.OpenQuestion[Any]) -> str:
+    asks = f"{question.conversation[:8]} asks about `{question.what}`"
+    return f"{asks}; `greenroom approve {question.id[:8]}` allows it"
 
 
 async def main(post: Callable[[str], None]) -> None:
-    async with greenroom.AsyncClient(start=True) as client:
-        async for question in client.questions():
-            await asyncio.to_thread(post, words(question))
+    async def tell(question: greenroom.OpenQuestion[Any]) -> None:
+        await asyncio.to_thread(post, words(question))
+
+    async with greenroom.AsyncClient(start=True) as client, client.on_question(tell):
+        await asyncio.Event().wait()
 
 
 if __name__ == "__main__":

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
     from greenroom.methods import Question
+    from greenroom.questions import AsyncQuestionWatch, OpenQuestion, QuestionWatch
     from greenroom.record import Event, Gap, UnknownEvent
     from greenroom.turns import Turn
 
 __all__ = [
     "AsyncClient",
     "AsyncEvents",
+    "AsyncQuestionWatch",
     "Changed",
     "Client",
     "ConnectionLost",
@@ -32,7 +34,9 @@ __all__ = [
     "Gap",
     "GreenroomError",
     "Hit",
+    "OpenQuestion",
     "Question",
+    "QuestionWatch",
     "Refusal",
     "Row",
     "Status",
@@ -45,7 +49,7 @@ __all__ = [
     "events",
 ]
 
-_MODULES = ("errors", "record", "events", "answers", "methods", "aio", "client")
+_MODULES = ("errors", "record", "events", "answers", "methods", "questions", "aio", "client")
 
 
 if not TYPE_CHECKING:  # a checker is to know the names above, and no other

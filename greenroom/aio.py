@@ -6,11 +6,11 @@ asks.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Generator, Mapping
 from contextlib import asynccontextmanager
 from copy import copy
 from functools import partial
-from typing import Generic, Self, TypeVar, assert_never, cast
+from typing import Any, Generic, Self, TypeVar, assert_never, cast
 
 from greenroom.connection import LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
@@ -18,6 +18,7 @@ from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, Greenroom
 from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
 from greenroom.following import Happened, Reader
 from greenroom.methods import Api
+from greenroom.questions import AsyncQuestionWatch, Handler
 from greenroom.record import Event, event_of
 from greenroom.scripts import ApiCall, NextNotification, Request, Script, TimeLimit
 from greenroom.wire import Json
@@ -26,6 +27,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 E = TypeVar("E", bound=Event)
 C = TypeVar("C")
+CLOSED = "this client is closed"
 HELD = 64  # slices not taken yet; with so many no more is read until a call waits
 
 
@@ -47,6 +49,7 @@ class AsyncClient(Api):
         self._reconnect_s = reconnect_s
         self._dialling = asyncio.Lock()  # one dials for all
         self._closed = False
+        self._watches: set[AsyncQuestionWatch] = set()
         self._link: _Link | None = None
 
     async def connect(self) -> Self:
@@ -55,16 +58,31 @@ class AsyncClient(Api):
         return self
 
     async def close(self) -> None:
+        """End all that waits: calls raise ClientClosed, events end. May be called again."""
         self._closed = True
+        for watch in list(self._watches):
+            await watch.close()
         if self._link is not None and not self._link.lost:
             self._link.transport.close()
             await self._link.gone.wait()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     async def __aenter__(self) -> Self:
         return await self.connect()
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def on_question(self, handle: Handler[Awaitable[None]]) -> AsyncQuestionWatch:
+        """Call a function, which may be a coroutine's, with each question that waits, once: open ones, then new ones.
+
+        Until the watch or the client is closed, also over restarts of the daemon. Questions are handled side by side.
+        What the function raises goes to the loop's exception handler, and the question stays open.
+        """
+        return AsyncQuestionWatch(self.questions(), handle, self.answer, self._watches)
 
     # --- carrying out -----------------------------------------------------------------------------------------------
 
@@ -87,6 +105,8 @@ class AsyncClient(Api):
         """Carry out a request; the script's next step."""
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
+        except ConnectionLost as error:
+            answer = ClientClosed(CLOSED) if self._closed else error
         except GreenroomError as error:
             answer = error
         return advance(script, answer)
@@ -106,8 +126,8 @@ class AsyncClient(Api):
     async def _connected(self, deadline: float | None = 0.0) -> "_Link":
         """Dials if need be, until the deadline and at least once."""
         async with self._dialling:
-            if self._closed:
-                raise ClientClosed("this client is closed")
+            if self.closed:
+                raise ClientClosed(CLOSED)
             if self._link is None or self._link.lost:
                 self._link = await self._dialled(deadline)
             return self._link
@@ -254,7 +274,8 @@ class _ScriptRun:
 class AsyncEvents(AsyncIterator[E], Generic[E, C]):
     """Typed events, one after the other. A lost connection is dialled again: nothing is missing, nothing comes twice.
 
-    `cursor` is where the reader is: another reader that starts there, in any program, gets the very next event.
+    They end when they or their client are closed, be it while somebody waits for the next. `cursor` is where the
+    reader is: another reader that starts there, in any program, gets the very next event.
     """
 
     def __init__(self, client: AsyncClient, reader: Reader[E, C]) -> None:
@@ -263,12 +284,36 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         self._events = reader.events()
         self._running = _ScriptRun()
         self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
+        self._begun = self._closed = False
+        self._waiting: asyncio.Task[Any] | None = None  # for the next event
 
     @property
     def cursor(self) -> C:
         return copy(self._reader.cursor)
 
+    @property
+    def ends_with_its_client(self) -> bool:
+        """True if a closed client is an end like any other: they were begun, and would never end by themselves."""
+        return self._begun and self._reader.endless
+
     async def __anext__(self) -> E:
+        if self._client.closed and not self._begun:
+            raise ClientClosed(CLOSED)
+        self._begun, self._waiting = True, asyncio.current_task()
+        try:
+            return await self._next()
+        except ClientClosed:
+            if not self.ends_with_its_client:
+                raise
+            raise StopAsyncIteration from None
+        except asyncio.CancelledError:
+            if not self._closed or (self._waiting is not None and self._waiting.uncancel()):
+                raise
+            raise StopAsyncIteration from None
+        finally:
+            self._waiting = None
+
+    async def _next(self) -> E:
         while not isinstance(step := self._next_step(), Happened):  # if we are cancelled, it is asked again
             try:
                 self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
@@ -282,6 +327,8 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         return self._taken(step) if isinstance(step, Happened) else None
 
     def _next_step(self) -> Request | Happened:
+        if self._closed:
+            raise StopAsyncIteration
         try:
             self._step = self._step or advance(self._events)
         except ScriptEnded:
@@ -293,6 +340,11 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         return cast("E", event_of(step.envelope))
 
     async def close(self) -> None:
+        """End them, also for somebody who waits for the next."""
+        self._closed = True
+        if self._waiting is not None and self._waiting is not asyncio.current_task():
+            self._waiting.cancel()
+            await asyncio.sleep(0)  # it lets go of the reader
         self._step = None
         self._events.close()
         self._running.end()

@@ -19,7 +19,7 @@ from greenroom.events import (
 )
 from greenroom.record import FromJson
 
-Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived"]
+Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "denied", "lost", "over-budget", "archived"]
 
 Ending = Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget"]
 
@@ -88,6 +88,7 @@ class Agent(FromJson):
     confine: Literal["workspace", "none"]  # none: it runs outside of every sandbox.
     network: bool  # It may use the network.
     own: list[str]  # Files and directories of its own, which it may write.
+    itself: str  # The program that people know it by, if only its adapter is missing; or empty.
     brings: list[Brought]  # What it brings by itself: settings, servers, hooks, instructions.
 
 
@@ -131,6 +132,7 @@ class Row(FromJson):
     context_window: int | None  # Tokens that the model can read at once; null where unknown.
     archived: bool  # Left out of lists unless asked for.
     queued: int | None  # How many inputs wait; null where that was not noted.
+    ended: Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"] | None  # How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question.
 
 
 class Hit(FromJson):
@@ -182,7 +184,7 @@ class Conversation(FromJson):
     turn: str | None  # The open turn.
     queued: int  # How many inputs wait.
     waiting: list[Waiting]  # The inputs that wait, in the order in which they will run.
-    paused: bool  # True while queued inputs wait for the next message.
+    paused: bool  # True while queued inputs are held until somebody lets them go on.
     pending: list[ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest | ToolUseApprovalRequest]  # Questions that wait for an answer.
     readers: list[Reader]  # Attached clients.
     tokens: int  # Tokens used so far.
@@ -195,7 +197,8 @@ class Conversation(FromJson):
     updated: float  # When its last event happened.
     preview: str  # What it is about: its agent's title for it, or how it began.
     agent_now: AgentNow | None  # What its agent has said of itself last; null: nothing yet, or it is Greenroom's own.
-    failed: str | None  # Why it failed; null after a restart.
+    failed: str | None  # Why it was given up; null after a restart.
+    ended: Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"] | None  # How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question.
 
 
 class Taken(FromJson):
@@ -220,7 +223,7 @@ class TurnOver(FromJson):
 class Stopped(FromJson):
     turn: str | None  # The turn that was stopped; null if nothing ran.
     ending: Ending | None  # How it ended.
-    queued: int  # How many inputs wait, paused until the next message.
+    queued: int  # How many inputs wait, held until somebody lets them go on.
     waiting: list[Waiting]  # Those inputs, in the order in which they will run.
 
 
@@ -232,7 +235,7 @@ class Changed(FromJson):
 
 
 class WaitingInputs(FromJson):
-    paused: bool  # True while it is held until somebody says so, or says something.
+    paused: bool  # True while it is held until somebody lets it go on.
     turn: str | None  # The turn that runs before them.
     waiting: list[Waiting | WaitingWhole]  # In the order in which they will run.
 

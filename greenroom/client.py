@@ -11,11 +11,12 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, Generic, Self, TypeVar
 
-from greenroom.aio import AsyncClient, AsyncEvents
+from greenroom.aio import CLOSED, AsyncClient, AsyncEvents
 from greenroom.daemon import RECONNECT_S
 from greenroom.errors import ClientClosed
 from greenroom.following import Reader
 from greenroom.methods import Api
+from greenroom.questions import Handler, QuestionWatch
 from greenroom.record import Event
 from greenroom.scripts import Script
 
@@ -55,9 +56,23 @@ class Client(Api):
             raise
 
     def close(self) -> None:
+        """End all that waits, in any thread: calls raise ClientClosed, events end. May be called again."""
         with self._handing_over:
             self._leave()
-        self._thread.join()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    @property
+    def closed(self) -> bool:
+        return not self._leave.alive
+
+    def on_question(self, handle: Handler[None]) -> QuestionWatch:
+        """Call a function with each question that waits, once: those that are open, then new ones, in a thread.
+
+        Until the watch or the client is closed, also over restarts of the daemon. One is handled after the other.
+        What the function raises goes to `threading.excepthook`, and the question stays open.
+        """
+        return QuestionWatch(self.questions(), handle, self.answer)
 
     def __enter__(self) -> Self:
         return self
@@ -73,14 +88,14 @@ class Client(Api):
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         with self._handing_over:
-            if not self._leave.alive:
+            if self.closed:
                 work.close()
-                raise ClientClosed("this client is closed")
+                raise ClientClosed(CLOSED)
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
         except CancelledError:
-            raise ClientClosed("this client is closed") from None
+            raise ClientClosed(CLOSED) from None
         finally:
             future.cancel()  # if we are interrupted
 
@@ -111,6 +126,10 @@ class Events(Iterator[E], Generic[E, C]):
         try:
             return self._events.here() or self._client._wait(self._events.__anext__())  # noqa: SLF001  # its other half
         except StopAsyncIteration:
+            raise StopIteration from None
+        except ClientClosed:
+            if not self._events.ends_with_its_client:
+                raise
             raise StopIteration from None
 
     def close(self) -> None:

@@ -5,7 +5,7 @@
 from dataclasses import field
 from typing import Any, ClassVar, Literal, TypedDict
 
-from greenroom.record import Event
+from greenroom.record import Event, QuestionEvent
 
 AbortReason = Literal["interrupted", "replaced", "failed", "lost", "budget"]
 
@@ -216,6 +216,20 @@ class ApprovalOption(TypedDict):
     id: str  # The agent's id of it.
     name: str  # What it means, in the agent's words.
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]  # always: the agent does not ask again for what it takes to be the same.
+    rule: str  # Whose rule an `always` makes, for what, where and until when. Such an option is sent to the agent only where an answer names it. Empty: it is about this one call.
+
+
+class FurtherChange(TypedDict):
+    path: str  # The file.
+    change: Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]  # What would become of it.
+
+
+class Beyond(TypedDict):
+    """A part of a question that neither its command nor its changes show."""
+
+    given: str  # Arguments, as JSON; the middle of a long text is left out.
+    says: str  # Words that the agent shows with the call.
+    changes: list[FurtherChange]  # Changes for which `changes` has no room: too many files, or another of the same file.
 
 
 class AgentCommands(Event):
@@ -300,13 +314,14 @@ class AgentTitle(Event):
     title: str  # The title; empty takes it back.
 
 
-class ApplyPatchApprovalRequest(Event):
+class ApplyPatchApprovalRequest(QuestionEvent):
     type: ClassVar[str] = "apply_patch_approval_request"
     call_id: str  # The call that waits.
     changes: dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]]  # Absolute path → what would become of the file.
     reason: str | None = None  # Why it is asked.
     grant_root: str | None = None  # A directory that would become writable.
     outside_sandbox: bool | None = None  # Whether it writes what a command in the sandbox could not; null where nobody said.
+    obeyed_by: list[str] = field(default_factory=list)  # Agents, editors and shells of the person that would obey one of the files without asking.
     approval_id: str = ""  # Answer under this id.
     item_id: str = ""  # The patch's item id.
     deadline_s: float | None = None  # Seconds until it is answered by default.
@@ -321,6 +336,7 @@ class ApprovalResolved(Event):
     reason: str = ""  # Why, if they said.
     option: str = ""  # The option of the agent that was chosen, by its id; empty: none.
     content: dict[str, str | bool | int | float | list[str]] = field(default_factory=dict)  # What the server is told, with the defaults of what was not said.
+    outside: bool = False  # A yes to run it outside the sandbox, where a yes alone means inside.
 
 
 class BackgroundEvent(Event):
@@ -392,7 +408,7 @@ class ConversationRestarted(Event):
     without_pictures: bool = False  # The model no longer gets the pictures of earlier messages.
 
 
-class ElicitationApprovalRequest(Event):
+class ElicitationApprovalRequest(QuestionEvent):
     """A question of an MCP server, in the middle of a call. Approved: accepted, with what it was told."""
 
     type: ClassVar[str] = "elicitation_approval_request"
@@ -415,7 +431,7 @@ class ErrorEvent(Event):
     message: str  # What went wrong.
 
 
-class ExecApprovalRequest(Event):
+class ExecApprovalRequest(QuestionEvent):
     type: ClassVar[str] = "exec_approval_request"
     call_id: str  # The call that waits.
     command: list[str]  # What would run.
@@ -429,6 +445,8 @@ class ExecApprovalRequest(Event):
     default: Literal["denied", "abort"] = "denied"  # That answer.
     history_of: str | None = None  # The repository whose history it may change, inside the sandbox: commits, branches and index, never hooks or configuration. An approval for the session is for all such commands there. Null: none.
     background: Literal["turn", "conversation"] | None = None  # It would run in the background, until its turn or its conversation is over, and may be written to without another question. Null: it runs while the model waits.
+    inside_or_outside: bool = False  # A yes runs it in the sandbox; a yes with `outside` runs it without. False: `outside_sandbox` says what a yes means.
+    failed: str = ""  # Of a retry: how it failed in the sandbox. Empty: nobody has said.
 
 
 class ExecCommandBegin(Event):
@@ -527,7 +545,18 @@ class JobStarted(Event):
     keeps: bool = False  # True if it goes on after its turn.
 
 
-class McpToolCallApprovalRequest(Event):
+class KeptYesUsed(Event):
+    """A question that nobody was asked: a yes for the session, given to the same question before, answers it."""
+
+    type: ClassVar[str] = "kept_yes_used"
+    approval_id: str  # The question to which that yes was given; empty: in a history of before 0.2.
+    by: str = ""  # The client that gave it.
+    call_id: str = ""  # The call that would have been asked about.
+    item_id: str = ""  # The call's item id.
+    outside: bool = False  # The yes was to run it outside the sandbox.
+
+
+class McpToolCallApprovalRequest(QuestionEvent):
     """May a tool of an MCP server be called? Servers run outside of every sandbox."""
 
     type: ClassVar[str] = "mcp_tool_call_approval_request"
@@ -541,6 +570,8 @@ class McpToolCallApprovalRequest(Event):
     item_id: str = ""  # The call's item id.
     deadline_s: float | None = None  # Seconds until it is answered by default.
     default: Literal["denied", "abort"] = "denied"  # That answer.
+    fingerprint: str = ""  # Of the tool as its server lists it, and of the program or address that the server is. A yes for the session ends when it changes. Empty, as in older histories: such a yes is not kept.
+    changed: bool = False  # The tool or its server has changed since a yes for the session, which ends with this.
 
 
 class McpToolCallBegin(Event):
@@ -705,7 +736,7 @@ class ToolOutput(Event):
     pictures: list[ImageItem] = field(default_factory=list)  # Pictures that the model gets behind it.
 
 
-class ToolUseApprovalRequest(Event):
+class ToolUseApprovalRequest(QuestionEvent):
     """May an agent use a tool of its own? What it may reach at all is settled by the sandbox around the agent."""
 
     type: ClassVar[str] = "tool_use_approval_request"
@@ -721,10 +752,13 @@ class ToolUseApprovalRequest(Event):
     options: list[ApprovalOption] = field(default_factory=list)  # The answers that the agent offers.
     reason: str | None = None  # Why it is asked.
     outside_sandbox: bool | None = None  # Null: the sandbox is around the agent, not the call.
+    obeyed_by: list[str] = field(default_factory=list)  # Agents, editors and shells of the person that would obey one of the files without asking.
     approval_id: str = ""  # Answer under this id.
     item_id: str = ""  # The call's item id.
     deadline_s: float | None = None  # Seconds until it is answered by default.
     default: Literal["denied", "abort"] = "denied"  # That answer.
+    beyond: Beyond | None = None  # What of it neither the command nor the changes show. Null: nobody has looked.
+    fingerprint: str = ""  # Of all that is asked: the command or the tool, its arguments, the files, the directory. We keep a yes for the session under it. Empty: what is asked can't be told from other things, so none is kept.
 
 
 class ToolUseBegin(Event):
@@ -795,6 +829,7 @@ class UserMessage(Event):
     input_id: str | None = None  # The accepted input this is.
     key: str | None = None  # Idempotency key of the request.
     by: str = ""  # Which client sent it.
+    names: str | None = None  # The name that the conversation got, as it had none.
 
 
 class ViewImageToolCall(Event):

@@ -4,7 +4,6 @@ They are scripts as in `greenroom.scripts` that also yield events. `cursor` is w
 another reader as `after`, it goes on with the very next event. Pure.
 """
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -12,13 +11,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from greenroom.errors import ConnectionLost, UnknownConversation
 from greenroom.record import Event
 from greenroom.scripts import ANSWER_S, QUESTIONS, ApiCall, NextNotification, Request, Script, asked, page, rows
+from greenroom.unfinished import UnfinishedItems
 from greenroom.wire import Json
 
 E = TypeVar("E", bound=Event)
 C = TypeVar("C")
 PAGE = 256
 POLL_S = 20.0  # for one answer while nothing happens; then it is asked for again
-AT_REST = frozenset({"idle", "parked", "archived", "failed"})  # states in which the list has the last seq
+# States in which the list has the last seq.
+AT_REST = frozenset({"idle", "parked", "archived", "failed", "denied", "lost", "over-budget"})
 
 
 class Happened(NamedTuple):
@@ -32,6 +33,7 @@ class Reader(Generic[E, C]):
     """A reader of events of the class E; `cursor` is its place."""
 
     cursor: C
+    endless = True  # it never ends by itself
 
     def events(self) -> Happenings:
         raise NotImplementedError
@@ -39,6 +41,8 @@ class Reader(Generic[E, C]):
 
 class HistoryReader(Reader[Event, int]):
     """The stored events of one conversation after a seq, to its end as it is when the reader gets there."""
+
+    endless = False
 
     def __init__(self, conversation: str, after: int = 0) -> None:
         self.cursor = after
@@ -55,8 +59,7 @@ class ConversationReader(Reader[Event, int | None]):
         self.cursor = after
         self._conversation = conversation
         self._read_only = read_only
-        self._told: dict[tuple[str, ...], int] = {}  # how much of each unfinished item was handed out
-        self._repeated: dict[tuple[str, ...], int] = {}  # how much of it the daemon still has to say again
+        self._unfinished = UnfinishedItems()
 
     def events(self) -> Happenings:
         again = False
@@ -66,7 +69,7 @@ class ConversationReader(Reader[Event, int | None]):
                 found = yield ApiCall("conversation/attach", params, again=again)
                 self._conversation = found["summary"]["conversation"]
                 self.cursor = found["seq"] if self.cursor is None else self.cursor
-                self._repeated = dict(self._told)
+                self._unfinished.attached()
                 yield from self._slices(found["subscription"])
             except ConnectionLost:
                 again = True
@@ -79,40 +82,18 @@ class ConversationReader(Reader[Event, int | None]):
             if message["method"] == "ended":
                 return
             if slice_["lagged"]:
-                self._repeated.clear()  # an unfinished item may have lost its beginning
+                self._unfinished.lagged()
             if gap := slice_.get("gap"):
                 self.cursor = gap[1]
                 yield Happened(_gap(self._conversation, *gap))
             for envelope in slice_["events"]:
                 if envelope["seq"] is None:
-                    yield from self._unfinished(envelope)
+                    if (fresh := self._unfinished.fresh(envelope)) is not None:
+                        yield Happened(fresh)
                 else:
-                    self._finish(envelope["event"])
+                    self._unfinished.finish(envelope["event"])
                     self.cursor = envelope["seq"]
                     yield Happened(envelope)
-
-    def _unfinished(self, envelope: Json) -> Happenings:
-        """The new part of a delta: after a reconnect the daemon repeats an unfinished item from its beginning."""
-        body = envelope["event"]
-        binary = "chunk" in body
-        content = b64decode(body["chunk"]) if binary else body["delta"]
-        key = (body["item_id"], body["type"], body.get("stream", ""))
-        repeated = min(self._repeated.get(key, 0), len(content))
-        fresh = content[repeated:]
-        if repeated:
-            self._repeated[key] -= repeated
-            said = {"chunk": b64encode(fresh).decode()} if binary else {"delta": fresh}
-            envelope = {**envelope, "event": {**body, **said}}
-        if fresh:
-            self._told[key] = self._told.get(key, 0) + len(fresh)
-            yield Happened(envelope)
-
-    def _finish(self, body: Json) -> None:
-        """Forget an item that is finished; a later item of the same name is another."""
-        if body["type"] != "agent_reasoning_section_break":
-            for counts in (self._told, self._repeated):
-                for key in [one for one in counts if one[0] == body.get("item_id")]:
-                    del counts[key]
 
 
 class EverythingReader(Reader[Event, Mapping[str, int]]):

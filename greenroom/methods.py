@@ -377,12 +377,14 @@ class Api:
         reason: str = "",
         option: str = "",
         content: Mapping[str, str | bool | float | Sequence[str]] | None = None,
+        outside: bool = False,
     ) -> Script[None]:
         """Answer a question. Raises AlreadyAnswered if somebody was quicker.
 
         `option`: one that an agent offers, by its id or name. `content`: what a server is told, by its fields' names.
+        `outside`: a yes to a question with `inside_or_outside` that runs it outside the sandbox.
         """
-        told = {"option": option, "content": dict(content or {})}
+        told = {"option": option, "content": dict(content or {}), "outside": outside}
         yield ApiCall("approvals/answer", {"approval": approval, "decision": decision, "reason": reason, **told})
 
     @request

@@ -3,6 +3,7 @@
 Members that this version does not know are left out, so that a later daemon can be read.
 """
 
+import os
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -34,7 +35,26 @@ class Event(FromJson):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        KINDS[cls.type] = cls
+        if cls.type:
+            KINDS[cls.type] = cls
+
+
+class QuestionEvent(Event):
+    """An event that asks. `id` and `what` are those of `greenroom approvals --json`."""
+
+    approval_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id under which the question is answered."""
+        return self.approval_id
+
+    @property
+    def what(self) -> str:
+        """The command as a shell needs it; or the patch, the tool or the server's words in short."""
+        from transports.question import summary  # most programs never ask for it
+
+        return summary({one.name: getattr(self, one.name) for one in fields(self)}, os.environ.get("HOME", ""))
 
 
 class Gap(Event):

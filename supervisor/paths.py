@@ -213,6 +213,14 @@ def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
     return _usual_state(home), [os.path.join(_usual_config(home), CONFIG_FILE), codex_config_file({"HOME": home})]
 
 
+def hidden_places(paths: Paths, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The directories that no command may see: those of this home, and of the one that HOME alone means.
+
+    That one has the keys and the journal of a daemon that is started without this one's variables.
+    """
+    return tuple(dict.fromkeys((*paths.hidden, usual_places(environ)[0])))
+
+
 def working_directory() -> str:
     """The working directory, also if it has been removed meanwhile."""
     try:

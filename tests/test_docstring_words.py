@@ -15,7 +15,8 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def ours(folder: str) -> list[Path]:
     """The files of a folder, without what `make judges` installs there."""
     paths = sorted((ROOT / folder).rglob("*.py"))
-    return [path for path in paths if not {".venv", "node_modules"} & set(path.parts[len(ROOT.parts) :])]
+    installed = {".venv", ".venv-langchain", "node_modules"}
+    return [path for path in paths if not installed & set(path.parts[len(ROOT.parts) :])]
 
 
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:

@@ -22,19 +22,22 @@ ServerQuestion = McpToolCallApprovalRequest | ElicitationApprovalRequest
 
 
 def as_known(request: ApprovalRequest) -> ApprovalRequest:
-    """The question of an agent of others as one about a command or a patch; any other question as it is."""
+    """The question of an agent of others as one about a command or a patch; any other question as it is.
+
+    The reason has all of it where a command or changes alone would not be all.
+    """
     if not isinstance(request, ToolUseApprovalRequest):
         return request
     common = {
         "call_id": request.call_id,
-        "reason": request.reason,
+        "reason": question.reason_with_all(request.model_dump(mode="json")),
         "outside_sandbox": bool(request.outside_sandbox),
         "approval_id": request.approval_id,
         "item_id": request.item_id,
         "deadline_s": request.deadline_s,
         "default": request.default,
     }
-    if request.changes:
+    if request.changes and not request.command:
         return ApplyPatchApprovalRequest.model_validate({**common, "changes": request.changes})
     words = request.command or (TOOL, request.kind, request.title, request.arguments)
     return ExecApprovalRequest.model_validate({**common, "command": words, "cwd": request.cwd or Path("/")})

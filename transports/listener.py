@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -40,9 +41,16 @@ class Listener:
     """Opened and closed on the loop thread."""
 
     def __init__(
-        self, path: Path, deps: GreetingDeps, loop: asyncio.AbstractEventLoop, limits: ListenerLimits | None = None
+        self,
+        path: Path,
+        deps: GreetingDeps,
+        loop: asyncio.AbstractEventLoop,
+        limits: ListenerLimits | None = None,
+        at_home: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`at_home` tells whether the path is still ours: only there is a deleted socket made again."""
         self.path = path
+        self._at_home = at_home
         self._deps = deps
         self._loop = loop
         self._limits = limits or ListenerLimits()
@@ -98,19 +106,19 @@ class Listener:
 
     def _look(self) -> None:
         """Check that the socket's path is still there: anybody may delete it. No disk error stops the loop."""
-        looking = self._loop.run_in_executor(None, directory.inode_of, self.path)
+        looking = self._loop.run_in_executor(None, lambda: (directory.inode_of(self.path), self._at_home()))
         looking.add_done_callback(self._looked)
 
-    def _looked(self, looking: asyncio.Future[directory.Inode | None]) -> None:
+    def _looked(self, looking: asyncio.Future[tuple[directory.Inode | None, bool]]) -> None:
         if self._sock is None:
             return  # closed meanwhile
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
         if looking.cancelled() or looking.exception() is not None:
             return  # a disk that can't be asked has not lost it
-        found = looking.result()
-        if found is not None:
-            if found != self._inode:
-                self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
+        found, at_home = looking.result()
+        if found not in {None, self._inode}:
+            self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
+        if found is not None or not at_home:
             return
         try:
             directory.prepare(self.path.parent)

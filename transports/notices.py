@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from transports.job_words import job_end
-from transports.question import command_line
+from transports.question import command_line, why_not_asked
 from transports.tool_uses import failure, told
 from transports.waiting_words import waits
 
@@ -18,7 +18,8 @@ def _failed_call(event: Mapping[str, Any]) -> str:
 
 def _held(event: Mapping[str, Any]) -> str:
     """Name the messages that an interrupt holds, and how they go on."""
-    return f"{waits(event['queued'], event.get('waiting', ()))}; the next message lets them go on after it"
+    told = waits(event["queued"], event.get("waiting", ()))
+    return f"{told}; `greenroom queue` lets them go on, or drops them; the next message goes first, alone"
 
 
 def _job(event: Mapping[str, Any]) -> str:
@@ -42,6 +43,7 @@ NOTICES: Mapping[str, Notice] = {
     "view_image_tool_call": lambda event: f"looks at the picture {event['path']}",
     "web_search_end": lambda event: f"searched the web: {event['query']}",
     "agent_session": lambda _: "",  # what there is to know about it is a `background_event` of its own
+    "kept_yes_used": why_not_asked,
     "tool_use_begin": lambda event: f"uses a tool: {told(event)}",
     "tool_use_end": failure,
     "compacted": lambda event: f"the earlier conversation was summed up (events up to {event['last_seq']})",

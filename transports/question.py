@@ -15,6 +15,7 @@ GOES_ON = "→"  # at the end of a line that is only broken because the window e
 SAID_LENGTH = 300  # of the agent's own words: a reason, not a speech
 LONGEST = 1000  # of a line, where nobody knows how wide the window is
 OURSELVES = "greenroom"  # as the agent that asks: no agent does, it is about what a client gives
+SHORT = 8  # characters of an id that a person is shown
 TAIL = 3  # a third of what is shown of something too long is its end
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*")
@@ -22,6 +23,13 @@ _RESERVED = re.compile("if|then|else|elif|fi|do|done|case|esac|while|until|for|i
 _SHELLS = {"bash", "sh", "zsh"}  # found by name alone: a path may lead anywhere
 _NOT_IN_DOUBLE = frozenset('"$`\\!')
 _MARKS = {"delete": "delete", "add": "add", "update": "change"}
+
+# Words that answer a question here, and the kind of option that means the same; none does for the others.
+OUR_WORDS = {
+    **dict.fromkeys(("y", "yes"), "allow_once"),
+    **dict.fromkeys(("n", "no"), "reject_once"),
+    **dict.fromkeys(("always", "outside", "always outside", "abort", "show"), ""),
+}
 
 Asked = Mapping[str, Any]  # the event that asks, as JSON has it
 
@@ -126,7 +134,7 @@ class Drawn(NamedTuple):
 
 
 def is_use(asked: Asked) -> bool:
-    """True if an agent of others asks whether it may use a tool: it may be a patch or a command, too."""
+    """True if an agent of others asks whether it may use a tool: it may be a patch or a command, or both."""
     return "places" in asked
 
 
@@ -135,7 +143,7 @@ def is_patch(asked: Asked) -> bool:
 
 
 def is_command(asked: Asked) -> bool:
-    return bool(asked.get("command")) and not is_patch(asked) if is_use(asked) else "command" in asked
+    return bool(asked.get("command")) if is_use(asked) else "command" in asked
 
 
 def is_tool(asked: Asked) -> bool:
@@ -144,10 +152,10 @@ def is_tool(asked: Asked) -> bool:
 
 
 def kind(asked: Asked) -> str:
-    if is_patch(asked):
-        return "patch"
     if is_command(asked):
         return "command"
+    if is_patch(asked):
+        return "patch"
     return "tool" if is_tool(asked) or is_use(asked) else "server"
 
 
@@ -160,17 +168,26 @@ def outside(asked: Asked) -> bool:
 
 
 def only_once(asked: Asked) -> bool:
-    """True if a yes can't hold for later: an agent of others asks, and offers no such option."""
-    offered = asked.get("options") or () if is_use(asked) else ()
-    return bool(offered) and all(one["kind"] != "allow_always" for one in offered)
+    """True if a yes can't hold for the conversation: nothing would know the same again."""
+    if is_use(asked) or is_tool(asked):
+        return not asked.get("fingerprint")
+    return not (is_command(asked) or asked.get("grant_root"))
+
+
+def may_leave(asked: Asked) -> bool:
+    """True if a yes means in the sandbox, and `outside` is an answer of its own."""
+    return bool(asked.get("inside_or_outside"))
 
 
 def title(asked: Asked) -> str:
+    if asked.get("obeyed_by"):
+        return "may it change what other agents do here?"
     if is_patch(asked):
         count = len(asked["changes"])
-        return f"may it change {count:,} {'file' if count == 1 else 'files'}?"
+        files = f"{count:,} {'file' if count == 1 else 'files'}"
+        return f"may it run this command and change {files}?" if is_command(asked) else f"may it change {files}?"
     if is_tool(asked):
-        return "may it use this tool of an MCP server?"
+        return f"may it use this tool of an MCP server{', which has changed' if asked.get('changed') else ''}?"
     if asked.get("agent") == OURSELVES:
         return "may it start what a client gives?"
     if is_use(asked) and not is_command(asked):
@@ -187,7 +204,8 @@ def title(asked: Asked) -> str:
 def summary(asked: Asked, home: str = "") -> str:
     """The whole question on one line: for tables, lists and progress."""
     if is_patch(asked):
-        return ", ".join(_change(path, change, home) for path, change in sorted(asked["changes"].items()))
+        changes = ", ".join(_change(path, change, home) for path, change in sorted(asked["changes"].items()))
+        return f"{command_line(asked['command'])}; {changes}" if is_command(asked) else changes
     if is_tool(asked):
         return f"{_tool(asked)} {visible(' '.join(asked['arguments'].split()))}".rstrip()
     if is_use(asked) and not is_command(asked):
@@ -218,33 +236,99 @@ def said_by_agent(asked: Asked) -> str:
     return "" if not is_command(asked) or asked.get("retry") else _short(asked.get("reason") or "")
 
 
+def why_not_asked(used: Asked) -> str:
+    """Say of a `kept_yes_used` which yes answered in place of a person."""
+    given = f"the yes to {used['approval_id'][:SHORT]}" if used["approval_id"] else "an earlier yes"
+    by = f" by {visible(used['by'])}" if used["by"] else ""
+    return f"not asked: {given}{by} holds for this conversation{', outside the sandbox' if used['outside'] else ''}"
+
+
+def reason_with_all(asked: Asked) -> str | None:
+    """The reason, for clients that show a command, changes or a call alone; with all of it if that is more."""
+    reason: str | None = asked.get("reason")
+    if not _is_more_than_one_thing(asked):
+        return reason
+    return "\n".join(filter(None, (reason, drawn(asked).text)))
+
+
+def _is_more_than_one_thing(asked: Asked) -> bool:
+    beyond, command, patch = asked.get("beyond") or {}, is_command(asked), is_patch(asked)
+    if beyond.get("says") or beyond.get("changes") or (command and patch):
+        return True
+    if not (command or patch):
+        return bool(asked["places"])
+    title_says_more = any(_title_of_use({**asked, "kind": ""}))
+    given = beyond["given"] if beyond else asked["arguments"]
+    return title_says_more or bool(given) or any(str(one["path"]) not in asked["changes"] for one in asked["places"])
+
+
 def _subject(asked: Asked, home: str) -> Iterator[MarkedLine]:
-    if is_patch(asked):
-        for path, change in sorted(asked["changes"].items()):
-            yield from changed(path, change, home)
-    elif is_tool(asked):
-        yield MarkedLine("  tool ", _tool(asked), "command")
-        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
-    elif is_use(asked) and not is_command(asked):
-        yield from _use(asked, home)
-    elif not is_command(asked):
-        yield from (MarkedLine("  it says: ", visible(line), "said") for line in asked["message"].split("\n"))
-        yield from (MarkedLine("  wants to be told: ", visible(line)) for line in asked["fields"])
-        if asked.get("url"):
-            yield MarkedLine("  wants you to visit: ", visible(asked["url"]), "outside")
-    else:
+    """All that is asked: an agent may ask for a command, changes and more at once."""
+    if is_use(asked):
+        yield from _title_of_use(asked)
+    if is_command(asked):
         first, *more = command_text(asked["command"]).split("\n")
         yield MarkedLine("  $ ", first, "command")
         yield from (MarkedLine("  > ", line, "command") for line in more)
+    if is_patch(asked):
+        for path, change in sorted(asked["changes"].items()):
+            yield from changed(path, change, home)
+    if is_use(asked):
+        yield from _beyond(asked, home)
+    elif is_tool(asked):
+        yield MarkedLine("  tool ", _tool(asked), "command")
+        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
+    elif not (is_command(asked) or is_patch(asked)):
+        yield from _said("it says", asked["message"])
+        yield from (MarkedLine("  wants to be told: ", visible(line)) for line in asked["fields"])
+        if asked.get("url"):
+            yield MarkedLine("  wants you to visit: ", visible(asked["url"]), "outside")
 
 
-def _use(asked: Asked, home: str) -> Iterator[MarkedLine]:
-    """A tool of an agent of others, which is neither command nor patch: its words for it, and what it is given."""
-    first, *others = (asked["title"] or "a tool without a name").split("\n")
-    yield MarkedLine(f"  {asked['kind']}: ", visible(first), "command")
-    yield from (MarkedLine("    ", visible(line), "command") for line in others)
-    yield from (MarkedLine("  file ", place(str(one["path"]), home), "file") for one in asked["places"])
-    yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
+def _title_of_use(asked: Asked) -> Iterator[MarkedLine]:
+    """The agent's words for what it would do, unless they are the command over again."""
+    plain = asked["title"].strip().strip("`")
+    if is_command(asked) and plain in {"", command_line(asked["command"]), asked["command"][-1].strip()}:
+        return
+    if asked["title"] or not is_patch(asked):
+        first, *others = (asked["title"] or "a tool without a name").split("\n")
+        yield MarkedLine(f"  {asked['kind']}: ", visible(first), "command")
+        yield from (MarkedLine("    ", visible(line), "command") for line in others)
+
+
+def _beyond(asked: Asked, home: str) -> Iterator[MarkedLine]:
+    """The rest of what a tool of a third-party agent is asked with: files, arguments, words, further changes."""
+    beyond = asked.get("beyond")
+    files = (one for one in asked["places"] if str(one["path"]) not in asked.get("changes", ()))
+    yield from (MarkedLine("  file ", place(str(one["path"]), home), "file") for one in files)
+    for one in beyond["changes"] if beyond else ():
+        yield from changed(one["path"], one["change"], home)
+    if beyond is None or not (is_command(asked) or is_patch(asked)):
+        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(asked["arguments"]))
+    else:
+        yield from _members(beyond["given"])
+    if beyond and beyond["says"]:
+        yield from _said("it says", beyond["says"])
+
+
+def _members(given: str) -> Iterator[MarkedLine]:
+    """Arguments that nothing else shows, a member a line; of a text each line."""
+    try:
+        members = json.loads(given) if given else {}
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, dict):
+        yield from (MarkedLine("  with ", visible(line)) for line in given.split("\n"))
+        return
+    for name, value in members.items():
+        told = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        first, *others = told.split("\n")
+        yield MarkedLine("  with ", f"{_word(name)}: {visible(first)}")
+        yield from (MarkedLine("    ", visible(line)) for line in others)
+
+
+def _said(by: str, words: str) -> Iterator[MarkedLine]:
+    return (MarkedLine(f"  {by}: ", visible(line), "said") for line in words.split("\n"))
 
 
 def _agent(asked: Asked) -> str:
@@ -296,8 +380,15 @@ def _circumstances(asked: Asked, home: str) -> Iterator[MarkedLine]:
     """The circumstances, last, so that they stand next to where it is answered."""
     if is_command(asked) and asked.get("cwd"):
         yield MarkedLine("  in ", place(str(asked["cwd"]), home), "place")
-    if outside(asked) or is_command(asked) or is_use(asked):
+    if asked.get("failed"):
+        yield MarkedLine("  it failed: ", _short(asked["failed"]), "said")
+    if may_leave(asked):
+        yield MarkedLine("  ", f"{where(asked)}; without it, if the answer is `outside`", "place")
+    elif outside(asked) or is_command(asked) or is_use(asked):
         yield MarkedLine("  ", where(asked), "outside" if outside(asked) else "place")
+    if asked.get("changed"):
+        words = "the tool or its server has changed since a yes for the conversation, which has ended"
+        yield MarkedLine("  ", words, "outside")
     if asked.get("history_of"):
         text = f"it may write commits, branches and the index of {place(str(asked['history_of']), home)}, no hooks"
         yield MarkedLine(
@@ -312,13 +403,21 @@ def _circumstances(asked: Asked, home: str) -> Iterator[MarkedLine]:
         yield MarkedLine("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
     if len(asked.get("options") or ()) > 1 and is_use(asked):
         for one in asked["options"]:
-            meant = f"{_word(one['id'])}: {_short(one['name'])} ({one['kind'].replace('_', ' ')})"
-            yield MarkedLine("  it offers ", meant)
+            meant = _short(one.get("rule") or one["name"])
+            yield MarkedLine("  it offers ", f"{_option_word(one, asked)}: {meant} ({one['kind'].replace('_', ' ')})")
     said = said_by_agent(asked)
     if said:
         yield MarkedLine("  the agent says: ", f'"{said}"', "said")
     elif asked.get("reason") and not asked.get("retry"):
         yield MarkedLine("  because: ", _short(asked["reason"]), "said")
+
+
+def _option_word(option: Asked, asked: Asked) -> str:
+    """The word that answers with an option: its id, unless that is a word of ours which means something else."""
+    word, kinds = str(option["id"]), [one["kind"] for one in asked["options"]]
+    if OUR_WORDS.get(word.lower(), option["kind"]) == option["kind"]:
+        return _word(word)
+    return str(option["kind"]) if kinds.count(option["kind"]) == 1 else f"option {_word(word)}"
 
 
 def _short(text: str) -> str:

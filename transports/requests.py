@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from actors.conversation.messages import Query
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
 from actors.vocabulary.records import Page, Record
-from actors.vocabulary.settings import SandboxPolicy, Settings
+from actors.vocabulary.settings import SandboxPolicy, SettingChange, Settings
 from actors.vocabulary.spent import Spent
 
 
@@ -75,6 +75,13 @@ class Stored(Struct, frozen=True):
     conversation: ConversationId
 
 
+class Imported(Struct, frozen=True):
+    """The conversation that an import has made. `changed`: from what its file asked for to the person's settings."""
+
+    conversation: ConversationId
+    changed: tuple[SettingChange, ...]
+
+
 class Hit(Struct, frozen=True):
     """A place in a history where the words of a search are. `marks` are where they are in `text`: begin and end."""
 
@@ -113,7 +120,9 @@ class BudgetRead(Struct, frozen=True):
     budgets: tuple[dict[str, Any], ...]
 
 
-SupervisorAnswer = SettingsMade | BudgetRead | HistoryRead | NewsRead | AskedFound | Exported | Stored | Found | Plain
+SupervisorAnswer = (
+    SettingsMade | BudgetRead | HistoryRead | NewsRead | AskedFound | Exported | Stored | Imported | Found | Plain
+)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -234,10 +243,14 @@ class Export(Query[Exported], frozen=True):
     place: tuple[int, int, int] | None = None
 
 
-class Import(Query[Stored | Plain], frozen=True):
-    """Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
+class Import(Query[Imported | Plain], frozen=True):
+    """Plain {lines} while `more` follow. `partial`: the last line goes on in the next request.
+
+    `settings` are the person's of today, of a request after which no more follow.
+    """
 
     lines: tuple[str, ...]
+    settings: Settings | None = None
     new_id: ConversationId | None = None
     upload: str | None = None
     more: bool = False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from actors.vocabulary.visible import visible
-from transports.question import command_line
+from transports.question import command_line, reason_with_all
 
 Event = Mapping[str, Any]
 
@@ -89,7 +89,8 @@ def _patch_ends(event: Event) -> Event:
 
 
 def _asks(event: Event) -> Event:
-    if event.get("changes"):
+    event = {**event, "reason": reason_with_all(event)}
+    if event.get("changes") and not event.get("command"):
         return {**event, "type": "apply_patch_approval_request"}
     words = event.get("command") or [TOOL, *(str(event.get(name) or "") for name in ("kind", "title", "arguments"))]
     return {**event, "type": "exec_approval_request", "command": words, "cwd": event.get("cwd") or UNKNOWN_CWD}

@@ -5,10 +5,11 @@ state equals the one before.
 """
 
 from actors.conversation import agents, agents_told
-from actors.conversation.facts import KEYS_KEPT_S, Facts, Key, OpenItem, OpenJob, TurnFacts
+from actors.conversation.facts import KEYS_KEPT_S, Facts, KeptYes, Key, OpenItem, OpenJob, TurnFacts
 from actors.conversation.orders import PendingInput
-from actors.conversation.waiting_line import in_line, moved, unhurried, without
+from actors.conversation.waiting_line import held, in_line, moved, unhurried, without
 from actors.vocabulary import events as ev
+from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import InputId, ItemId, TurnId
 from actors.vocabulary.items import text_of
 from actors.vocabulary.replacing import replace
@@ -18,8 +19,7 @@ from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
 
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
 KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
-STANDING_KEPT = 256  # the same; what is forgotten is asked again
-STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
+YES_KEPT = 256  # the same; what is forgotten is asked again
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
 
 
@@ -39,13 +39,13 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
             turned = _resettled(facts, event)
             return replace(facts, settings=event.settings, turn=turned, context_window=window)
         case ev.ConversationRenamed():
-            return replace(facts, name=event.name)
+            return replace(facts, name=event.name, self_named=False, nameless=not event.name and bool(event.by))
         case ev.ConversationArchived():
             return replace(facts, archived=event.archived)
         case ev.ConversationFailed():
             return replace(facts, failed=event.message)
         case ev.ConversationRestarted():
-            return replace(facts, failed=None, stumbled=False)
+            return replace(facts, failed=None, stumbled=False, ended=None)
         case ev.UserMessage():
             return _apply_user_message(facts, event, ts, turn)
         case (
@@ -59,14 +59,14 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
             return _apply_to_queue(facts, event, ts)
         case ev.TaskStarted() if turn is not None:
             begun = TurnFacts(turn, event.settings, working_since=ts)
-            return _begun(replace(facts, turn=begun, stumbled=False), event, ts, turn)
+            return _begun(replace(facts, turn=begun, stumbled=False, ended=None), event, ts, turn)
         case ev.ErrorEvent():
             return replace(facts, stumbled=True)
         case ev.TaskComplete() | ev.TurnAborted():
             lost = isinstance(event, ev.TurnAborted) and event.reason is AbortReason.LOST
             worked = _worked(facts, facts.earlier if lost else ts, turns=1)
             spent = facts.spent.plus(worked).plus(spent_on(event) or NOTHING)
-            return replace(facts, turn=None, keys=_ended(facts), spent=spent)
+            return replace(facts, turn=None, ended=_ending(facts, event), keys=_ended(facts), spent=spent)
         case ev.AgentSession() if facts.seq > facts.copied:
             told = agents_told.after_session(facts, event)
             return replace(facts, agents=agents.after_beginning(facts, event), agents_told=told)
@@ -194,7 +194,8 @@ def _apply_to_queue(
             keys = tuple(known for known in facts.keys if known.input != event.input_id)
             return replace(facts, pending=without(facts.pending, event.input_id), keys=keys)
         case ev.QueuePaused():
-            return replace(facts, paused=True, pending=unhurried(facts.pending) if facts.turn else facts.pending)
+            pending = unhurried(facts.pending) if facts.turn else held(facts.pending)
+            return replace(facts, paused=True, pending=pending)
         case ev.QueueResumed():
             return replace(facts, paused=False)
 
@@ -204,6 +205,8 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
         return facts
     return replace(
         facts,
+        name=event.names or facts.name,
+        self_named=facts.self_named or event.names is not None,
         pending=without(facts.pending, event.input_id),
         keys=_remember(facts, event.key, event.input_id, ts, turn),
         preview=facts.preview or " ".join((event.message or text_of(event.items)).split())[:PREVIEW_LENGTH],
@@ -214,13 +217,15 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
 def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
     match event:
         case ev.ApprovalRequest():
+            facts = replace(facts, kept=_still_kept(facts, event))
             turn = replace(turn, approvals=(*turn.approvals, event), working_since=None)
         case ev.ApprovalResolved():
             facts = _remember_answer(facts, event)
             rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
             since = facts.updated if turn.working_since is None and not rest else turn.working_since
             granted = (*turn.granted, *_granted(turn, event))
-            turn = replace(turn, approvals=rest, granted=granted, working_since=since)
+            denied = turn.denied or event.decision in {Decision.DENIED, Decision.ABORT}
+            turn = replace(turn, approvals=rest, granted=granted, working_since=since, denied=denied)
         case ev.ExecCommandBegin():
             turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
         case ev.PatchApplyBegin():
@@ -259,12 +264,39 @@ def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
 
 def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
+    return replace(facts, answered=answered, kept=(*facts.kept, *_kept(facts, event))[-YES_KEPT:])
+
+
+def _kept(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...]:
+    """The yes that holds from now on. What was said in the original of a copy does not hold in the copy."""
     asked = facts.approval(event.approval_id)
-    standing = facts.standing
-    approved = asked.standing if asked and event.decision is Decision.APPROVED_FOR_SESSION else None
-    if approved is not None and sum(map(len, approved[0])) <= STANDING_LENGTH:
-        standing = (*standing, approved)[-STANDING_KEPT:]
-    return replace(facts, answered=answered, standing=standing)
+    copied = facts.seq <= facts.copied
+    if asked is None or asked.standing is None or copied or event.decision is not Decision.APPROVED_FOR_SESSION:
+        return ()
+    return (KeptYes(asked.standing, event.approval_id, event.by, event.outside),)
+
+
+def _still_kept(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
+    """The yeses after a question: those to an earlier state of a server's tool have ended."""
+    ended = outdated(facts, event)
+    return tuple(one for one in facts.kept if one not in ended) if ended else facts.kept
+
+
+def outdated(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
+    """The yeses for a server's tool as it was, where it is asked about as something else."""
+    if not isinstance(event, ev.McpToolCallApprovalRequest) or event.standing is None:
+        return ()
+    *tool, _ = event.standing[0]
+    return tuple(one for one in facts.kept if [*one.about[0][:-1]] == tool and one.about != event.standing)
+
+
+def _ending(facts: Facts, event: ev.TaskComplete | ev.TurnAborted) -> LastEnding:
+    """The ending of the open turn. A no explains an interrupted turn better than the interrupt does."""
+    ending: LastEnding = "error" if facts.stumbled else "completed"
+    if isinstance(event, ev.TurnAborted):
+        ending = event.reason.value
+    denied = facts.turn is not None and facts.turn.denied
+    return "denied" if denied and ending not in {"error", "failed", "lost", "budget"} else ending
 
 
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:

@@ -26,12 +26,12 @@ def answer_approval(draft: Draft, command: AnswerApproval) -> None:
     if draft.state.quiescing:
         draft.reply_now(Overloaded("the daemon is stopping; the question will be asked again"))
         return
-    answer = fitted(request, command.decision, command.option, command.content)
+    answer = fitted(request, command.decision, command.option, command.content, outside=command.outside)
     if isinstance(answer, InvalidInput):
         draft.reply_now(answer)
         return
     resolve(draft, command.approval, answer, command.by, command.reason)
-    draft.reply_when_stored(Answered(command.approval, answer.decision, answer.option))
+    draft.reply_when_stored(Answered(command.approval, answer.decision, answer.option, answer.outside))
 
 
 def deny(draft: Draft, approval: ApprovalId, by: str, reason: str, decision: Decision = Decision.DENIED) -> None:
@@ -39,10 +39,16 @@ def deny(draft: Draft, approval: ApprovalId, by: str, reason: str, decision: Dec
 
 
 def resolve(draft: Draft, approval: ApprovalId, answer: FittingAnswer, by: str, reason: str) -> None:
-    decision, option, content = answer.decision, answer.option, answer.content
+    decision, option, content, outside = answer.decision, answer.option, answer.content, answer.outside
     draft.emit(
         ev.ApprovalResolved(
-            approval_id=approval, decision=decision, by=by, reason=reason, option=option, content=content
+            approval_id=approval,
+            decision=decision,
+            by=by,
+            reason=reason,
+            option=option,
+            content=content,
+            outside=outside,
         )
     )
     turn, run = draft.facts.turn, draft.state.run
@@ -50,7 +56,7 @@ def resolve(draft: Draft, approval: ApprovalId, answer: FittingAnswer, by: str, 
     if decision is Decision.ABORT:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
     elif run is not None and run.stage is Stage.RUNNING:
-        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason, option, content))
+        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason, option, content, outside))
     elif run is None and not turn.approvals:
         resume_turn(draft, turn)
 

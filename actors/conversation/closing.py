@@ -205,7 +205,7 @@ def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId,
             settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
     kept = _that_stays(draft)
-    if kept and not draft.facts.paused:
+    if kept and (draft.facts.steering or not draft.facts.paused):
         draft.emit(paused(kept))
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from actors.conversation.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_now import AgentNow
+from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
 from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
 from actors.vocabulary.spent import NOTHING, Spent
@@ -42,6 +43,7 @@ class TurnFacts:
     calls: tuple[tuple[CallId, ItemId], ...] = ()
     approvals: tuple[ev.AnyApprovalRequest, ...] = ()
     granted: tuple[ItemId, ...] = ()  # approved, and not begun since
+    denied: bool = False  # somebody said no
     spent: Spent = NOTHING
     working_since: float | None = None  # None while it waits for a person
 
@@ -75,6 +77,16 @@ class Key:
     ended: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptYes:
+    """A yes for the conversation, and what it is for. `approval`: the question to which a person gave it."""
+
+    about: ev.Standing
+    approval: ApprovalId
+    by: str = ""
+    outside: bool = False
+
+
 @dataclass(frozen=True)
 class Facts:
     conversation: ConversationId
@@ -83,17 +95,21 @@ class Facts:
     created: float = 0.0
     updated: float = 0.0
     name: str | None = None
+    self_named: bool = False  # the name was made of what it is about
+    nameless: bool = False  # somebody has taken its name away, and it is to get no other
     archived: bool = False
     failed: str | None = None
     turn: TurnFacts | None = None
     pending: tuple[PendingInput, ...] = ()
     paused: bool = False
-    standing: tuple[ev.Standing, ...] = ()
+    standing: tuple[ev.Standing, ...] = ()  # of checkpoints before 0.2; `restore` makes `kept` of it
+    kept: tuple[KeptYes, ...] = ()
     answered: tuple[tuple[ApprovalId, Decision, str], ...] = ()
     keys: tuple[Key, ...] = ()
     preview: str = ""
     tokens: int = 0
     stumbled: bool = False  # the last turn that ended emitted an error
+    ended: LastEnding | None = None  # how the last turn ended, until the next begins
     jobs: tuple[OpenJob, ...] = ()
     context_tokens: int | None = None
     context_window: int | None = None
@@ -129,9 +145,9 @@ class Facts:
     def approval(self, approval: ApprovalId) -> ev.ApprovalRequest | None:
         return next((request for request in self.asked if request.approval_id == approval), None)
 
-    def is_standing(self, request: ev.ApprovalRequest) -> bool:
-        """True if an earlier answer approved this for the whole session."""
-        return request.standing in self.standing
+    def kept_yes(self, request: ev.ApprovalRequest) -> KeptYes | None:
+        """Return the yes for the whole session that answers this."""
+        return next((one for one in reversed(self.kept) if one.about == request.standing), None)
 
 
 def unborn(conversation: ConversationId) -> Facts:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from actors.conversation.choices import Choice, can_be_kept, choices, options_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.event_bases import FormField, FormValue
@@ -19,12 +21,6 @@ CHOSEN = 256  # choices of one field; a form offers no more
 
 OPTION = "option"  # the field in which a client that only has forms says which option is meant
 YES = {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
-DECISIONS = {
-    "allow_once": Decision.APPROVED,
-    "allow_always": Decision.APPROVED_FOR_SESSION,
-    "reject_once": Decision.DENIED,
-    "reject_always": Decision.DENIED,
-}
 TRUE, FALSE = {"true", "yes", "y", "1", "on"}, {"false", "no", "n", "0", "off"}
 
 
@@ -32,58 +28,85 @@ class FittingAnswer(Struct, frozen=True):
     decision: Decision
     option: str = ""  # by its id
     content: dict[str, FormValue] = {}
+    outside: bool = False
 
 
 def fitted(
-    request: ev.ApprovalRequest, decision: Decision, option: str, content: Mapping[str, object]
+    request: ev.ApprovalRequest,
+    decision: Decision,
+    option: str,
+    content: Mapping[str, object],
+    *,
+    outside: bool = False,
 ) -> FittingAnswer | InvalidInput:
     """Make the answer exact, or say why it is none; then the question stays open."""
-    offered = request.options if isinstance(request, ev.ToolUseApprovalRequest) else ()
     form = request.form if isinstance(request, ev.ElicitationApprovalRequest) else ()
-    if offered and set(content) == {OPTION}:
+    if not form and set(content) == {OPTION}:
         option, content = str(content[OPTION]), {}
     try:
         if option:
-            return _with_option(offered, decision, option)
-        if content and decision not in YES:
+            chosen = _with_option(request, decision, option)
+            outside, decision = outside or chosen.outside, chosen.decision
+        elif content and decision not in YES:
             return InvalidInput("a no tells the server nothing; leave out what it would be told")
-        told = _told(form, content) if decision in YES else {}
+        else:
+            _need_a_yes_for_once(request, decision)
+            chosen = FittingAnswer(decision, content=_told(form, content) if decision in YES else {})
+        leaves = outside and _leaves(request, decision)
     except ValueError as error:
         return InvalidInput(str(error))
-    if offered and decision is Decision.APPROVED_FOR_SESSION and not _offers(offered, "allow_always"):
-        return FittingAnswer(Decision.APPROVED)  # the agent has no way to remember it, and it is its memory
-    return FittingAnswer(decision, content=told)
+    if decision is Decision.APPROVED_FOR_SESSION and not can_be_kept(request):
+        decision = Decision.APPROVED  # nothing would know the same again; whoever answers is told that it is for once
+    return replace(chosen, decision=decision, outside=leaves)
+
+
+def _leaves(request: ev.ApprovalRequest, decision: Decision) -> bool:
+    """Tell whether `outside` says more than the yes. Raises ValueError where it says what nobody has asked."""
+    if decision not in YES:
+        raise ValueError("a no runs nothing, inside or outside; leave `outside` out")
+    unsaid = request.outside_sandbox is None and isinstance(request, ev.ExecApprovalRequest)  # of an older version
+    if not (request.may_leave or request.outside_sandbox or unsaid):
+        raise ValueError(
+            "this question is not about leaving the sandbox; answer it with yes or no, without `outside`"
+        )
+    return request.may_leave
+
+
+def _need_a_yes_for_once(request: ev.ApprovalRequest, decision: Decision) -> None:
+    """Raise ValueError where an agent offers rules alone: a plain yes is never sent as a rule."""
+    if decision in YES and options_of(request) and all(one.kind != "allow_once" for one in options_of(request)):
+        rules = [f"{one.id} ({one.name})" for one in choices(request) if one.decision is Decision.APPROVED]
+        raise ValueError(
+            f"the agent offers no yes for once; name one of its own rules as the option: {', '.join(rules)}"
+        )
 
 
 # --- options --------------------------------------------------------------------------------------------------------
 
 
-def _with_option(offered: tuple[ev.ApprovalOption, ...], decision: Decision, wanted: str) -> FittingAnswer:
-    chosen = _named(offered, wanted)
-    meant = DECISIONS[chosen.kind]
-    if (decision in YES) != (meant in YES):
+def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -> FittingAnswer:
+    chosen = _named(request, wanted)
+    if (decision in YES) != (chosen.decision in YES):
         said, other = ("yes", "no") if decision in YES else ("no", "yes")
         raise ValueError(f"the option {chosen.id!r} ({chosen.name}) is a {other}, and the answer is a {said}")
-    return FittingAnswer(decision if decision is Decision.ABORT else meant, chosen.id)
+    meant = decision if decision is Decision.ABORT else chosen.decision
+    return FittingAnswer(meant, chosen.option, outside=chosen.outside)
 
 
-def _named(offered: tuple[ev.ApprovalOption, ...], wanted: str) -> ev.ApprovalOption:
-    """The option of this id, or of this name if no other has it; of a name, how it is written matters less."""
-    if not offered:
+def _named(request: ev.ApprovalRequest, wanted: str) -> Choice:
+    """The choice of this id, or of this name if no other has it; of a name, how it is written matters less."""
+    offered, known = options_of(request), choices(request)
+    if not offered and not request.may_leave:
         raise ValueError("this question offers no options; answer it with yes or no")
     named = wanted.strip().casefold()
-    found = [one for one in offered if one.id == wanted] or [
-        one for one in offered if named in {one.id.casefold(), one.name.strip().casefold(), one.kind}
-    ]
+    so_called = {one.id for one in offered if named in {one.id.casefold(), one.name.strip().casefold(), one.kind}}
+    found = [one for one in known if one.id == wanted] or [one for one in known if one.option in so_called]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(f"{one.id} ({one.name})" for one in offered)
+    names = {one.id: one.name for one in offered}
+    told = ", ".join(f"{one.id} ({names.get(one.id, one.name)})" for one in known if one.option or not offered)
     problem = "stands for several options" if found else "is not an option"
-    raise ValueError(f"{wanted!r} {problem} of this question; it offers {known}")
-
-
-def _offers(offered: Iterable[ev.ApprovalOption], kind: str) -> bool:
-    return any(one.kind == kind for one in offered)
+    raise ValueError(f"{wanted!r} {problem} of this question; it offers {told}")
 
 
 # --- fields ---------------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
     `anew`: it repeats nothing, even if its key was used before; from now on the key stands for this input.
     `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
+    `name`: kept for the conversation, which takes it if it has none; empty: no name is free. The registry adds it.
     """
 
     items: tuple[InputItem, ...]
@@ -81,6 +82,7 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     task: Task = Task.ANSWER
     own: tuple[str, ...] = ()
     anew: bool = False
+    name: str | None = None
 
 
 class FindInput(Query[InputFound | TurnResult], frozen=True):
@@ -119,6 +121,7 @@ class AnswerApproval(Query[Answered], frozen=True):
     reason: str = ""
     option: str = ""  # one that the agent offers, by its id or its name
     content: Mapping[str, object] = {}  # what a server is told, by the names of its fields
+    outside: bool = False  # a yes to run it outside the sandbox
 
 
 class PassOn(Struct, frozen=True):

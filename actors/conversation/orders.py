@@ -110,6 +110,7 @@ class AnswerAgent(Struct, frozen=True):
     reason: str = ""
     option: str = ""
     content: Mapping[str, FormValue] = {}
+    outside: bool = False
 
 
 class UseSettings(Struct, frozen=True):

@@ -135,6 +135,8 @@ def withdraw(draft: Draft, taken: InputId, reason: str, by: str = "") -> None:
     why = "".join((f" by {by}" if by else "", f": {reason}" if reason else ""))
     settle_claims(draft, claims, Cancelled(f"the input was withdrawn{why}"))
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
+    if not draft.facts.queue:  # nothing is held any more, so what is sent from now on waits for its turn alone
+        resume_if_paused(draft)
 
 
 def resume_queue(draft: Draft, command: ResumeQueue) -> None:

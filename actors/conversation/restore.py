@@ -8,12 +8,13 @@ from pydantic import TypeAdapter
 from actors.conversation.agents_told import about, model_now
 from actors.conversation.applying import apply
 from actors.conversation.effects import ReaderState, ReplyTo, Survivors
-from actors.conversation.facts import Facts, unborn
+from actors.conversation.facts import Facts, KeptYes, unborn
 from actors.conversation.kept_tails import restored_tails
 from actors.conversation.state import KeptTail, Limits, SettingsJson, State, Subscriber
 from actors.conversation.summary import condition
+from actors.conversation.waiting_line import held
 from actors.vocabulary.events import durable_adapter
-from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.ids import ApprovalId, Caller, ConversationId, SubscriptionId
 from actors.vocabulary.records import Head, KeptText, Record
 
 SETTINGS = {"settings"}
@@ -50,6 +51,8 @@ def head_of(state: State) -> Head:
         queued=len(facts.pending),
         agent=facts.settings.agent,
         uncounted=facts.spent.uncounted,
+        ended=facts.ended or "",
+        self_named=facts.self_named,
     )
 
 
@@ -69,7 +72,7 @@ def restore(
     kept: tuple[KeptText, ...] = (),
 ) -> State:
     """The state that the journal holds: the checkpoint, every event after it, and the text that was not finished."""
-    facts = _of_before_the_ledger(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
+    facts = _of_now(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
     checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:
@@ -88,11 +91,21 @@ def restore(
     )
 
 
-def _of_before_the_ledger(facts: Facts) -> Facts:
-    """Facts of a checkpoint that counted tokens and nothing else: what they cost is not known."""
-    if facts.tokens == facts.spent.tokens:
-        return facts
-    return replace(facts, spent=replace(facts.spent, tokens=facts.tokens, unpriced=1))
+def _of_now(facts: Facts) -> Facts:
+    """Facts of a checkpoint that an earlier version may have written.
+
+    One that counted tokens and nothing else does not know what they cost. One whose pause the next message ended had
+    input that steers in a paused queue, and paused queues in which nothing waits. One kept
+    a yes without its question.
+    """
+    if facts.tokens != facts.spent.tokens:
+        facts = replace(facts, spent=replace(facts.spent, tokens=facts.tokens, unpriced=1))
+    if facts.paused and facts.turn is None:
+        facts = replace(facts, pending=held(facts.pending))
+    if facts.standing:
+        older = (KeptYes(one, ApprovalId("")) for one in facts.standing)
+        facts = replace(facts, standing=(), kept=(*older, *facts.kept))
+    return replace(facts, paused=facts.paused and bool(facts.queue))
 
 
 def survivors_of(state: State) -> Survivors:

@@ -7,8 +7,8 @@ from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.messages import CancelRequest, FindInput, Send
 from actors.conversation.orders import OfferInput, PendingInput
-from actors.conversation.queueing import resume_if_paused, too_long, unusable, withdraw
-from actors.conversation.starting import start_next, start_turn
+from actors.conversation.queueing import too_long, unusable, withdraw
+from actors.conversation.starting import start_turn
 from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
@@ -41,7 +41,8 @@ def send(draft: Draft, command: Send) -> None:
     waiting = _pending(command, input_)
     _claim(draft, command, waiting.id)
     if draft.facts.turn is None:
-        _send_to_idle(draft, waiting)
+        # First, and alone: what is held stays so until somebody lets it go on.
+        start_turn(draft, (waiting,), _new_name(draft.facts, command))
     else:
         _send_to_busy(draft, waiting)
     _accept(draft, command, waiting.id)
@@ -79,29 +80,16 @@ def _nothing_to_do(facts: Facts, command: Send) -> InvalidInput | WrongState | N
     return unusable(command.items)
 
 
+def _new_name(facts: Facts, command: Send) -> str | None:
+    return None if facts.name is not None or facts.nameless else command.name or None
+
+
 def _pending(command: Send, input_: InputId) -> PendingInput:
     """The command as input. Summing up is no part of a turn that answers, and takes no message with it."""
     policy = BusyPolicy.ENQUEUE if command.task is Task.COMPACT else command.policy
     return PendingInput(
         input_, command.items, policy, command.settings, command.key, command.by, command.task, command.own
     )
-
-
-def _send_to_idle(draft: Draft, waiting: PendingInput) -> None:
-    """Send to an idle conversation; its queue goes on. Input that steered in vain before an interrupt is first.
-
-    To sum up is no message, so a queue that is paused stays so.
-    """
-    if waiting.task is Task.COMPACT:
-        start_turn(draft, (waiting,))
-        return
-    resume_if_paused(draft)
-    facts = draft.facts
-    if waiting.policy is BusyPolicy.ENQUEUE and facts.pending:
-        _queue(draft, waiting)
-        start_next(draft)
-    else:
-        start_turn(draft, (*facts.steering, waiting))
 
 
 def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:

@@ -19,8 +19,8 @@ from actors.vocabulary.settings import BusyPolicy, Task
 BORN = 1  # the seq of a conversation's first event
 
 
-def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
-    """Begin a turn with what was said. The agent is told when that is on disk."""
+def start_turn(draft: Draft, inputs: tuple[PendingInput, ...], name: str | None = None) -> None:
+    """Begin a turn with what was said, which may name the conversation. The agent is told when that is on disk."""
     current = draft.facts.settings
     own = next((waiting.settings_over(current) for waiting in inputs if waiting.settings), None)
     turn = TurnId(draft.name())
@@ -32,7 +32,7 @@ def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
     draft.emit(started, turn)
     said = () if task is Task.COMPACT else inputs
     for waiting in said:
-        emit_user_message(draft, waiting)
+        emit_user_message(draft, waiting, name)
     facts = draft.facts
     order = RunAgent(facts.conversation, turn, own or facts.settings, facts.seq, inputs=said, first=first)
     run_agent(draft, replace(order, task=task, compacted=facts.compacted, spent=facts.spent))
@@ -64,7 +64,7 @@ def run_agent(draft: Draft, order: RunAgent) -> None:
         draft.when_stored(OfferInput(order.turn))
 
 
-def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
+def emit_user_message(draft: Draft, waiting: PendingInput, name: str | None = None) -> None:
     draft.emit(
         ev.UserMessage(
             message=words_of(waiting.items),
@@ -73,19 +73,23 @@ def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
             input_id=waiting.id,
             key=waiting.key,
             by=waiting.by,
+            names=name,
         )
     )
 
 
 def start_next(draft: Draft) -> None:
-    """Start what follows a turn: the input that interrupted it, else what came too late, else an unpaused queue."""
+    """Start what follows a turn: the input that interrupted it, else what came too late, else the queue.
+
+    A queue that is paused is held; what steers was said after the pause.
+    """
     facts = draft.facts
     if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:
         return
     urgent = next((waiting for waiting in facts.pending if waiting.policy is BusyPolicy.INTERRUPT), None)
     if urgent is not None:
         start_turn(draft, (urgent,))
-    elif facts.steering and not facts.paused:
+    elif facts.steering:
         start_turn(draft, facts.steering)
     elif facts.queue and not facts.paused:
         start_turn(draft, facts.queue[:1])

@@ -1,10 +1,12 @@
 """A conversation in one word and in one row."""
 
+from collections.abc import Mapping
+
 from actors.conversation.agents_told import about, agent_now
 from actors.conversation.facts import Facts
 from actors.conversation.orders import PendingInput
 from actors.conversation.state import Run, Stage, State
-from actors.vocabulary.answers import Condition, Reader, Summary, WaitingInput
+from actors.vocabulary.answers import Condition, LastEnding, Reader, Summary, WaitingInput
 from actors.vocabulary.spent import NOTHING
 
 
@@ -18,12 +20,22 @@ def visible(state: State) -> Condition:
     return _in_one_word(state.durable or state.facts, state.run)
 
 
+# What a person should see to, until the next message. A turn that was interrupted was seen to.
+OF_ENDING: Mapping[LastEnding | None, Condition] = {
+    "error": Condition.FAILED,
+    "failed": Condition.FAILED,
+    "denied": Condition.DENIED,
+    "lost": Condition.LOST,
+    "budget": Condition.OVER_BUDGET,
+}
+
+
 def _in_one_word(facts: Facts, run: Run | None) -> Condition:
     match run, facts.turn:
         case _, _ if facts.failed is not None:
             return Condition.FAILED
         case None, None:
-            return Condition.ARCHIVED if facts.archived else Condition.IDLE
+            return Condition.ARCHIVED if facts.archived else OF_ENDING.get(facts.ended, Condition.IDLE)
         case _ if run is not None and run.stage is Stage.STOPPING:
             return Condition.INTERRUPTING
         case _, turn if turn is not None and turn.only_waits:
@@ -66,6 +78,8 @@ def summary(state: State) -> Summary:
         updated=facts.updated,
         preview=about(facts),
         failed=facts.failed,
+        ended=durable.ended,
+        self_named=facts.self_named,
         context_tokens=facts.context_tokens,
         context_window=facts.context_window,
         agent_now=agent_now(facts),

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from actors.conversation.applying import outdated
 from actors.conversation.closing import close_turn, paused
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer
@@ -106,10 +107,21 @@ def _give_input(draft: Draft, turn: TurnId) -> None:
 
 
 def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
-    """Ask people, unless an earlier answer holds for the whole session."""
-    if draft.facts.is_standing(request):
-        draft.when_stored(AnswerAgent(turn, request.approval_id, Decision.APPROVED_FOR_SESSION))
+    """Ask people, unless a yes for the whole session answers it, which an event says."""
+    if (kept := draft.facts.kept_yes(request)) is not None:
+        used = ev.KeptYesUsed(
+            approval_id=kept.approval,
+            by=kept.by,
+            call_id=request.call_id,
+            item_id=request.item_id,
+            outside=kept.outside,
+        )
+        draft.emit(used)
+        answer = AnswerAgent(turn, request.approval_id, Decision.APPROVED_FOR_SESSION, outside=kept.outside)
+        draft.when_stored(answer)
         return
+    if isinstance(request, ev.McpToolCallApprovalRequest) and outdated(draft.facts, request):
+        request = request.model_copy(update={"changed": True})
     draft.emit(request)
     set_deadline(draft, request)
 

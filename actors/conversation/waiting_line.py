@@ -26,10 +26,20 @@ def moved(pending: tuple[PendingInput, ...], taken: InputId, before: InputId | N
 
 
 def unhurried(pending: tuple[PendingInput, ...]) -> tuple[PendingInput, ...]:
-    """The queue after a pause: input that was to replace the open turn waits like all the others."""
+    """The queue after a pause in a turn: input that was to replace it waits like all the others."""
     return tuple(
         replace(one, policy=BusyPolicy.ENQUEUE) if one.policy is BusyPolicy.INTERRUPT else one for one in pending
     )
+
+
+def held(pending: tuple[PendingInput, ...]) -> tuple[PendingInput, ...]:
+    """The queue after the end of a turn that pauses it: what was to join that turn waits for one of its own, first.
+
+    Input that is to replace the turn was said after its end was decided, and runs at once.
+    """
+    steering = tuple(replace(one, policy=BusyPolicy.ENQUEUE) for one in pending if one.policy is BusyPolicy.STEER)
+    urgent = tuple(one for one in pending if one.policy is BusyPolicy.INTERRUPT)
+    return (*urgent, *steering, *(one for one in pending if one.policy is BusyPolicy.ENQUEUE))
 
 
 def without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:

@@ -85,7 +85,7 @@ from actors.routing.messages import (
     Trim,
     WatchList,
 )
-from actors.routing.names import Claim, Names
+from actors.routing.names import Claim, Names, Naming
 from actors.routing.room import Room
 from actors.routing.trimming import BATCH, Trimming
 from actors.routing.watching import ListWatch
@@ -99,14 +99,16 @@ from actors.vocabulary.errors import (
     WrongState,
 )
 from actors.vocabulary.ids import Caller, ConversationId
-from actors.vocabulary.naming import refused_name
+from actors.vocabulary.items import text_of
+from actors.vocabulary.naming import names_for, refused_name
 from actors.vocabulary.records import AT_REST, Head
-from actors.vocabulary.settings import AbortReason
+from actors.vocabulary.settings import AbortReason, Task
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
 LOOKUPS_LIMIT = 1024  # that wait for the disk; a client has far fewer in flight
+NAMING_LENGTH = 400  # characters of a message that a name is made of; its first words are among them
 LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
 CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
@@ -129,13 +131,26 @@ def _retires(message: SessionInput) -> bool:
     return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
-NameRequest = ToConversation | ClaimName | None  # None: a Create, which waits in its entry
+def _wanted_names(entry: Entry, message: SessionInput) -> tuple[str, ...]:
+    """The names that the message may bring to a conversation which has none, as far as is known."""
+    if not isinstance(message, ToConversation) or not isinstance(message.command, Send) or message.caller is None:
+        return ()
+    send, head = message.command, entry.head
+    if send.name is not None or send.task is not Task.ANSWER or (head is not None and head.name is not None):
+        return ()
+    about = head.preview if head else ""
+    return names_for(about or text_of(send.items)[:NAMING_LENGTH], message.conversation)
+
+
+NameRequest = ToConversation | ClaimName | Naming | None  # None: a Create, which waits in its entry
 
 
 class Routing:
     def __init__(self, max_live: int = 1000) -> None:
         self._index = Index()
         self._names: Names[NameRequest] = Names()
+        self._naming: dict[ConversationId, Naming] = {}
+        self._newly_named: dict[ConversationId, Caller] = {}  # until the name is on disk
         self._lookups: set[int] = set()  # that are not answered yet
         self._numbers = count(1)
         self._generation = 0  # of the owner that was started last
@@ -258,11 +273,17 @@ class Routing:
         self._names.settle(caller)
 
     def _hand_over(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
+        naming = self._naming.get(conversation)
+        if naming is not None:
+            return self._put_by(naming.held, message)
         entry = self._index.get(conversation)
         if entry is None:
             return self._find(conversation, Entry(EntryStatus.FINDING, stash=[message]), caller_of(message))
         match entry.status:
             case EntryStatus.LIVE:
+                caller, names = caller_of(message), _wanted_names(entry, message)
+                if caller is not None and names:
+                    return self._find_name(conversation, Naming(caller, [*names], [message]))
                 self._room.use(conversation)
                 return [Forward(conversation, message)]
             case EntryStatus.PARKED:
@@ -283,10 +304,13 @@ class Routing:
                 assert_never(entry.status)
 
     def _stash(self, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
+        return self._put_by(entry.stash, message)
+
+    def _put_by(self, waiting: list[SessionInput], message: SessionInput) -> list[RoutingEffect]:
         caller = caller_of(message)
-        if len(entry.stash) >= STASH_LIMIT and caller is not None:
+        if len(waiting) >= STASH_LIMIT and caller is not None:
             return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
-        entry.stash.append(message)
+        waiting.append(message)
         return []
 
     def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
@@ -318,9 +342,13 @@ class Routing:
         if self._quiescing:
             self._index.let_rest(conversation)
             return self._refused_all(messages, Overloaded("the daemon is stopping; try again in a moment"))
+        first = tuple(messages)
+        if self._live < self._max_live and any(_wanted_names(entry, one) for one in first):
+            started = self._start(conversation, entry, Revived(), ())
+            return [started, *(effect for one in first for effect in self._hand_over(conversation, one))]
         if self._live < self._max_live:
-            return [self._start(conversation, entry, Revived(), tuple(messages))]
-        entry.stash.extend(messages)
+            return [self._start(conversation, entry, Revived(), first)]
+        entry.stash.extend(first)
         return self._wait_for_room(conversation, entry)
 
     # --- finding --------------------------------------------------------------------------------------------------
@@ -452,6 +480,9 @@ class Routing:
         if owner not in {None, claim.conversation}:
             return self._name_refused(caller, _taken(claim.name))
         match claim.request:
+            case Naming():
+                self._newly_named[claim.conversation] = caller
+                return self._go_on_as(claim.conversation, claim.name)
             case ToConversation() as renaming:
                 return self._hand_over(claim.conversation, renaming)
             case ClaimName() as asked:
@@ -463,10 +494,35 @@ class Routing:
 
     def _name_refused(self, caller: Caller, refusal: GreenroomError) -> list[RoutingEffect]:
         claim = self._names.claimed_by(caller)
+        if claim is not None and isinstance(claim.request, Naming):
+            self._names.settle(caller)
+            return self._try_next_name(claim.conversation, claim.request)
         if claim is not None and isinstance(claim.request, ClaimName):
             self._names.settle(caller)
             return [SayNameClaimed(claim.request.reply_to, NameClaimed(refusal))]
         return self._refused(caller, refusal)
+
+    def _find_name(self, conversation: ConversationId, naming: Naming) -> list[RoutingEffect]:
+        """Find a free name for a conversation that has none. The message brings it, and all behind it wait that long.
+
+        It is claimed like one that a client asks for, so that no two get the same.
+        """
+        self._naming[conversation] = naming
+        return self._try_next_name(conversation, naming)
+
+    def _try_next_name(self, conversation: ConversationId, naming: Naming) -> list[RoutingEffect]:
+        while naming.left and not self._is_behind:
+            name = naming.left.pop(0)
+            if self._names.claim(naming.caller, Claim(name, conversation, naming)):
+                return self._look_up(FindName(name, naming.caller))
+        return self._go_on_as(conversation, "")
+
+    def _go_on_as(self, conversation: ConversationId, name: str) -> list[RoutingEffect]:
+        """Go on with what waited for a name; an empty one says that none was found."""
+        first, *others = self._naming.pop(conversation).held
+        if isinstance(first, ToConversation) and isinstance(first.command, Send):
+            first = replace(first, command=replace(first.command, name=name))
+        return [effect for one in (first, *others) for effect in self._hand_over(conversation, one)]
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -591,7 +647,9 @@ class Routing:
         """Tell every live owner, and the next owner where it changes."""
         effects: list[RoutingEffect] = []
         for conversation, entry in self._index.items():
-            if entry.status is EntryStatus.LIVE:
+            if conversation in self._naming:
+                self._naming[conversation].held.append(message)
+            elif entry.status is EntryStatus.LIVE:
                 effects.append(Forward(conversation, message))
             elif entry.status in CHANGING:
                 entry.stash.append(message)
@@ -640,8 +698,10 @@ class Routing:
             self._index.add(head.conversation, entry)
         if head.last_seq > self._lost.get(head.conversation, head.last_seq):
             del self._lost[head.conversation]
-        if entry.head is not None and entry.head.state == "failed" != head.state:
-            entry.failures = []  # somebody has restarted it: it may fail anew
+        if entry.given_up and entry.head is not None and entry.head.state == "failed" != head.state:
+            entry.failures, entry.given_up = [], False  # somebody has restarted it: it may fail anew
+        if (head.name or head.preview) and (caller := self._newly_named.pop(head.conversation, None)):
+            self._names.settle(caller)
         came_or_went = entry.head is None or entry.head.archived != head.archived
         entry.head = head
         entry.pending = message.pending
@@ -692,6 +752,7 @@ class Routing:
 
     def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
         self._index.forget(conversation)
+        self._newly_named.pop(conversation, None)
         gone = UnknownConversation(f"conversation {conversation} was deleted")
         too_late = (*map(caller_of, entry.emptied()), *entry.removers)
         done: list[RoutingEffect] = [ReplyTo(entry.removal, Done())] if entry.removal else []
@@ -784,7 +845,9 @@ class Routing:
             entry.removers.insert(0, entry.removal)
         entry.removal = None
         entry.failed = message
-        self._forget_requests(message.conversation, {caller_of(waiting) for waiting in entry.stash})
+        naming = self._naming.get(message.conversation)
+        waiting = (*entry.stash, *(naming.held if naming else ()))
+        self._forget_requests(message.conversation, set(map(caller_of, waiting)))
         asked = self._room.answered(message.conversation)
         return [AbandonAgent(message.conversation), *(self._make_room() if asked else ())]
 
@@ -800,10 +863,11 @@ class Routing:
             self._index.let_rest(conversation)
             return effects
         entry.failed = None
+        entry.given_up = times == FAILURES_ALLOWED and not failed.unread
         revived = Revived(
             AbortReason.FAILED,
             failed.message,
-            failed.traceback if times == FAILURES_ALLOWED and not failed.unread else None,
+            failed.traceback if entry.given_up else None,
             failed.survivors,
         )
         started = self._start(conversation, entry, revived, tuple(entry.emptied()))

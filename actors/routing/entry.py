@@ -43,7 +43,8 @@ OWNED = frozenset({EntryStatus.LIVE, EntryStatus.PARKING})  # by one who tells o
 
 
 class Entry(Struct):
-    """The facts about one conversation. `failures`: when it failed lately; `pending`: the open questions.
+    """The facts about one conversation. `failures`: when it failed lately, `given_up`: so often that its last owner
+    gave it up; `pending`: the open questions.
 
     `removal` is the caller it is being removed for, or found in order to be; `removers` ask for that meanwhile.
     """
@@ -54,6 +55,7 @@ class Entry(Struct):
     stash: list[SessionInput] = field(default_factory=list)
     failures: list[float] = field(default_factory=list)
     failed: SessionFailed | None = None
+    given_up: bool = False
     pending: tuple[ApprovalRequest, ...] = ()
     removal: Caller | None = None
     removers: list[Caller] = field(default_factory=list)

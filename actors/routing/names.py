@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from actors.conversation.messages import SessionInput
 from actors.vocabulary.ids import Caller, ConversationId
 
 Request = TypeVar("Request")
@@ -19,6 +20,17 @@ class Claim(Struct, Generic[Request], frozen=True):
     name: str
     conversation: ConversationId
     request: Request
+
+
+class Naming(Struct):
+    """The search for a name that is free, for a conversation without one.
+
+    `held`: the message that is to bring the name, and what came behind it; `left`: the names that were not tried yet.
+    """
+
+    caller: Caller
+    left: list[str]
+    held: list[SessionInput]
 
 
 class Names(Generic[Request]):

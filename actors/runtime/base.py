@@ -28,7 +28,7 @@ from actors.vocabulary.errors import ActorGone, DeadlineExceeded, GreenroomError
 # is installed, and says what a new version has changed.
 PRIVATE = {
     "Actor._create_actor_inbox": ("()", "its point for a type's inbox: ours has lanes and a bound"),
-    "Actor._start_actor_loop": ("(self)", "its point for a type's loop: a thread, or turns on a loop's"),
+    "Actor._start_actor_loop": ("(self)", "its point for a type's loop: a thread; turns on a loop's go past it"),
     "ThreadingActor._start_actor_loop": ("(self)", "the thread, where an actor has one"),
     "Actor._actor_loop": ("(self)", "what that thread runs: it takes the actor's name, and the end is said"),
     "Actor._actor_loop_setup": ("(self)", "where on_start is called: a raise there is a failure like others"),
@@ -133,7 +133,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         self._actor_ref = self.address
         self.failure: Failure | None = None
         self._context: dict[str, str] = {}
-        self._join: Callable[[], None] | None = None  # None: a thread of its own
 
     # --- what an actor may override -------------------------------------------------------------------------------
 
@@ -152,7 +151,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         exception_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell the supervising actor. This actor is gone already; `failure` has what it leaves."""
+        """Tell the supervising actor. This actor is gone already; meanwhile `failure` has what it leaves."""
 
     def statistics(self) -> dict[str, object]:
         return {"waiting": len(self.mailbox)}
@@ -165,10 +164,10 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
 
     def launch(self, context: dict[str, str], join: Callable[[], None] | None = None) -> Ref[Message]:
         """Run it. `context` is bound to everything it logs; `join` takes it in where it shares a thread."""
-        self._context, self._join = context, join
+        self._context = context
         self.address.name = self.name
         pykka.ActorRegistry.register(self.address)
-        self._start_actor_loop()
+        (join or self._start_actor_loop)()
         return self.address
 
     def handle(self, envelope: Envelope[Any]) -> None:
@@ -186,7 +185,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
                 log.exception("actor.message_failed", kind=type(message).__name__)
             if reply_to is not None:
                 told = GreenroomError(f"{self.name} failed: {type(error).__name__}: {error}")
-                reply_to.set_exception((GreenroomError, told, error.__traceback__))
+                reply_to.set_exception((GreenroomError, told, None))
         else:
             if reply_to is not None:
                 reply_to.set(answer)
@@ -201,6 +200,8 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
             self.on_failure(type(error), error, error.__traceback__)
         except BaseException:  # no caller could do anything about it
             log.exception("actor.failure_unreported")
+        finally:  # an error keeps the frames that it was raised in, and they this actor
+            self.failure = error.__traceback__ = None
 
     # --- the points that pykka leaves to its actor types ----------------------------------------------------------
 
@@ -209,9 +210,6 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         return Mailbox()
 
     def _start_actor_loop(self) -> None:
-        if self._join is not None:
-            self._join()
-            return
         try:
             super()._start_actor_loop()
         except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextvars import Context
 from typing import Protocol, TypeVar
 
 import structlog
@@ -29,12 +30,13 @@ class LoopClock:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._context = Context()  # of all timers: that of an actor would stay until its last timer is due
 
     def now(self) -> float:
         return time.time()
 
     def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
-        self._loop.call_later(delay_s, _tell, address, message)
+        self._loop.call_later(delay_s, _tell, address, message, context=self._context)
 
 
 def _tell(address: Address[Message], message: Message) -> None:

@@ -105,6 +105,7 @@ class Mailbox:
             left = (*self._first, *self._second)
             self._first.clear()
             self._second.clear()
+            self.ring = self.hurry = _nothing  # they know the owner, who would never be freed in that circle
         for envelope in left:
             _tell_gone(envelope.reply_to)
         return tuple(envelope.message for envelope in left if envelope.reply_to is None)
@@ -114,7 +115,7 @@ class Mailbox:
 
 
 def _nothing() -> None:
-    """The hurry of an owner with a thread of its own: it comes to everything as soon as it can."""
+    """The hurry of an owner with a thread of its own, which comes to everything as soon as it can, or has ended."""
 
 
 def _tell_gone(reply_to: "Future[object] | None") -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from actors.vocabulary.event_bases import AgentEvent, ApprovalRequest, Duration, Event, FileChange, Whole
+from actors.vocabulary.event_bases import AgentEvent, ApprovalRequest, Duration, Event, FileChange, Standing, Whole
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import FROZEN, AbortReason, Decision
 
@@ -88,6 +88,28 @@ class ApprovalOption(BaseModel):
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"] = Field(
         description="always: the agent does not ask again for what it takes to be the same."
     )
+    rule: str = Field(
+        "",
+        description="Whose rule an `always` makes, for what, where and until when. Such an option is sent to the "
+        "agent only where an answer names it. Empty: it is about this one call.",
+    )
+
+
+class FurtherChange(BaseModel):
+    model_config = FROZEN
+    path: str = Field(description="The file.")
+    change: FileChange = Field(description="What would become of it.")
+
+
+class Beyond(BaseModel):
+    """A part of a question that neither its command nor its changes show."""
+
+    model_config = FROZEN
+    given: str = Field("", description="Arguments, as JSON; the middle of a long text is left out.")
+    says: str = Field("", description="Words that the agent shows with the call.")
+    changes: tuple[FurtherChange, ...] = Field(
+        (), description="Changes for which `changes` has no room: too many files, or another of the same file."
+    )
 
 
 class ToolUseApprovalRequest(ApprovalRequest):
@@ -110,10 +132,25 @@ class ToolUseApprovalRequest(ApprovalRequest):
     options: tuple[ApprovalOption, ...] = Field((), description="The answers that the agent offers.")
     reason: str | None = Field(None, description="Why it is asked.")
     outside_sandbox: bool | None = Field(None, description="Null: the sandbox is around the agent, not the call.")
+    obeyed_by: tuple[str, ...] = Field(
+        (), description="Agents, editors and shells of the person that would obey one of the files without asking."
+    )
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The call's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+    beyond: Beyond | None = Field(
+        None, description="What of it neither the command nor the changes show. Null: nobody has looked."
+    )
+    fingerprint: str = Field(
+        "",
+        description="Of all that is asked: the command or the tool, its arguments, the files, the directory. We keep "
+        "a yes for the session under it. Empty: what is asked can't be told from other things, so none is kept.",
+    )
+
+    @property
+    def standing(self) -> Standing | None:
+        return (("use", self.agent, self.fingerprint), "") if self.fingerprint else None
 
 
 class AgentSession(AgentEvent):

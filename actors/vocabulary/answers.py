@@ -4,6 +4,7 @@ Refusals are answers too: expected, returned, never raised between actors.
 """
 
 from enum import StrEnum
+from typing import Literal
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from actors.vocabulary.spent import NOTHING, Spent
 
 
 class Condition(StrEnum):
-    """The one word that `ls` shows."""
+    """The one word that `ls` shows. Failed, denied, lost and over budget stand until the next message."""
 
     STARTING = "starting"
     IDLE = "idle"
@@ -27,6 +28,9 @@ class Condition(StrEnum):
     INTERRUPTING = "interrupting"
     PARKED = "parked"
     FAILED = "failed"
+    DENIED = "denied"
+    LOST = "lost"
+    OVER_BUDGET = "over-budget"
     ARCHIVED = "archived"
 
 
@@ -73,6 +77,10 @@ class Ending(StrEnum):
     BUDGET = "budget"
 
 
+# Of a conversation's last turn. Denied: somebody said no to one of its questions, and no error or budget ended it.
+LastEnding = Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"]
+
+
 class TurnResult(Struct, frozen=True):
     """The end of the turn that took the caller's input. `message` is the answer, or what went wrong.
 
@@ -116,6 +124,7 @@ class Answered(Struct, frozen=True):
     approval: ApprovalId
     decision: Decision
     option: str = ""
+    outside: bool = False
 
 
 class Reader(Struct, frozen=True):
@@ -142,6 +151,8 @@ class Summary(Struct, frozen=True):
     updated: float
     preview: str
     failed: str | None = None
+    ended: LastEnding | None = None
+    self_named: bool = False
     context_tokens: int | None = None
     context_window: int | None = None
     usd: float = 0.0

@@ -65,6 +65,7 @@ class AgentEvent(DurableEvent):
 
 
 Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory; no argv: a repository's history
+LONGEST_STANDING = 16_384  # characters of a command for which a yes is kept; a longer one is asked each time
 
 
 class ApprovalRequest(AgentEvent):
@@ -83,8 +84,13 @@ class ApprovalRequest(AgentEvent):
 
     @property
     def standing(self) -> Standing | None:
-        """The approval that an answer for the whole session gives; None if the next question is asked, too."""
+        """The key under which a yes for the whole session is kept; None if the next question is asked, too."""
         return None
+
+    @property
+    def may_leave(self) -> bool:
+        """True if a yes means inside the sandbox, and a person may say `outside` with it."""
+        return False
 
 
 FORM_LIMITS = {  # the least and the most, as JSON Schema calls them

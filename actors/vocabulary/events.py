@@ -13,6 +13,7 @@ class variable. The tables at the end of this file are computed from that, so a 
 """
 
 from base64 import b64encode, urlsafe_b64decode
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import reduce
 from operator import or_
@@ -29,6 +30,8 @@ from actors.vocabulary.agent_events import (
     AgentSession as AgentSession,
     AgentTitle as AgentTitle,
     ApprovalOption as ApprovalOption,
+    Beyond as Beyond,
+    FurtherChange as FurtherChange,
     OptionChoice as OptionChoice,
     Place as Place,
     ReadsAs as ReadsAs,
@@ -39,6 +42,7 @@ from actors.vocabulary.agent_events import (
     ToolUseEnd as ToolUseEnd,
 )
 from actors.vocabulary.event_bases import (
+    LONGEST_STANDING,
     MOST as MOST,
     AgentEvent as AgentEvent,
     ApprovalRequest as ApprovalRequest,
@@ -201,6 +205,7 @@ class UserMessage(AgentEvent):
     input_id: InputId | None = Field(None, description="The accepted input this is.")
     key: str | None = Field(None, description="Idempotency key of the request.")
     by: str = Field("", description="Which client sent it.")
+    names: str | None = Field(None, description="The name that the conversation got, as it had none.")
 
 
 # --- the turn --------------------------------------------------------------------------
@@ -501,14 +506,32 @@ class ExecApprovalRequest(ApprovalRequest):
         description="It would run in the background, until its turn or its conversation is over, and may be written "
         "to without another question. Null: it runs while the model waits.",
     )
+    inside_or_outside: bool = Field(
+        False,
+        description="A yes runs it in the sandbox; a yes with `outside` runs it without. False: `outside_sandbox` "
+        "says what a yes means.",
+    )
+    failed: str = Field("", description="Of a retry: how it failed in the sandbox. Empty: nobody has said.")
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> Standing | None:
         if self.history_of is not None:
             return (), str(self.history_of)  # no command is empty, so nothing else is meant by it
+        if sum(map(len, self.command)) > LONGEST_STANDING:
+            return None
+        # No directory has a NUL: those are other permissions. A yes to a question about inside is none for outside.
+        return self.command, "\0".join((str(self.cwd), *self._circumstances))
+
+    @property
+    def _circumstances(self) -> Iterator[str]:
         if self.background is not None:
-            return self.command, f"{self.cwd}\0{self.background}"  # no directory has a NUL: another permission
-        return self.command, str(self.cwd)
+            yield self.background
+        if self.inside_or_outside:
+            yield "inside"
+
+    @property
+    def may_leave(self) -> bool:
+        return self.inside_or_outside
 
 
 class ApplyPatchApprovalRequest(ApprovalRequest):
@@ -519,6 +542,9 @@ class ApplyPatchApprovalRequest(ApprovalRequest):
     grant_root: Path | None = Field(None, description="A directory that would become writable.")
     outside_sandbox: bool | None = Field(
         None, description="Whether it writes what a command in the sandbox could not; null where nobody said."
+    )
+    obeyed_by: tuple[str, ...] = Field(
+        (), description="Agents, editors and shells of the person that would obey one of the files without asking."
     )
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
@@ -540,10 +566,19 @@ class McpToolCallApprovalRequest(ApprovalRequest):
     item_id: ItemId = Field(ItemId(""), description="The call's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+    fingerprint: str = Field(
+        "",
+        description="Of the tool as its server lists it, and of the program or address that the server is. A yes for "
+        "the session ends when it changes. Empty, as in older histories: such a yes is not kept.",
+    )
+    changed: bool = Field(
+        False, description="The tool or its server has changed since a yes for the session, which ends with this."
+    )
 
     @property
-    def standing(self) -> Standing:
-        return ("mcp", self.server, self.tool), ""  # no command: those stand for a directory, which has a name
+    def standing(self) -> Standing | None:
+        # No command: those stand for a directory, which has a name.
+        return (("mcp", self.server, self.tool, self.fingerprint), "") if self.fingerprint else None
 
 
 class ElicitationApprovalRequest(ApprovalRequest):
@@ -576,6 +611,20 @@ class ApprovalResolved(DurableEvent):
     content: dict[str, FormValue] = Field(
         {}, description="What the server is told, with the defaults of what was not said."
     )
+    outside: bool = Field(False, description="A yes to run it outside the sandbox, where a yes alone means inside.")
+
+
+class KeptYesUsed(DurableEvent):
+    """A question that nobody was asked: a yes for the session, given to the same question before, answers it."""
+
+    type: Literal["kept_yes_used"] = "kept_yes_used"
+    approval_id: ApprovalId = Field(
+        description="The question to which that yes was given; empty: in a history of before 0.2."
+    )
+    by: str = Field("", description="The client that gave it.")
+    call_id: CallId = Field(CallId(""), description="The call that would have been asked about.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
+    outside: bool = Field(False, description="The yes was to run it outside the sandbox.")
 
 
 class ReadCommand(BaseModel):

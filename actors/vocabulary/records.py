@@ -52,9 +52,17 @@ class Head(Struct, frozen=True):
     queued: int | None = None  # null: stored before it was noted
     agent: str = ""  # empty: our own
     uncounted: int = 0
+    ended: str = ""  # how the last turn ended; empty: none has, or another has begun
+    self_named: bool = False  # its name was made of what it is about
+
+    @property
+    def title(self) -> str:
+        """The name that somebody gave it, or else what it is about, which reads better than a name made of that."""
+        return self.name if self.name and not self.self_named else self.preview
 
 
-AT_REST = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+# States that a restart of the daemon leaves as they are.
+AT_REST = frozenset({"idle", "archived", "failed", "denied", "lost", "over-budget"})
 
 
 class ListPlace(Struct, frozen=True):

@@ -17,6 +17,10 @@ _RIGHT_TO_LEFT = {"R", "AL", "AN"}  # they turn what stands between them round, 
 _LIKE_LATIN = ("CYRILLIC ", "GREEK ", "ARMENIAN ", "CHEROKEE ", "LISU ", "COPTIC ")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII_LETTER = re.compile("[A-Za-z]")
+_LOOKS = "\ufe0e\ufe0f"  # they choose the look of the sign before them
+_JOINS = "\u200c\u200d"  # they join or part what stands on either side
+_KEYCAP = "\u20e3"
+_NOT_JOINED = (*_LIKE_LATIN, "LATIN ")  # scripts whose letters nothing joins
 _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 _RAW_BYTE = range(0xDC80, 0xDD00)  # how Python keeps a byte that is no text
 
@@ -24,6 +28,42 @@ _RAW_BYTE = range(0xDC80, 0xDD00)  # how Python keeps a byte that is no text
 def unseen(character: str) -> bool:
     """True if nothing of it is drawn, or a terminal obeys it: controls, formats, strange blanks, unassigned ones."""
     return not character.isprintable() or _DRAWN_AS_NOTHING.match(character) is not None
+
+
+def is_joiner(character: str) -> bool:
+    """True if it joins or parts letters, or chooses the look of a sign: not seen, and not always without a use."""
+    return character in _JOINS or character in _LOOKS
+
+
+def is_of_use(text: str, at: int) -> bool:
+    """True if a joiner stands where writing has a use for it; anywhere else it hides something.
+
+    In prose: Persian, Hindi and pictures of several parts need them. Between ASCII letters, or one behind the other,
+    they are how words for a machine are hidden from a person.
+    """
+    one, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
+    if one in _LOOKS:
+        return (before in set("0123456789#*") and after == _KEYCAP) or _is_a_sign(before)
+    if one not in _JOINS:
+        return False
+    before = text[at - 2 : at - 1] if before and before in _LOOKS else before
+    return _is_joined(before) and _is_joined(after)
+
+
+def _is_a_sign(character: str) -> bool:
+    seen = character != "" and not character.isascii() and not unseen(character)
+    return seen and unicodedata.category(character)[0] in "SP"
+
+
+def _is_joined(character: str) -> bool:
+    if character == "" or character.isascii() or unseen(character):
+        return False
+    return not unicodedata.name(character, "").startswith(_NOT_JOINED)
+
+
+def is_plain(text: str) -> bool:
+    """True if all of the text is seen, but for what its place alone decides on."""
+    return text.isprintable() and _DRAWN_AS_NOTHING.search(text) is None
 
 
 def escape(character: str) -> str:
@@ -40,7 +80,7 @@ def escape(character: str) -> str:
 
 def visible(text: str) -> str:
     """Write the text as one line in which nothing is hidden."""
-    if text.isprintable() and _DRAWN_AS_NOTHING.search(text) is None:
+    if is_plain(text):
         return text
     return "".join(escape(one) if unseen(one) else one for one in text)
 

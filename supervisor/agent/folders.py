@@ -4,13 +4,18 @@ Callers pass resolved paths. A link met on the way was put there since, so the o
 """
 
 import contextlib
+import errno
 import os
 import shutil
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 # Passing through a folder must not need the right to list it.
 PASS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | os.O_NOFOLLOW | os.O_CLOEXEC
 FOLDER = PASS | os.O_DIRECTORY
+STAMP_NS = 1_000_000_007_123_456_789  # of a placeholder's last change, in September 2001; whatever is put in ends it
+NAMES = 100  # for something that is set aside; a command may have taken some on purpose
 
 
 def lies_in(path: Path, folder: Path) -> bool:
@@ -41,6 +46,30 @@ def exists_in(folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def free_name(folder: int, name: str) -> str:
+    """Return the name, or the first with a number that nothing has. Raises FileExistsError."""
+    for one in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
+        if not exists_in(folder, one):
+            return one
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+
+
+@contextlib.contextmanager
+def passable(folder: int) -> Iterator[None]:
+    """Restore the owner's rights in a folder for a while, if a command took them."""
+    mode, name = stat.S_IMODE(os.fstat(folder).st_mode), f"/proc/self/fd/{folder}"
+    if mode & stat.S_IRWXU == stat.S_IRWXU:
+        yield
+        return
+    with contextlib.suppress(PermissionError):  # another user's folder
+        Path(name).chmod(mode | stat.S_IRWXU)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(PermissionError):
+            Path(name).chmod(mode)
 
 
 def open_up(parent: int, name: str, mode: int) -> None:

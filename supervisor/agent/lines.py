@@ -7,6 +7,7 @@ import structlog
 
 LOGGED = 200  # lines of one life of a program; what says more than that says nothing to a person
 LINE = 500  # characters of such a line
+IN_A_ROW = 64  # messages that are heard before others have their turn: short ones come by the thousand at once
 LAST_WORDS = 3  # lines that are told when it ends by itself
 
 log = structlog.get_logger()

@@ -6,11 +6,12 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agent.model import stream_events as stream
 from supervisor.agent.spending.account import Account
+from supervisor.agent.spending.usage import Usage
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import Turn
 
 
-def token_count(used: stream.Usage, *, in_context: bool = False, window: int | None = None) -> ev.TokenCount:
+def token_count(used: Usage, *, in_context: bool = False, window: int | None = None) -> ev.TokenCount:
     """Return the event of a response's usage. `in_context`: the response stays there, but for its reasoning."""
     full = used.input + used.output - min(used.output, used.reasoning or 0)
     return ev.TokenCount(
@@ -87,7 +88,7 @@ class ModelEvents:
             case stream.CallDone(call_id, name, arguments, signature):
                 item = self._turn.new_item()
                 yield ev.ToolCall(call_id=call_id, item_id=item, name=name, arguments=arguments, signature=signature)
-            case stream.Usage():
+            case Usage():
                 count = token_count(one, in_context=True, window=self._window())
                 yield self._account.billed(count, one)
             case stream.ResponseEnd():

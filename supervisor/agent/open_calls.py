@@ -25,6 +25,7 @@ class PastDecision(Struct, frozen=True):
     request: ev.ApprovalRequest
     decision: Decision
     reason: str
+    outside: bool = False
 
 
 class OpenCalls:
@@ -47,7 +48,7 @@ class OpenCalls:
     def decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
         if request is not None:
-            decided = PastDecision(request, event.decision, event.reason)
+            decided = PastDecision(request, event.decision, event.reason, _leaves(request, event))
             self._decided.setdefault(request.item_id, []).append(decided)
 
     def end_command(self, event: ev.ExecCommandEnd) -> None:
@@ -59,12 +60,10 @@ class OpenCalls:
         self._decided.pop(item, None)
         self._ended.pop(item, None)
 
-    def decided(self, item: ItemId, *, retry: bool = False) -> PastDecision | None:
-        """Return the decision about an item, if there was one."""
-        for one in self._decided.get(item, ()):
-            if getattr(one.request, "retry", False) == retry:
-                return one
-        return None
+    def decided(self, request: ev.ApprovalRequest) -> PastDecision | None:
+        """Return the decision that answers a question, if there was one."""
+        past = self._decided.get(request.item_id, ())
+        return next((one for one in past if _holds(one.request, request)), None)
 
     def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
         """Return the end of the item's command, if it ran."""
@@ -75,3 +74,28 @@ class OpenCalls:
         self._asked.clear()
         self._decided.clear()
         self._ended.clear()
+
+
+def _leaves(request: ev.ApprovalRequest, event: ev.ApprovalResolved) -> bool:
+    """Tell whether a yes let a command out of the sandbox: it says so, or the question was about nothing else."""
+    return event.outside if request.may_leave else _is_outside(request)
+
+
+def _is_outside(request: ev.ApprovalRequest) -> bool:
+    return isinstance(request, ev.ExecApprovalRequest) and request.outside_sandbox is not False
+
+
+def _holds(asked: ev.ApprovalRequest, request: ev.ApprovalRequest) -> bool:
+    """Tell whether an answer holds for a question: never for one about more than was asked.
+
+    One about a repository's history, or about inside, lets nothing run outside; one about a server's tool is about
+    the tool as it was.
+    """
+    match asked, request:
+        case ev.ExecApprovalRequest(), ev.ExecApprovalRequest():
+            same = asked.retry == request.retry and asked.history_of == request.history_of
+            return same and (_is_outside(asked) or not _is_outside(request))
+        case ev.McpToolCallApprovalRequest(), ev.McpToolCallApprovalRequest():
+            return asked.fingerprint in {"", request.fingerprint}
+        case _:
+            return True

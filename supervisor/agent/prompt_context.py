@@ -1,6 +1,7 @@
 """Context for a model about its workplace: instructions, the project's AGENTS.md, directory, policy, sandbox.
 
-Reads files, so it runs in a worker thread; knows no conversation.
+Reads files, so it runs in a worker thread; knows no conversation. A project's guide that is a link out of the project
+is left out: whoever wrote the project does not choose which of the person's files are sent.
 """
 
 import os
@@ -11,7 +12,8 @@ from msgspec import Struct
 
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agent.reading import read_ordinary
+from supervisor.agent.reach.readable import OutOfReach, Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.skills.finding import find_skills, up_to_the_repository
 from supervisor.agent.skills.telling import skills_text
 
@@ -39,20 +41,38 @@ class Notice(Struct, frozen=True):
     text: str
 
 
-def notices(
-    settings: Settings, home: Path, max_bytes: int, *, user_home: str = "", skills_bytes: int = 0
-) -> Iterator[Notice]:
-    """Yield the notices that the history should contain now. The caller compares them with those it contains.
+class Context(Struct, frozen=True):
+    """The notices that the history should contain now, and why a file of the project is not among them."""
 
-    `home` is the folder of Greenroom's config, `user_home` the user's own.
+    notices: tuple[Notice, ...]
+    left_out: tuple[str, ...] = ()
+
+
+class Guides(Struct, frozen=True):
+    """Texts of guides, and for each that was left out one line that says why."""
+
+    texts: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def context_now(settings: Settings, reach: Reach, home: Path, max_bytes: int, skills_bytes: int = 0) -> Context:
+    """Read the context. The caller compares its notices with those in the history.
+
+    `home` is the folder of Greenroom's config. Without `skills_bytes` no skills are told of.
     """
-    guides = guide_texts(settings.cwd, home, max_bytes)
-    if guides:
-        text = SEPARATOR.join(guides)
-        yield Notice(MessageKind.USER_INSTRUCTIONS, f"<user_instructions>\n\n{text}\n\n</user_instructions>")
-    if skills_bytes and (text := skills_text(find_skills(str(settings.cwd), user_home, str(home)), skills_bytes)):
-        yield Notice(MessageKind.SKILLS, text)
-    yield Notice(MessageKind.ENVIRONMENT_CONTEXT, environment_context(settings))
+    found, left_out = list[Notice](), list[str]()
+    guides = read_guides(reach, home, max_bytes)
+    left_out += guides.left_out
+    if guides.texts:
+        text = SEPARATOR.join(guides.texts)
+        instructions = f"<user_instructions>\n\n{text}\n\n</user_instructions>"
+        found.append(Notice(MessageKind.USER_INSTRUCTIONS, instructions))
+    if skills_bytes:
+        skills = find_skills(str(settings.cwd), str(reach.home or ""), str(home), reach.read)
+        if text := skills_text(skills, skills_bytes):
+            found.append(Notice(MessageKind.SKILLS, text))
+    found.append(Notice(MessageKind.ENVIRONMENT_CONTEXT, environment_context(settings)))
+    return Context(tuple(found), tuple(left_out))
 
 
 def gone(wanted: Sequence[Notice], told: Mapping[MessageKind, str]) -> Iterator[Notice]:
@@ -76,23 +96,32 @@ def environment_context(settings: Settings) -> str:
     return f"<environment_context>\n{body}\n</environment_context>"
 
 
-def guide_texts(cwd: Path, home: Path, max_bytes: int) -> list[str]:
-    """Return the user's own guide, then the repository's from its root to the directory, `max_bytes` in all."""
-    texts, room = [], max_bytes
-    from_root_down = reversed([*up_to_the_repository(str(cwd))])
-    for place in (str(home), *from_root_down):
-        text = _read(os.path.join(place, GUIDE), room)  # noqa: PTH118  # pathlib takes longer, and every turn looks
+def read_guides(reach: Reach, home: Path, max_bytes: int) -> Guides:
+    """Read the user's own guide, then the repository's from its root to the directory, `max_bytes` in all."""
+    texts, left_out, room = list[str](), list[str](), max_bytes
+    root, *down = reversed([*up_to_the_repository(str(reach.cwd))])
+    for place, within in ((str(home), ""), *((place, root) for place in (root, *down))):
+        path = os.path.join(place, GUIDE)  # noqa: PTH118  # pathlib takes longer, and every turn looks
+        try:
+            text = _text(reach, path, room, within)
+        except OutOfReach as error:
+            left_out.append(error.reason)
+            continue
         if text:
             texts.append(text)
             room -= len(text.encode())
         if room <= 0:
             break
-    return texts
+    return Guides(tuple(texts), tuple(left_out))
 
 
-def _read(path: str, room: int) -> str:
+def _text(reach: Reach, path: str, room: int, within: str) -> str:
     """Return a guide's text, or nothing if there is none or it can't be read: the model works without it."""
+    if not os.path.lexists(path):
+        return ""
     try:
-        return read_ordinary(path, room).decode("utf-8", "ignore").strip()
-    except OSError:
+        return reach.read(path, room, within).decode("utf-8", "ignore").strip()
+    except OutOfReach:
+        raise
+    except NotReadable:
         return ""

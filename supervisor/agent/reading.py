@@ -1,8 +1,25 @@
-"""Read files that somebody else has named: ordinary files only, because a pipe or a terminal could block for ever."""
+"""Read files that somebody else has named: ordinary files only, because a pipe or a terminal could block for ever.
+
+Standard library alone. What is read for a model or for an agent goes through `reach.readable` instead, which judges
+the place first.
+"""
 
 import os
 import stat
 from pathlib import Path
+
+
+class NotReadable(Exception):
+    """The path can't be read: one line for people, to which the text for a model adds a way out, with its tools."""
+
+    def __init__(self, reason: str, way_out: str = "") -> None:
+        super().__init__(reason + way_out)
+        self.reason = reason
+
+
+def leads_out(name: str, real: object) -> str:
+    """Return the reason why a file that a project links to is not read."""
+    return f"{name} leads out of the project, to {real}; put a copy in its place if models are to read it"
 
 
 class NoOrdinaryFile(OSError):

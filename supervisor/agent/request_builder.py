@@ -4,19 +4,18 @@ Pictures are read in worker threads, because the disk may be slow, or away.
 """
 
 import asyncio
-from pathlib import Path
 
 from msgspec.structs import replace
 from pydantic_core import to_json
 
-from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.errors import BeyondBound
+from supervisor.agent.model.pictures import readable
 from supervisor.agent.model.pieces import Form
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Piece, Said, Text, said
-from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import BASE_INSTRUCTIONS
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import ModelTranscript
@@ -78,17 +77,15 @@ async def _with_pictures(work: Work, transcript: ModelTranscript) -> list[Piece 
 
 async def _read_pictures(work: Work, message: Said) -> Piece:
     """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
-    piece, left_out = await asyncio.to_thread(_read, message, work.transcript.form, work.settings.cwd, work.bounds)
+    piece, left_out = await asyncio.to_thread(_read, message, work.transcript.form, work.reach, work.bounds)
     for words in left_out:
-        if words not in work.transcript.left_out:
-            work.transcript.left_out.add(words)
-            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {words.strip('[]')}"))
+        work.tell_left_out(f"the model does not get a picture: {words.strip('[]')}")
     return piece
 
 
-def _read(message: Said, form: Form, cwd: Path, bounds: Bounds) -> tuple[Piece, list[str]]:
+def _read(message: Said, form: Form, reach: Reach, bounds: Bounds) -> tuple[Piece, list[str]]:
     """Read the pictures and encode the message, and return the words for those that the model does not get."""
-    parts: list[Part] = [part if isinstance(part, Text) else readable(part, cwd, bounds) for part in message.parts]
+    parts: list[Part] = [part if isinstance(part, Text) else readable(part, reach, bounds) for part in message.parts]
     both = zip(message.parts, parts, strict=True)
     left_out = [read.text for part, read in both if isinstance(read, Text) and read is not part]
     return form.encode(replace(message, parts=tuple(parts))), left_out

@@ -102,6 +102,11 @@ class Runner:
         self._abandoning.add(abandoning)  # the loop itself only keeps a weak reference
         abandoning.add_done_callback(self._abandoning.discard)
 
+    def turn(self, turn: TurnId) -> Turn | None:
+        """The turn, if it runs."""
+        running = self._running.get(turn)
+        return None if running is None else running.turn
+
     def _take(self, order: LoopOrder, session: Address[AgentOutput | TurnEnded]) -> None:
         match order:
             case RunAgent():

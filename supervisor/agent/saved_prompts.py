@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.agent.reading import read_ordinary
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.skills.front_matter import FENCE, NoFrontMatter, front_matter
 
 FOLDER, SUFFIX = "prompts", ".md"
@@ -40,20 +41,20 @@ class SavedPrompt(NamedTuple):
         return PLACE.sub(lambda match: "$" if match[1] == "$" else given.get(match[1].lower(), ""), self.text)
 
 
-def saved_prompts(config: Path) -> list[SavedPrompt]:
+def saved_prompts(config: Path, reach: Reach) -> list[SavedPrompt]:
     """Read the prompts, by name. A file that can't be read is none."""
     try:
         files = sorted(islice((config / FOLDER).glob(f"*{SUFFIX}"), PROMPTS))
     except OSError:
         return []
-    found = (_read(file) for file in files if NAME.fullmatch(file.stem))
+    found = (_read(file, reach) for file in files if NAME.fullmatch(file.stem))
     return [prompt for prompt in found if prompt is not None]
 
 
-def _read(file: Path) -> SavedPrompt | None:
+def _read(file: Path, reach: Reach) -> SavedPrompt | None:
     try:
-        text = read_ordinary(file, PROMPT_BYTES).decode("utf-8", "replace")
-    except OSError:
+        text = reach.read(str(file), PROMPT_BYTES).decode("utf-8", "replace")
+    except NotReadable:
         return None
     try:
         about = front_matter(text)

@@ -15,7 +15,7 @@ from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.context.gauge import Gauge
 from supervisor.agent.context.story import Words, words_of
 from supervisor.agent.context.wording import standing_for
-from supervisor.agent.model.decoding import intricate
+from supervisor.agent.json_values import intricate
 from supervisor.agent.model.pieces import Form
 from supervisor.agent.model.request import (
     Called,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agent.context.gauge import PICTURE_BYTES
+from supervisor.agent.model.pictures import is_address
 from supervisor.agent.model.pieces import Form, packed
 from supervisor.agent.model.request import Called, HistoryItem, Image, Piece, Returned, Said, Text
-from supervisor.agent.pictures import is_address
 
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
 LOOSE = 32  # pieces that are not joined yet: each request goes through them; a block is copied that often

@@ -35,6 +35,7 @@ class ApprovalAnswer(Struct, frozen=True):
     reason: str = ""
     option: str = ""  # of an agent's question: the id of the option that was chosen, if one was
     content: Mapping[str, FormValue] = {}  # of a server's question: what it is told
+    outside: bool = False  # a yes to run it outside the sandbox, where a yes alone means inside
 
     @property
     def approved(self) -> bool:
@@ -126,7 +127,7 @@ class Turn:
             case AllStored():
                 _settle(self._stored.popleft() if self._stored else None, order.seq)
             case AnswerAgent():
-                answer = ApprovalAnswer(order.decision, order.reason, order.option, order.content)
+                answer = ApprovalAnswer(order.decision, order.reason, order.option, order.content, order.outside)
                 _settle(self._questions.get(order.approval), answer)
             case UseSettings():
                 self.settings = order.settings

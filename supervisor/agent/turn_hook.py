@@ -1,13 +1,13 @@
-"""Run the user's program after each completed turn, as `notify` in the config names it. Never waits for it.
+"""Run the user's program after each completed turn and for each question, as `notify` in the config names it.
 
-The program is no part of the turn: it stays in the daemon's own session, where no turn looks for its processes, and
-may outlive the daemon. Loop thread, which spawns everything.
+It is never waited for. The program is no part of the turn: it stays in the daemon's own session, where no turn looks
+for its processes, and may outlive the daemon. Loop thread, which spawns everything.
 """
 
 import asyncio
 import json
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 import structlog
@@ -15,11 +15,13 @@ import structlog
 from actors.conversation.orders import Completed
 from actors.vocabulary.ids import ConversationId
 from supervisor.agent.environments import Around
-from supervisor.agent.pins import names_of
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.exits import Exit
-from supervisor.agent.search_paths import outside
+from supervisor.agent.search_paths import open_folders, outside
 from supervisor.agent.turn import Turn
+from transports import question as texts
+
+WHAT_LENGTH = 8_000  # of a question's text: the system passes no argument of more than 128 KiB
 
 log = structlog.get_logger()
 
@@ -33,11 +35,30 @@ class TurnHook:
         self._watching: set[asyncio.Task[None]] = set()
 
     def completed(self, turn: Turn, outcome: Completed) -> None:
+        told = {"input-messages": list(turn.heard), "last-assistant-message": outcome.last_message}
+        self._run(turn, "agent-turn-complete", told)
+
+    def asked(self, turn: Turn, question: texts.Asked) -> None:
+        """A question of the turn is stored, as the event that asks it."""
+        what = texts.summary(question)
+        left_out = f"… ({len(what) - WHAT_LENGTH:,} more characters)" if len(what) > WHAT_LENGTH else ""
+        told = {
+            "approval-id": question["approval_id"],
+            "kind": texts.kind(question),
+            "question": texts.title(question),
+            "what": f"{what[:WHAT_LENGTH]}{left_out}",
+        }
+        self._run(turn, "approval-requested", told)
+
+    def _run(self, turn: Turn, kind: str, told: Mapping[str, object]) -> None:
         program = self._program()
         if not program:
             return
+        order = turn.order
+        about = {"conversation-id": order.conversation, "turn-id": order.turn, "cwd": str(turn.settings.cwd)}
         try:
-            popen = self._start([*program, _told(turn, outcome)], turn)
+            argument = json.dumps({"type": kind, **about, **told}, ensure_ascii=False)
+            popen = self._start([*program, argument], turn)
         except (OSError, ValueError) as error:
             log.warning("notify.not_started", program=program[0], reason=str(error))
             return
@@ -48,7 +69,8 @@ class TurnHook:
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
         around = self._around(turn.order.conversation)
         both = (turn.order.settings, turn.settings)  # what it might write may have changed on the way
-        env = outside(around.env, chain.from_iterable(names_of(one.sandbox, one.cwd, None) for one in both))
+        open_ = chain.from_iterable(open_folders(one.sandbox, one.cwd, around.env) for one in both)
+        env = outside(around.env, open_)
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
@@ -65,18 +87,6 @@ class TurnHook:
         for watch in watching:
             watch.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
-
-
-def _told(turn: Turn, outcome: Completed) -> str:
-    told = {
-        "type": "agent-turn-complete",
-        "conversation-id": turn.order.conversation,
-        "turn-id": turn.order.turn,
-        "cwd": str(turn.settings.cwd),
-        "input-messages": list(turn.heard),
-        "last-assistant-message": outcome.last_message,
-    }
-    return json.dumps(told, ensure_ascii=False)
 
 
 async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:

@@ -38,6 +38,25 @@ def brings(settings: Json) -> "tuple[Inherited, ...]":
     return inherited(settings["agent"], os.environ, Path(settings["cwd"]))
 
 
+def variables(settings: Json) -> list[str]:
+    """The names of the variables that an agent gets of this terminal's, and of its table's; never a value."""
+    from actors.vocabulary.errors import ConfigError
+    from supervisor.config.agent_definitions import definition_of
+    from supervisor.config.load import load
+    from supervisor.engine.command_environment import Keys, agent_environment
+    from supervisor.logs.setup import silence
+
+    silence()
+    try:
+        config = load(environ=os.environ).relayered(settings.get("overrides") or {}).config
+        definition = definition_of(settings["agent"], config, os.environ)
+    except ConfigError:
+        return []  # `greenroom agents NAME` says what is wrong
+    keys = Keys.of(config, os.environ)
+    given = agent_environment(os.environ, config.shell_environment_policy, keys, definition.wanted)
+    return sorted({*given, *definition.env})
+
+
 def _program(now: Json | None) -> list[str]:
     return [f"({now['program']})"] if now and now["program"] else []
 

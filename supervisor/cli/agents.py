@@ -48,6 +48,7 @@ AGENTS = ListLayout(
         "log_in": "The command that logs in.",
         "confine": "workspace: in the conversation's sandbox. none: outside of every sandbox.",
         "network": "Whether it may use the network.",
+        "itself": "The program that people know it by, if that is here and only its adapter is missing; or empty.",
         "own": "Files and directories of its own, which it may write.",
         "brings": "What it brings by itself here: settings, instructions, servers, hooks; each `what` and `where`.",
         "check": "What it said when it was started; null without --check.",
@@ -95,7 +96,7 @@ def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bo
         _ = agent_named(name, config) if name is not None else ""
     except ConfigError as error:
         raise Problem(error.message.removeprefix("agent: "), code=error.code) from error
-    found = [one for one in agents_here(config, os.environ) if name in {None, one.name}]
+    found = [one for one in agents_here(config, os.environ, Path.cwd()) if name in {None, one.name}]
     trials = _tried(loaded, [one.name for one in found if one.start], limit_s) if check else {}
     return [_row(one, trials.get(one.name)) for one in found]
 
@@ -174,20 +175,23 @@ async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -
 
     from msgspec.structs import asdict
 
+    from actors.vocabulary.settings import ReadOnly
     from supervisor.agent.acp.trial import Place, tried
     from supervisor.agent.environments import Around
     from supervisor.agent.processes.processes import Processes
     from supervisor.agent.sandbox.sandbox import Sandbox
+    from supervisor.agent.search_paths import open_folders
     from supervisor.config.agent_definitions import definition_of
     from supervisor.engine.protection import protection
     from supervisor.paths import locate
 
     told: dict[str, Row] = {}
+    writable = open_folders(ReadOnly(), Path.cwd(), os.environ)
     sandbox = Sandbox(protection(loaded, locate(), os.environ))
     with TemporaryDirectory(prefix="greenroom-") as ledger:
         async with Processes(Path(ledger) / "ledger", ledger, guarded=True) as processes:
             place = Place(processes, sandbox, loaded.config, Around(os.environ))
             for name in names:
-                trial = await tried(place, definition_of(name, loaded.config, os.environ), limit_s)
+                trial = await tried(place, definition_of(name, loaded.config, os.environ, writable), limit_s)
                 told[name] = {**asdict(trial), "state": trial.state}
     return told

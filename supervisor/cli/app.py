@@ -12,7 +12,7 @@ from supervisor.cli import exits, streams
 from supervisor.cli.arguments import parse
 from supervisor.cli.problems import Problem, report
 from supervisor.cli.shapes import Verb
-from supervisor.cli.verbs import VERBS, find
+from supervisor.cli.verbs import find
 from supervisor.paths import UnsafePath
 
 
@@ -80,10 +80,11 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 
 
 def _unknown(word: str) -> Problem:
-    from supervisor.cli.words import nearest
+    from supervisor.cli.guesses import nearest_verb
 
-    meant = nearest(word, (name for verb in VERBS for name in (verb.name, *verb.aliases)), "")
-    return Problem(f"unknown verb {word!r}", f"{meant} `greenroom help` lists all verbs".lstrip(), "usage")
+    meant = nearest_verb(word)
+    more = "" if not meant else " " if meant.endswith("?") else "; "
+    return Problem(f"unknown verb {word!r}", f"{meant}{more}`greenroom help` lists all verbs", "usage")
 
 
 def _end_like_others() -> NoReturn:

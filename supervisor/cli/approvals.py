@@ -3,10 +3,10 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
+from supervisor.cli.answers import Answer
 from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import ListLayout, present
@@ -15,7 +15,7 @@ from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age
 from supervisor.cli.written import json_text
-from transports.question import LONGEST, is_tool, is_use, place, where
+from transports.question import LONGEST, is_tool, is_use, may_leave, outside, place, where
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
@@ -83,24 +83,35 @@ def _whole(rows: list[Row]) -> int:
 
 
 def approve(chosen: Namespace) -> int:
-    return _answer(chosen, DECISIONS[chosen.span], "")
+    references, content = _words_of(chosen.approval)
+    answer = Answer(DECISIONS[chosen.span], chosen.option or "", outside=chosen.outside)
+    return _answer(chosen, references, answer, content)
 
 
 def deny(chosen: Namespace) -> int:
-    return _answer(chosen, "abort" if chosen.abort else "denied", chosen.reason or "")
+    words, because = _reason_in(chosen.approval)
+    if because and chosen.reason:
+        raise Problem("the reason is given twice", "write `--reason TEXT`, or `because` and the reason last", "usage")
+    references, content = _words_of(words)
+    if because and len(references) > 1:
+        one = f"`greenroom deny {references[0]} because {because}`"
+        raise Problem(f"a reason follows, and {len(references)} approvals are named", f"write {one}", "usage")
+    answer = Answer("abort" if chosen.abort else "denied", chosen.option or "", chosen.reason or because)
+    return _answer(chosen, references, answer, content)
 
 
-def _answer(chosen: Namespace, decision: str, reason: str) -> int:
+def _answer(chosen: Namespace, references: list[str], answer: Answer, content: dict[str, str]) -> int:
+    """Answer all that are named; nothing, if one of them can't be meant or can't be answered so."""
     failures: list[Problem] = []
-    references, content = _words_of(chosen.approval)
-    option = chosen.option or ""
     with Control(chosen.verb) as control:
         open_ = control.call("approvals/list")["approvals"]
-        for reference in references:
+        found = _all_meant(control, references, open_, chosen)
+        if found is None:
+            return exits.NO_SUCH
+        _check(references, [one for one in open_ if one["approval_id"] in found], answer)
+        for whole in found:
             try:
-                whole = _meant(control, reference, open_)
-                given: dict[str, Any] = {"decision": decision, "reason": reason, "option": option, "content": content}
-                result = control.call("approvals/answer", approval=whole, **given)
+                result = control.call("approvals/answer", approval=whole, content=content, **answer.members)
             except Problem as problem:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
@@ -111,6 +122,44 @@ def _answer(chosen: Namespace, decision: str, reason: str) -> int:
             lines = [told, *_bodies(shown)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))  # in one piece: others may write there, too
     return exit_of(failures, len(references))
+
+
+def _all_meant(
+    control: Control, references: list[str], open_: list[Json], chosen: Namespace
+) -> tuple[str, ...] | None:
+    """The ids of all that are named; None, and a line about each that is none: then nothing is answered."""
+    found, failures = list[str](), list[Problem]()
+    for reference in references:
+        try:
+            found.append(_meant(control, reference, open_))
+        except Problem as problem:
+            failures.append(problem)
+    if not failures:
+        return tuple(dict.fromkeys(found))
+    if len(references) == 1:
+        raise failures[0]
+    for one in failures:
+        report(one, as_json=chosen.json)
+    hint = "; a reason is written as `because …`, last" if chosen.verb == "deny" else ""
+    report(Problem("nothing was answered", f"name open approvals alone{hint}"), as_json=chosen.json)
+    return None
+
+
+def _check(references: list[str], meant: list[Json], answer: Answer) -> None:
+    """Refuse an answer that some of the questions do not have, before any is answered."""
+    if answer.option and len(references) > 1:
+        write = f"`greenroom approvals {references[0]}` shows those of one; answer each by itself"
+        raise Problem(f"an option belongs to a single approval, and {len(references)} are named", write, "usage")
+    for one in meant if answer.outside else ():
+        if not (may_leave(one) or outside(one)):
+            what = f"{ids.short(one['approval_id'])} does not ask to leave the sandbox"
+            raise Problem(what, "leave --outside out; nothing was answered", "usage")
+
+
+def _reason_in(words: list[str]) -> tuple[list[str], str]:
+    """The words before `because`, and those behind it."""
+    at = next((at for at, word in enumerate(words) if at and word.lower().strip(",:;") == "because"), len(words))
+    return words[:at], " ".join(words[at + 1 :])
 
 
 def _words_of(words: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -139,16 +188,16 @@ def _said(result: Json, meant: Iterable[Json]) -> str:
         return _WORDS[decision].replace("command", "tool")
     if any(one.get("history_of") for one in asked):
         return _WORDS[decision].replace("the same command later", "all that changes this repository's history")
+    if result["outside"]:
+        return _WORDS[decision].replace("approved", "approved outside the sandbox", 1)
     return _WORDS[decision]
 
 
 def _option_said(result: Json, asked: Json) -> str:
-    """The answer to an agent of somebody else, in its own words where it named one."""
-    names = [one["name"] for one in asked["options"] if one["id"] == result["option"]]
-    said = _WORDS[result["decision"]].replace(
-        "the same command later in this conversation", "what the agent takes for the same"
-    )
-    return f"{said}: {visible(names[0])}" if names else said
+    """The answer to a third-party agent, with the option that was named, and the rule that it makes."""
+    named = [one.get("rule") or one["name"] for one in asked["options"] if one["id"] == result["option"]]
+    said = _WORDS[result["decision"]].replace("the same command later", "the same later")
+    return f"{said}: {visible(named[0])}" if named else said
 
 
 _WORDS = {

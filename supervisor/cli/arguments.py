@@ -1,6 +1,8 @@
-"""The parser of one verb, built from its description, and readers of durations, numbers and `KEY=VALUE` words."""
+"""The parser of one verb, built from its description, and readers of durations, numbers, directories, `KEY=VALUE`."""
 
 import argparse
+import itertools
+import os
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -24,19 +26,36 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 class Parser(argparse.ArgumentParser):
     takes_a_prompt = False
+    said: Sequence[str] = ()  # all words, for a guess at what is wrong with them
 
     def error(self, message: str) -> NoReturn:
+        self._guess_an_option()
         kind, _, words = message.partition(": ")
         if self.takes_a_prompt and kind == "unrecognized arguments" and not words.startswith("-"):
             raise Problem(f"too many words: {words}", "put a prompt of several words in quotes", "usage")
         raise Problem(message, f"`{self.prog} --help` lists its arguments", "usage")
+
+    def _guess_an_option(self) -> None:
+        """Say first which option is mistyped, because all else that is wrong may follow from it."""
+        from supervisor.cli.guesses import near
+
+        known = [flag for flag in self._option_string_actions if flag.startswith("--")]
+        for word in itertools.takewhile(lambda word: word != "--", self.said):
+            flag = word.partition("=")[0]
+            if flag.startswith("--") and flag not in known and (meant := near(flag, known)):
+                advice = f"did you mean {' or '.join(meant)}? `{self.prog} --help` lists them"
+                raise Problem(f"unknown option {flag}", advice, "usage")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Refuse a word that is none of the choices, in the words of the other verbs' errors."""
         if action.choices is not None and value not in action.choices:
             flags = "/".join(action.option_strings)
             wrong = f"{flags} can't be {value!r}" if flags else f"{value!r} is not possible here"
-            raise Problem(wrong, f"write one of {', '.join(map(str, action.choices))}", "usage")
+            from supervisor.cli.guesses import near
+
+            meant = near(str(value), action.choices)
+            guess = f"did you mean {' or '.join(meant)}? " if meant else ""
+            raise Problem(wrong, f"{guess}write one of {', '.join(map(str, action.choices))}", "usage")
 
 
 def parser(verb: Verb) -> Parser:
@@ -65,6 +84,7 @@ def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
     if verb.name == "__complete":  # its words may be options of another verb
         return argparse.Namespace(words=list(words))
     made, joined = parser(verb), _joined(verb, words)
+    made.said = joined
     try:
         return _parsed(made, verb, joined)
     except Problem:
@@ -140,6 +160,13 @@ def number(text: str, what: str) -> int:
 
 
 _READERS: dict[str, Callable[[str], float]] = {"TIME": seconds, "N": partial(number, what="number of events")}
+
+
+def directory(name: str | None) -> str | None:
+    """Return the directory of -C. A missing one is refused, as a slip; other clients may mean it."""
+    if name is not None and not os.path.isdir(name):  # noqa: PTH112  # pathlib is slow to import
+        raise Problem(f"there is no directory {name!r}", "-C takes a directory that exists", "usage")
+    return name
 
 
 def pairs(words: Sequence[str]) -> dict[str, object]:

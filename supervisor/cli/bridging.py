@@ -86,6 +86,7 @@ def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Names
     verb = find(wanted.name)
     assert verb is not None  # noqa: S101  # it is this one
     made = parser(verb)
+    made.said = arguments
     made.add_argument("-p", dest="profile")
     made.add_argument("-s", dest="sandbox", choices=SANDBOXES)
     made.add_argument("-a", "--ask-for-approval", dest="approval", choices=APPROVALS)

@@ -18,6 +18,7 @@ from supervisor.daemon.umask import own_umask
 
 Json = wire.Json
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
+TICK_S = 0.1  # between words to an onlooker
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
 HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
@@ -50,22 +51,26 @@ class DaemonDown(Problem):
 
 
 class Lost(DaemonDown):
-    """It was there and went away in the middle."""
+    """It was there and went away in the middle. `control` had the connection, if it had one already."""
+
+    def __init__(self, message: str, advice: str = "", control: "Control | None" = None) -> None:
+        super().__init__(message, advice)
+        self.control = control
 
 
 @contextmanager
-def as_problems() -> Iterator[None]:
+def as_problems(control: "Control | None" = None) -> Iterator[None]:
     """Turn what a connection raises into a problem."""
     try:
         yield
     except greenroom.GreenroomError as error:
-        raise _problem_with(error) from error
+        raise _problem_with(error, control) from error
 
 
-def _problem_with(error: "greenroom.GreenroomError") -> Problem:
+def _problem_with(error: "greenroom.GreenroomError", control: "Control | None") -> Problem:
     match error.code:
         case "connection_lost":
-            return Lost(error.message, "`greenroom up` starts it again")
+            return Lost(error.message, "`greenroom up` starts it again", control)
         case "daemon_down":
             return DaemonDown()
         case "timed_out":
@@ -82,21 +87,43 @@ def _problem_with(error: "greenroom.GreenroomError") -> Problem:
             return Refused({"message": error.message, "data": {"code": code, "retryable": error.retryable}})
 
 
+class Onlooker:
+    """Told while an answer is waited for. A control that has one waits as long as the onlooker lets it."""
+
+    def waiting(self, waited_s: float) -> None:
+        """Called several times a second; what it raises ends the wait."""
+
+    def answered(self) -> None:
+        """The answer is here."""
+
+
 class Control:
     """`verb` names us to others; `environment` is sent where commands are to run with it."""
 
+    onlooker: Onlooker | None = None
+
     def __init__(self, verb: str = "", *, environment: bool = False, timeout_s: float = CONNECT_S) -> None:
         self._arrived: deque[Json] = deque()
+        self._name, self._environment = f"greenroom {verb}".strip(), environment
+        self._connect(timeout_s)
+
+    def _connect(self, timeout_s: float) -> None:
         with as_problems():
             self._connection = connected(
-                f"greenroom {verb}".strip(),
+                self._name,
                 wire.ControlWire(self._arrived.append),
-                env=os.environ if environment else None,
-                umask=own_umask() if environment else None,
+                env=os.environ if self._environment else None,
+                umask=own_umask() if self._environment else None,
                 timeout_s=timeout_s,
             )
         self.socket = self._connection.socket
         self.welcome = self._connection.welcome
+
+    def connect_again(self, timeout_s: float) -> None:
+        """Take the place of a lost connection. Requests and subscriptions of that one are forgotten."""
+        self._connection.close()
+        self._arrived.clear()
+        self._connect(timeout_s)
 
     def close(self) -> None:
         self._connection.close()
@@ -115,21 +142,29 @@ class Control:
 
     def send(self, method: str, **params: Any) -> int:
         """Without waiting: the answer is fetched with `answer`, or found in `messages`."""
-        with as_problems():
+        with as_problems(self):
             return self._connection.send(method, params, self._arrived.append)
 
     def answer(self, request: int, timeout_s: float = ANSWER_S) -> Json:
         """Of one request. What arrives meanwhile is kept for whoever asks for it."""
-        deadline, looked_at = time.monotonic() + timeout_s, 0
+        began, looked_at = time.monotonic(), 0
         while True:
             for place in range(looked_at, len(self._arrived)):
                 message = self._arrived[place]
                 if "method" not in message and message.get("id") in {request, None}:
                     del self._arrived[place]
+                    if self.onlooker is not None:
+                        self.onlooker.answered()
                     return result_of(message)
             looked_at = len(self._arrived)
-            if not self._receive(deadline):
-                raise Problem("the daemon did not answer in time", HUNG, "timed_out")
+            self._wait_for_more(began, timeout_s)
+
+    def _wait_for_more(self, began: float, timeout_s: float) -> None:
+        if self.onlooker is not None:
+            if not self._receive(time.monotonic() + TICK_S):
+                self.onlooker.waiting(time.monotonic() - began)
+        elif not self._receive(began + timeout_s):
+            raise Problem("the daemon did not answer in time", HUNG, "timed_out")
 
     def each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:
         """One request for each, several under way at once; answers and refusals in the order of the questions."""
@@ -165,7 +200,7 @@ class Control:
         return found
 
     def _receive(self, deadline: float | None) -> bool:
-        with as_problems():
+        with as_problems(self):
             return self._connection.receive(deadline)
 
 

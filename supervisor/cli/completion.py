@@ -10,6 +10,7 @@ from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem
 from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs import VERBS, find
+from supervisor.cli.verbs.options import STATES
 from supervisor.cli.words import cut, one_line
 
 WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
@@ -153,6 +154,8 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
 
         yield from ((name, summary) for name, (summary, _) in TOPICS.items())
         yield from ((verb.name, verb.summary) for verb in VERBS)
+    elif kind == "state":
+        yield from ((one, "") for one in STATES)
     elif kind == "agent":
         from supervisor.cli.setting import agents
 

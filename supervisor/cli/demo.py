@@ -6,6 +6,7 @@ Every step runs a command that a person could type; the second terminal is a sec
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -38,8 +39,23 @@ def run(_: Namespace) -> int:
             tour.go()
     finally:
         tour.clean_up()
-    print("\nThat was the tour.\n`greenroom up` starts your own daemon.\n`greenroom help` lists the verbs.")
+    print(f"\nThat was the tour. Its daemon and its files are gone.\nIn this shell go on with:\n{next_commands()}")
     return 0
+
+
+def next_commands() -> str:
+    """The commands to go on with, as they work in the shell that the tour was started from."""
+    program = own_program()
+    return "\n".join(f"  {program} {words}" for words in ("up", "run 'say hello'", "ls", "help"))
+
+
+def own_program() -> str:
+    """The program as a shell finds it: by its name where that is on the PATH, else by its place."""
+    beside = Path(sys.executable).with_name("greenroom")
+    found = shutil.which("greenroom")
+    if not beside.exists():
+        return "greenroom" if found else shlex.join(PROGRAM)
+    return "greenroom" if found and beside.samefile(found) else shlex.quote(str(beside))
 
 
 class Tour:

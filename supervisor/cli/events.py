@@ -5,13 +5,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 from itertools import chain
 
-from greenroom.errors import GreenroomError
+from greenroom.errors import ConnectionLost, GreenroomError
 from greenroom.errors import of as refused
 from greenroom.exchange import advance
 from greenroom.following import AT_REST, EverythingReader, Happened
 from greenroom.scripts import ANSWER_S, ApiCall
-from supervisor.cli import histories, ids
-from supervisor.cli.client import Control, Json, Refused
+from supervisor.cli import absence, histories, ids
+from supervisor.cli.client import Control, Json, Lost, Refused
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import when
 from supervisor.cli.written import write_event
@@ -89,7 +89,15 @@ def _answer(control: Control, request: ApiCall, deadline: float | None) -> Json 
         return control.call(request.method, min(wait_s, left_s), **request.params)
     except Refused as refusal:
         return refused(refusal.error)
+    except Lost as lost:
+        absence.await_return(lost, absence.say, lambda: _insist_on_time(deadline))
+        return ConnectionLost(lost.message)  # the reader asks again from where it was
     except Problem as problem:
-        if problem.code == "timed_out" and left_s < wait_s:
-            raise Problem("timed out while waiting for events", "give more time with -t", "timed_out") from problem
+        if problem.code == "timed_out":
+            _insist_on_time(deadline)
         raise
+
+
+def _insist_on_time(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() >= deadline:
+        raise Problem("timed out while waiting for events", "give more time with -t", "timed_out")

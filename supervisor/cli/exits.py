@@ -15,6 +15,7 @@ BUDGET = 12
 DENIED = 13
 SOME_FAILED = 75
 TIMED_OUT = 124
+HUNG_UP = 129
 CTRL_C = 130
 TERMINATED = 143
 
@@ -26,7 +27,7 @@ MEANINGS = {
     NOT_ALLOWED: "not allowed",
     NO_SUCH: "no such conversation or approval, or more than one matches",
     REFUSED: "refused because busy, in the wrong state, or already answered",
-    DOWN: "the daemon is not running",
+    DOWN: "the daemon is not running; or it went away and did not come back",
     OVERLOADED: "overloaded; try again later",
     TURN_ERROR: "the turn ended in an error (run, send --wait, wait)",
     INTERRUPTED: "the turn was interrupted (run, send --wait, wait)",
@@ -34,6 +35,7 @@ MEANINGS = {
     DENIED: "an approval of the turn was denied (run, send --wait, wait)",
     SOME_FAILED: "some of several targets failed",
     TIMED_OUT: "timed out",
+    HUNG_UP: "the terminal was closed; the conversation continues",
     CTRL_C: "the command was stopped by Ctrl-C; the conversation continues",
     TERMINATED: "the command was stopped by SIGTERM; the conversation continues",
 }

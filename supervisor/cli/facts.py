@@ -1,6 +1,7 @@
 """`greenroom pid`, `socket`, `version` and `df`: print single facts, fit for scripts."""
 
 import os
+import sys
 from argparse import Namespace
 
 from supervisor.cli.client import Control, DaemonDown
@@ -12,6 +13,7 @@ from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
+SOON_S = 1.0  # what a daemon that is well takes for these is milliseconds
 FILES = ListLayout(
     {"what": "One of journal, search, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
     (
@@ -25,9 +27,28 @@ FILES = ListLayout(
 
 
 def pid(_: Namespace) -> int:
-    with Control("pid") as control:
-        print(control.call("daemon/status")["pid"])
+    """Print the number of the daemon; that of one which does not answer is proved by the lock that it holds."""
+    try:
+        with Control("pid", timeout_s=SOON_S) as control:
+            print(control.call("daemon/status", SOON_S)["pid"])
+    except Problem as problem:
+        if problem.code != "timed_out":
+            raise
+        print(_silent_one(problem))
     return 0
+
+
+def _silent_one(problem: Problem) -> int:
+    from supervisor.daemon.single import held, life_of, lives, state_of
+
+    holder = held(locate().lock_file)
+    if holder is None or holder.pid is None or not lives(holder.pid) or holder.life not in {"", life_of(holder.pid)}:
+        raise problem
+    told = "does not answer"
+    if state_of(holder.pid) == "T":
+        told = f"was stopped by a signal, and `kill -CONT {holder.pid}` lets it go on"
+    print(f"greenroom: it {told}; `greenroom up --force` ends it and starts another", file=sys.stderr)
+    return holder.pid
 
 
 def socket(_: Namespace) -> int:
@@ -39,7 +60,7 @@ def socket(_: Namespace) -> int:
 def version(chosen: Namespace) -> int:
     """Print both versions. A daemon that is down has none, which is not an error."""
     try:
-        with Control("version", timeout_s=1.0) as control:
+        with Control("version", timeout_s=SOON_S) as control:
             theirs = control.welcome["version"]
     except Problem as problem:
         theirs = None

@@ -18,6 +18,7 @@ from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state
 from supervisor.paths import Paths, locate
 
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
+STOPPED_S = 1.5  # for one that a signal stopped: it answers nothing until somebody continues it
 COMING_UP_S = 20.0  # for a daemon that is starting or stopping, without a socket; repairing a journal takes longest
 SOON_S = 1.0  # before a line says what is waited for
 STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
@@ -62,9 +63,9 @@ def clear_the_way() -> bool:
 
 def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
     """Wait for an answer, and say so. True also if the daemon ends by itself meanwhile."""
-    limit_s = PATIENCE_S if holder.socket else COMING_UP_S
     began, told = time.monotonic(), False
     while held(paths.lock_file) is not None:
+        limit_s = _patience_s(holder)
         left = began + limit_s - time.monotonic()
         try:
             Control("up", timeout_s=max(POLL_S, left if told else SOON_S)).close()
@@ -75,12 +76,23 @@ def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
                 raise
         else:
             return True
-        if time.monotonic() - began > limit_s:
+        if time.monotonic() - began > _patience_s(holder):
             return False
         if not told and time.monotonic() - began >= SOON_S:
             told = True
             _say(f"pid {holder.pid} does not answer; waiting up to {limit_s:g} s for it")
     return True
+
+
+def _patience_s(holder: AlreadyRunning) -> float:
+    if is_stopped(holder):
+        return STOPPED_S
+    return PATIENCE_S if holder.socket else COMING_UP_S
+
+
+def is_stopped(holder: AlreadyRunning | None) -> bool:
+    """True if the process that holds the lock was stopped by a signal, as far as can be seen from here."""
+    return holder is not None and holder.pid is not None and state_of(holder.pid) == "T"
 
 
 def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:

@@ -3,10 +3,10 @@
 from argparse import Namespace
 
 from supervisor.cli.arguments import parser
+from supervisor.cli.guesses import nearest_verb
 from supervisor.cli.problems import Problem
 from supervisor.cli.topics import TOPICS
-from supervisor.cli.verbs import GROUPS, VERBS, find
-from supervisor.cli.words import nearest
+from supervisor.cli.verbs import GROUPS, find
 
 
 def run(chosen: Namespace) -> int:
@@ -18,7 +18,7 @@ def run(chosen: Namespace) -> int:
     elif (verb := find(word)) is not None:
         parser(verb).print_help()
     else:
-        advice = nearest(word, (*TOPICS, *(verb.name for verb in VERBS)), "`greenroom help` lists verbs and topics")
+        advice = nearest_verb(word, TOPICS) or "`greenroom help` lists verbs and topics"
         raise Problem(f"no verb or topic {word!r}", advice, "usage")
     return 0
 

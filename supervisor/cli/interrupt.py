@@ -6,9 +6,9 @@ from actors.vocabulary.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.background import running
 from supervisor.cli.client import Control, Json
+from supervisor.cli.held import held_words
 from supervisor.cli.problems import Problem, exit_of, report
 from supervisor.cli.written import json_text
-from transports.waiting_words import waits
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -71,7 +71,8 @@ def _told(names: list[str], results: list[Json | Problem], chosen: Namespace) ->
             print(json_text(result))
         else:
             cleared = "; its queue is empty now" if chosen.clear else ""
-            print(f"{visible(name)}: {_words(result)}{cleared or _left(name, result)}")
+            left = f"; {held_words(name, result['waiting'])}" if result["queued"] else ""
+            print(f"{visible(name)}: {_words(result)}{cleared or left}")
     if not names and not as_json:
         print("nothing is running")
     return exit_of(failures, len(names))
@@ -81,16 +82,6 @@ def _words(result: Json) -> str:
     if result["turn"] is None:
         return "nothing was running"
     return "the turn had already completed" if result["ending"] == "completed" else "interrupted"
-
-
-def _left(name: str, result: Json) -> str:
-    """The words on queued messages: the person wants to know what will still run, and when."""
-    if not result["queued"]:
-        return ""
-    told = waits(result["queued"], [one["preview"] for one in result["waiting"]])
-    them = "it" if result["queued"] == 1 else "them"
-    queue = f"`greenroom queue {visible(name)}"
-    return f"; {told}; {queue} go` lets {them} run, {queue} drop --all` drops {them}"
 
 
 def _late(name: str, wait_s: float) -> Problem:

@@ -1,6 +1,7 @@
 """`greenroom inspect, restart, rename, fork, archive, rm, export, import`: look after stored conversations."""
 
 import os
+import shlex
 import sys
 import tempfile
 from argparse import Namespace
@@ -12,13 +13,13 @@ from pathlib import Path
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
-from supervisor.cli.agent_now import brings
-from supervisor.cli.arguments import number
+from supervisor.cli.agent_now import brings, variables
+from supervisor.cli.arguments import directory, number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, exit_of, report
-from supervisor.cli.setting import of_options
+from supervisor.cli.setting import NOTHING, OPTIONS, of_options
 from supervisor.cli.words import cut, many, one_line
 from supervisor.cli.written import json_text, seen
 
@@ -41,8 +42,10 @@ def inspect(chosen: Namespace) -> int:
 
 
 def _brought(settings: Json) -> Json:
-    """The things that an agent of others has by itself, each `what` and `where`."""
-    return {"brings": [one._asdict() for one in brings(settings)]} if settings.get("agent") else {}
+    """The things that a third-party agent has by itself, each `what` and `where`, and the variables that it gets."""
+    if not settings.get("agent"):
+        return {}
+    return {"brings": [one._asdict() for one in brings(settings)], "variables": variables(settings)}
 
 
 def restart(chosen: Namespace) -> int:
@@ -109,14 +112,32 @@ def _text_of(control: Control, reference: str) -> Iterator[str]:
 
 
 def import_(chosen: Namespace) -> int:
+    cwd = directory(chosen.cwd)
     pieces = _pieces(_read(chosen.file))
     first = next(pieces)  # a file that can't be read is reported before anything else
-    with Control("import") as control:
+    with Control("import", environment=True) as control:
         for piece, partial in chain([first], pieces):
             _upload(control, lines=piece, upload="1", more=True, partial=partial)
-        made = _upload(control, lines=[], upload="1", new_id=chosen.new_id)
+        made = _upload(control, lines=[], upload="1", new_id=chosen.new_id, cwd=cwd)
+    for one in made["changed"] if not chosen.json else ():
+        print(f"greenroom: {_differing(one, made['conversation'], chosen.file)}", file=sys.stderr)
     print(json_text(made) if chosen.json else made["conversation"])
     return 0
+
+
+def _differing(one: Json, conversation: str, file: str) -> str:
+    """Tell what the file of an import asked for and what the conversation has, and the command that takes it."""
+    name, asked, here = one["name"], visible(one["file"]) or NOTHING, visible(one["here"]) or NOTHING
+    told = f"the file asked for {name} {asked}; it has {here}, yours"
+    if not one["file"]:
+        return told
+    if asked != one["file"] or "…" in asked or name not in (*OPTIONS, "cwd"):
+        return f"{told}; to take it, write it into your config"
+    if name == "cwd":
+        words = ["greenroom", "import", file, "--new-id", "-C", one["file"]]
+    else:
+        words = ["greenroom", "set", ids.short(conversation), f"{name}={one['file']}"]
+    return f"{told}; to take it: {shlex.join(words)}"
 
 
 def _upload(control: Control, **params: object) -> Json:

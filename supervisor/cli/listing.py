@@ -67,7 +67,7 @@ def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[st
     columns, paint = terminal.size()[0], terminal.Paint()
     if listing.block is not None:
         return [line for row in rows for line in listing.block(row, columns, paint)]
-    return drawn(listing.columns, rows, columns, paint) if rows else []
+    return drawn(listing.columns, rows, columns, paint, long="long" in chosen and chosen.long) if rows else []
 
 
 def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
@@ -95,20 +95,30 @@ def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[s
 
 def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
     """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
+    from supervisor.cli import absence  # a list that is printed once waits for nothing
+
     before: list[str] | None = None
-    while True:
-        rows = fetch()
-        lines = text(listing, rows, chosen)
-        if terminal.is_terminal() and chosen.json is None:
-            lines = _fitting([*lines, *_told(listing, rows, chosen)])
-        if lines != before:
-            before = lines
-            if terminal.is_terminal() and chosen.json is None:
-                sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
-            else:
-                _print(lines)
-            sys.stdout.flush()
-        time.sleep(WATCH_S)
+    in_place = terminal.is_terminal() and chosen.json is None
+
+    def tell(said: str) -> None:
+        nonlocal before
+        before = None if in_place else before  # the next list is drawn over the words
+        absence.say(said)
+
+    with absence.slowness_told(tell):
+        while True:
+            rows = absence.through_absences(fetch, tell)
+            lines = text(listing, rows, chosen)
+            if in_place:
+                lines = _fitting([*lines, *_told(listing, rows, chosen)])
+            if lines != before:
+                before = lines
+                if in_place:
+                    sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
+                else:
+                    _print(lines)
+                sys.stdout.flush()
+            time.sleep(WATCH_S)
 
 
 def _fitting(lines: list[str]) -> list[str]:

@@ -12,14 +12,18 @@ import sys
 import termios
 from argparse import Namespace
 from getpass import getpass
+from pathlib import Path
 from typing import NamedTuple
 
+from actors.vocabulary.settings import ReadOnly
+from supervisor.agent.search_paths import open_folders, outside
 from supervisor.cli import exits
 from supervisor.cli.client import Control, DaemonDown
+from supervisor.cli.guesses import nearest
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
-from supervisor.cli.words import clean, nearest
-from supervisor.config.known_agents import KNOWN
+from supervisor.cli.words import clean
+from supervisor.config.known_agents import KNOWN, KnownAgent
 from supervisor.config.load import load
 from supervisor.config.models import Config
 from supervisor.config.providers import definition_of, providers
@@ -40,7 +44,7 @@ class Way(NamedTuple):
 
     @property
     def line(self) -> str:
-        return f"{self.title}, by `{self.command}`" if self.command else f"{self.title}: models for our own agent"
+        return f"{self.title}, by `{self.command}`" if self.command else f"{self.title}: models of our own agent"
 
 
 def run(chosen: Namespace) -> int:
@@ -72,16 +76,27 @@ def _ways(config: Config) -> list[Way]:
 
 
 def _picked(ways: list[Way]) -> Way:
-    for number, way in enumerate(ways, 1):
-        _say(f"{number:3}  {way.name:12} {way.line}")
+    """Ask for a name, and then, where a provider and an agent share it, for the one that is meant."""
+    by_name = {name: [way for way in ways if way.name == name] for name in dict.fromkeys(way.name for way in ways)}
+    if len(by_name) == 1:
+        return ways[_number([(way.name, way.line) for way in ways])]
+    names = list(by_name)
+    chosen = _number([(name, " and ".join(way.line for way in by_name[name])) for name in names])
+    meant = by_name[names[chosen]]
+    return meant[0] if len(meant) == 1 else _picked(meant)
+
+
+def _number(choices: list[tuple[str, str]]) -> int:
+    names = [name for name, _ in choices]
+    for number, (name, line) in enumerate(choices, 1):
+        _say(f"{number:3}  {name:12} {line}")
     for _ in range(TRIES):
         answer = _asked("Number or name: ").strip()
-        named = [way for way in ways if way.name == answer]
-        if len(named) == 1:
-            return named[0]
-        if answer.isascii() and answer.isdigit() and 0 < int(answer) <= len(ways):
-            return ways[int(answer) - 1]
-        _say(f"a number from 1 to {len(ways)}, or one of the names")
+        if names.count(answer) == 1:
+            return names.index(answer)
+        if answer.isascii() and answer.isdigit() and 0 < int(answer) <= len(choices):
+            return int(answer) - 1
+        _say(f"a number from 1 to {len(choices)}, or one of the names")
     raise Problem("nothing was chosen", "run it again", "usage")
 
 
@@ -98,9 +113,16 @@ def _store(way: Way, config: Config) -> int:
     path = write_keys(StoredKeys(way.name, keys), os.environ)
     what = f"the key of {way.title} is stored in {home(path)}" if variable else f"{way.title} needs no key"
     _say(f"{what}; new conversations use it.")
+    _tell_of_agents(variable)
     _warn_of_others(way, config, variable)
     _tell_the_daemon()
     return exits.OK
+
+
+def _tell_of_agents(variable: str | None) -> None:
+    """Say that an agent that works by the same variable has not got it: it has a login of its own."""
+    for name in (name for name, known in KNOWN.items() if variable is not None and variable in known.keys):
+        _say(f"It is for our own agent: {KNOWN[name].title} logs in by `greenroom login {name}`, or by {variable}.")
 
 
 def _variable(definition: ModelProvider) -> str | None:
@@ -156,16 +178,25 @@ def _tell_the_daemon() -> None:
 
 
 def _own_login(way: Way) -> int:
-    words = shlex.split(way.command)
-    if shutil.which(words[0]) is None:
-        raise Problem(f"{words[0]} is not installed", f"`{KNOWN[way.name].install}` installs {way.title}")
-    _say(f"starting `{way.command}`")
-    code = _in_front(words)
+    words, known = shlex.split(way.command), KNOWN[way.name]
+    around = outside(os.environ, open_folders(ReadOnly(), Path.cwd(), os.environ))
+    program = shutil.which(words[0], path=around.get("PATH", ""))
+    if program is None:
+        there = shutil.which(words[0])
+        wrong = f"found only at {there}, where turns may write" if there else "not installed"
+        how = "install it elsewhere" if there else f"`{known.own_install or known.install}` installs it"
+        raise Problem(f"{words[0]} is {wrong}", by_key(f"{how}", known))
+    _say(by_key(f"starting `{way.command}`", known))
+    code = _in_front([program, *words[1:]])
     if code:
-        raise Problem(
-            f"`{way.command}` ended with exit code {code}", f"`greenroom agents` says whether {way.name} works"
-        )
+        how = f"`greenroom agents {way.name}` says whether it works"
+        raise Problem(f"`{way.command}` ended with exit code {code}", by_key(how, known))
     return exits.OK
+
+
+def by_key(words: str, known: KnownAgent) -> str:
+    """Name the other way to log an agent in, where there is one."""
+    return f"{words}; a key in {' or '.join(known.keys)} does as well" if known.keys else words
 
 
 def _in_front(words: list[str]) -> int:

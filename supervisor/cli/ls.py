@@ -7,14 +7,16 @@ from supervisor.cli.client import Control
 from supervisor.cli.ids import everything, newest
 from supervisor.cli.listing import Part, present, screenful
 from supervisor.cli.problems import Problem
-from supervisor.cli.rows import FIELDS, LISTING, STATES, row_of
+from supervisor.cli.rows import FIELDS, LISTING, row_of
+from supervisor.cli.verbs.options import STATES
 
 FILTERS = ("state", "cwd", "name")
 ORDERS = {"-updated": "updated", "-created": "created"}  # that the daemon gives; others need all rows
 
 
 def run(chosen: Namespace) -> int:
-    filters, field = _filters(chosen.filter), _field(chosen.sort.removeprefix("-"))
+    state = [] if chosen.state is None else [f"state={chosen.state}"]
+    filters, field = _filters([*chosen.filter, *state]), _field(chosen.sort.removeprefix("-"))
     count = number(chosen.count, "number of rows") if chosen.count is not None else screenful(chosen)
     with Control("ls") as control:
 

@@ -60,7 +60,8 @@ def _check(what: str, chosen: Namespace) -> None:
 def _list(control: Control, chosen: Namespace) -> int:
     found = ids.call(control, "conversation/queue", chosen.conversation)
     if found["paused"] and found["waiting"] and is_terminal() and chosen.json is None:
-        print(f"held until the next message, or `greenroom queue {visible(chosen.conversation)} go`", file=sys.stderr)
+        queue = f"greenroom queue {visible(chosen.conversation)}"
+        print(f"held until `{queue} go`; `{queue} drop --all` drops all of it", file=sys.stderr)
     return present(WAITING, lambda: _rows(control, chosen.conversation), chosen)
 
 

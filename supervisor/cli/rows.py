@@ -13,7 +13,10 @@ from supervisor.paths import worktrees
 FIELDS = {
     "id": "The conversation's id.",
     "name": "Its name, or null.",
-    "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
+    "state": "One of starting, idle, running, waiting, interrupting, parked, failed, denied, lost, over-budget, "
+    "archived.",
+    "ended": "How the last turn ended: completed, interrupted, replaced, error, failed, denied, lost or budget; null "
+    "if none has, or another runs.",
     "cwd": "The working directory.",
     "agent": "The agent that carries out turns; empty: Greenroom's own.",
     "model": "The model, as far as it is known; empty: one that another agent has chosen itself.",
@@ -30,13 +33,15 @@ FIELDS = {
     "archived": "Whether it is archived.",
     "queued": "How many messages wait, or null where unknown.",
 }
-STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived")
 COLOURS = {
     "running": ("green",),
     "starting": ("green",),
     "waiting": ("yellow", "bold"),
     "interrupting": ("yellow",),
     "failed": ("red", "bold"),
+    "denied": ("red",),
+    "lost": ("red",),
+    "over-budget": ("red",),
     "parked": ("dim",),
     "archived": ("dim",),
 }
@@ -102,20 +107,29 @@ def cost(row: Json) -> str:
     return f">{known}" if usd else "?"
 
 
-COST = Column("COST", cost, right=True, tells=lambda row: bool(row.get("usd") or row.get("unpriced")))
-CONTEXT = Column("CONTEXT", fullness, right=True, tells=lambda row: bool(row.get("context_window")))
-AGENT = Column("AGENT", lambda row: visible(row["agent"] or ""), gives=True, tells=lambda row: bool(row.get("agent")))
-COLUMNS = (
+# What every window has room for, before and behind what only a wide one has.
+FIRST = (
     Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
-    Column("NAME", lambda row: visible(row["name"] or ""), gives=True),
+    Column("NAME", lambda row: visible(row["name"] or ""), whole=True),
     Column("STATE", state, style=colour),
-    Column("USED", lambda row: age(row["updated"]), right=True),
-    Column("TOKENS", tokens, right=True),
-    COST,
-    CONTEXT,
-    AGENT,
-    Column("MODEL", lambda row: visible(row["model"] or ""), gives=True),
+    Column("AGE", lambda row: age(row["updated"]), right=True),
+)
+SPENT = (
+    Column("TOKENS", tokens, right=True, wide=True),
+    Column("COST", cost, right=True, tells=lambda row: bool(row.get("usd") or row.get("unpriced")), wide=True),
+    Column("CONTEXT", fullness, right=True, tells=lambda row: bool(row.get("context_window")), wide=True),
+    Column(
+        "AGENT",
+        lambda row: visible(row["agent"] or ""),
+        gives=True,
+        tells=lambda row: bool(row.get("agent")),
+        wide=True,
+    ),
+)
+LAST = (
     Column("DIRECTORY", directory, gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
+MODEL = Column("MODEL", lambda row: visible(row["model"] or ""), gives=True, wide=True)
+COLUMNS = (*FIRST, *SPENT, MODEL, *LAST)
 LISTING = ListLayout(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

@@ -1,16 +1,16 @@
 """`greenroom run` and `send`: send a message, and watch its turn."""
 
-import os
 import sys
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
 from supervisor.cli import exits, ids
-from supervisor.cli.arguments import pairs
+from supervisor.cli.arguments import directory, pairs
 from supervisor.cli.client import Control, Json, Refused
+from supervisor.cli.held import held_words
 from supervisor.cli.problems import Problem
 from supervisor.cli.setting import in_the_api, of_options
-from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back, fresh_key
 from supervisor.cli.starting import ensure
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
@@ -18,18 +18,23 @@ from supervisor.cli.written import json_text
 
 def run(chosen: Namespace) -> int:
     prompt = prompt_of(chosen.prompt)
+    said = _message(prompt, chosen.image)
     with ensure("run", environment=True) as control:
-        with _worktree(chosen, prompt):
-            made = control.call("conversation/create", **_with_model(creation(chosen), chosen))
+        with _worktree(chosen, prompt) as worktree:
+            made = _created(control, _with_model(creation(chosen), chosen), worktree)
         conversation = made["conversation"]
+        if chosen.image:
+            from supervisor.cli.pictures import begin_without_blind
+
+            begin_without_blind(control, conversation, chosen)
         notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
         for line in (notice, *made["warnings"]):
             if line:
                 print(f"greenroom: {line}", file=sys.stderr)
         try:
             if not chosen.detach:
-                return _watched(control, conversation, 0, {"prompt": prompt}, as_json=chosen.json)
-            control.call("conversation/send", conversation=conversation, prompt=prompt)
+                return _watched(control, conversation, 0, said, as_json=chosen.json)
+            control.call("conversation/send", conversation=conversation, **said)
         except Refused:
             _without_an_empty_one(control, conversation)
             raise
@@ -37,8 +42,19 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[None]:
-    """Make the worktree that was asked for, and let the conversation begin in it."""
+def _created(control: Control, creation: Json, worktree: str | None) -> Json:
+    """Create the conversation. Without a name of its own it has that of its worktree, unless another has it."""
+    if worktree is not None and creation["name"] is None:
+        try:
+            return control.call("conversation/create", **{**creation, "name": worktree})
+        except Refused as refusal:
+            if refusal.code not in {"name_taken", "invalid_input"}:
+                raise
+    return control.call("conversation/create", **creation)
+
+
+def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[str | None]:
+    """Make the worktree that was asked for, and let the conversation begin in it. Its name is what `with` gives."""
     if chosen.worktree is None:
         return nullcontext()
     from supervisor.cli.worktree import in_a_new_one  # few conversations have one
@@ -61,22 +77,34 @@ def _without_an_empty_one(control: Control, conversation: str) -> None:
 
 
 def send(chosen: Namespace) -> int:
-    prompt = prompt_of(chosen.prompt)
+    words = _message(prompt_of(chosen.prompt), chosen.image)
     if chosen.key == "":
         raise Problem("the idempotency key is empty", "write --key KEY, or leave it out", "usage")
     with Control("send", environment=True) as control:
         conversation = ids.resolved(control, chosen.conversation)
-        said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key, "settings": of_options(chosen)}
+        if chosen.image:
+            from supervisor.cli.pictures import refuse_blind
+
+            refuse_blind(control, conversation, chosen)
+        said = {**words, "if_busy": chosen.if_busy, "key": chosen.key, "settings": of_options(chosen)}
         if chosen.wait:
             return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
         accepted = control.call("conversation/send", conversation=conversation, **said)
         policy = "enqueue" if said["settings"] and chosen.if_busy == "steer" else chosen.if_busy
-        told = _accepted(control, conversation, accepted, policy)
+        told = _accepted(control, conversation, accepted, policy, chosen.conversation)
     if chosen.json:
         print(json_text({"conversation": conversation, **accepted}))
     else:
         print(told)
     return 0
+
+
+def _message(prompt: str, images: list[str]) -> Json:
+    if not images:
+        return {"prompt": prompt}
+    from supervisor.cli.pictures import message  # few messages have one
+
+    return message(prompt, images)
 
 
 def compact(chosen: Namespace) -> int:
@@ -106,12 +134,10 @@ def prompt_of(word: str) -> str:
 
 
 def creation(chosen: Namespace) -> Json:
-    """The settings of a new conversation. A missing directory is refused, as a slip; other clients may mean it."""
-    if chosen.cwd is not None and not os.path.isdir(chosen.cwd):  # noqa: PTH112  # pathlib is slow to import
-        raise Problem(f"there is no directory {chosen.cwd!r}", "-C takes a directory that exists", "usage")
+    """The settings of a new conversation."""
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
-        "cwd": chosen.cwd,
+        "cwd": directory(chosen.cwd),
         "agent": chosen.agent,
         "model": chosen.model,
         "profile": chosen.profile,
@@ -121,15 +147,16 @@ def creation(chosen: Namespace) -> Json:
     }
 
 
-def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str) -> str:
+def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str, name: str) -> str:
     """A sentence on what becomes of the message. While a turn is being stopped, it waits for the end of that turn."""
     if accepted["duplicate"]:
         return "already sent with this key"
+    queue = control.call("conversation/queue", conversation=conversation) if accepted["queued"] else None
+    held = held_words(name, queue["waiting"]) if queue and queue["paused"] and queue["waiting"] else ""
     if accepted["turn"]:
-        after = many(accepted["queued"], "queued message runs", "queued messages run")
-        return f"sent; {after} after it" if accepted["queued"] else "sent"
+        return f"sent; {held}" if held else "sent"
     if if_busy == "enqueue":
-        return f"queued; {many(accepted['queued'], 'message waits', 'messages wait')}"
+        return f"queued; {held or many(accepted['queued'], 'message waits', 'messages wait')}"
     if if_busy == "interrupt":
         return "replaces the running turn"
     stopping = control.call("conversation/get", conversation=conversation)["state"] == "interrupting"
@@ -150,8 +177,9 @@ def _watched(
 
     def work() -> int:
         watch.attach(after)
-        request = control.send(method, conversation=conversation, wait=True, **said)
-        result = watch.until_answered(request, limit_s)
+        key = said.get("key") or fresh_key()  # so that a daemon that was lost can be asked again
+        asked = {**said, "conversation": conversation, "wait": True, "key": key}
+        result = watch.until_answered(method, asked, limit_s)
         return exits.of_turn(result["ending"], denied=watch.ending.denied)
 
     return coming_back(conversation, work)

@@ -3,7 +3,7 @@
 import os
 from argparse import Namespace
 
-from supervisor.agent.skills.finding import find_skills
+from supervisor.agent.skills.finding import find_skills, read_for_a_person
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import clean, one_line
@@ -39,7 +39,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _rows(cwd: str) -> list[Row]:
-    found = find_skills(cwd, os.environ.get("HOME", ""), locate().config)
+    found = find_skills(cwd, os.environ.get("HOME", ""), locate().config, read_for_a_person)
     return [
         {
             "name": one.name,

@@ -89,17 +89,23 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 
 def down(chosen: Namespace) -> int:
-    drain_s = 0.0 if chosen.now else chosen.drain
-    try:
-        running = _brought_down(drain_s)
-    except Problem as problem:
-        if not chosen.now or problem.code != "timed_out":
-            raise
-        from supervisor.cli.forcing import clear_the_way
-
-        running = clear_the_way() or _brought_down(drain_s)  # it may have been busy, and hear us now
+    running = _brought_down_now() if chosen.now else _brought_down(chosen.drain)
     print("down" if running else "already down")
     return 0
+
+
+def _brought_down_now() -> bool:
+    """Bring it down without a drain; end one that does not answer. One that is stopped is not asked first."""
+    from supervisor.cli.forcing import clear_the_way, is_stopped
+    from supervisor.daemon.single import held
+
+    try:
+        if not is_stopped(held(locate().lock_file)):
+            return _brought_down(0.0)
+    except Problem as problem:
+        if problem.code != "timed_out":
+            raise
+    return clear_the_way() or _brought_down(0.0)  # it may have been busy, and hear us now
 
 
 def _brought_down(drain_s: float | None) -> bool:

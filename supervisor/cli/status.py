@@ -9,8 +9,9 @@ from supervisor.cli.agent_now import agent_lines
 from supervisor.cli.background import running
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import Part, check, filled, picked, present, screenful
-from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, cost, fullness, home, row_of, tokens
+from supervisor.cli.rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
 from supervisor.cli.table import Row
+from supervisor.cli.verbs.options import STATES
 from supervisor.cli.words import age, hung, many, moment, one_line, size, span
 from supervisor.cli.written import written
 from supervisor.paths import locate, socket_path
@@ -87,13 +88,14 @@ def _detail(control: Control, row: Row) -> None:
         "name": visible(found["name"] or "-"),
         "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
+        "last turn": _ended(found),
         "directory": home(settings["cwd"]),
         **agent_lines(found),
         "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
         "also writes": ", ".join(map(home, settings["sandbox"].get("writable_roots", ()))),
         "events": f"{found['seq']}, {tokens(found, ',')} tokens, cost {cost(found)}",
         "context": _context(found),
-        "queue": many(found["queued"], "message") + (", paused until the next `send`" if found["paused"] else ""),
+        "queue": many(found["queued"], "message") + (_held_until(row) if found["paused"] else ""),
         "jobs": _jobs(control, row["id"]),
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
         "watched by": many(len(found["readers"]), "client"),
@@ -111,6 +113,15 @@ def _detail(control: Control, row: Row) -> None:
 def _jobs(control: Control, conversation: str) -> str:
     """The commands that run in the background; nothing if none does."""
     return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running(control, conversation))
+
+
+def _held_until(row: Row) -> str:
+    return f", held until `greenroom queue {ids.short(row['id'])} go`"
+
+
+def _ended(found: Json) -> str:
+    """The ending of the last turn, if that was not an answer; the history says why."""
+    return "" if found["ended"] in {None, "completed"} else str(found["ended"])
 
 
 def _context(found: Json) -> str:

@@ -4,26 +4,31 @@ import select
 import sys
 import time
 from argparse import Namespace
+from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
 from actors.vocabulary.visible import visible
 from supervisor.cli import ids, terminal
+from supervisor.cli.absence import AWAY, SLOW, SLOW_S, Absence
+from supervisor.cli.answers import Answer, answer_in, possible_words
 from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached
-from supervisor.cli.client import Control, Json, Refused
+from supervisor.cli.client import Control, Json, Lost, Onlooker, Refused
 from supervisor.cli.memory import of_conversations, of_process
-from supervisor.cli.rows import AGENT, COLUMNS, CONTEXT, COST, row_of, tokens
+from supervisor.cli.rows import FIRST, LAST, SPENT, row_of
 from supervisor.cli.show import keys
-from supervisor.cli.table import Column, Row, drawn, plain
-from supervisor.cli.words import age, cut, hung, many, one_line, size, span
+from supervisor.cli.show.attention import Attention
+from supervisor.cli.table import WIDE, Column, Row, drawn, plain
+from supervisor.cli.verbs.options import ENDED_BADLY
+from supervisor.cli.words import cut, hung, many, size, span
 
 REFRESH_S = 1.0
 SHOWN = 500  # conversations, those used last; and all that ask
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HELP = "i interrupt  a answer  enter attach  q quit"
-ANSWERS = {"y": "approved", "yes": "approved", "n": "denied", "no": "denied"}
-ORDER = ("waiting", "interrupting", "running", "starting", "failed", "idle", "parked", "archived")
+WAYS_OUT = ("q", keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH)
+ORDER = ("waiting", "interrupting", "running", "starting", *ENDED_BADLY, "idle", "parked", "archived")
 
 
 def _short(client: str) -> str:
@@ -32,16 +37,12 @@ def _short(client: str) -> str:
 
 
 TABLE = (
-    *COLUMNS[:3],
-    AGENT,
-    Column("AGE", lambda row: age(row["created"]), right=True),
-    Column("TOKENS", tokens, right=True),
-    COST,
-    CONTEXT,
-    Column("EV/S", lambda row: f"{row['rate']:.0f}" if row["rate"] else "", right=True),
-    Column("MEMORY", lambda row: size(row["memory"]) if row["memory"] else "", right=True),
-    Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), gives=True),
-    Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
+    *FIRST,
+    *SPENT,
+    Column("EV/S", lambda row: f"{row['rate']:.0f}" if row["rate"] else "", right=True, wide=True),
+    Column("MEMORY", lambda row: size(row["memory"]) if row["memory"] else "", right=True, wide=True),
+    Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), gives=True, wide=True),
+    *LAST,
 )
 
 
@@ -103,7 +104,7 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-class Top:
+class Top(Onlooker):
     """The screen, the selected row, and what keys do to it."""
 
     def __init__(self, control: Control, sample: Sample, chosen: Namespace) -> None:
@@ -115,24 +116,55 @@ class Top:
         self._asking: Asking | None = None
         self._typed = ""
         self._over = False
+        self._keyboard = keys.Keyboard()
+        self._attention = Attention(self._keyboard, "top", time.time())
+        self._absence: Absence | None = None
+        self._slow = False
+        self._early: list[str] = []  # keys that were pressed while an answer was waited for
 
     def run(self) -> None:
-        keyboard = keys.Keyboard()
+        self._control.onlooker = self
         sys.stdout.write(SCREEN_ON)
         try:
-            with keyboard:
+            with self._keyboard, self._attention, suppress(_Left):
                 while not self._over:
                     self._draw()
-                    if select.select([keyboard.fd], [], [], REFRESH_S)[0]:
-                        pressed = keyboard.read()
-                        for at, key in enumerate(pressed, 1):
-                            self._press(key, keyboard, more=at < len(pressed))
-                    else:
-                        self._sample.take()
-                        self._note = self._note if self._asking else ""
+                    self._turn()
         finally:
             sys.stdout.write(SCREEN_OFF)
             sys.stdout.flush()
+
+    def _turn(self) -> None:
+        if not self._early and select.select([self._keyboard.fd], [], [], REFRESH_S)[0]:
+            self._early = self._keyboard.read()
+        pressed, self._early = self._early, []
+        back = self._absence is not None and self._absence.look()
+        self._absence = None if back else self._absence
+        if pressed:
+            self._attention.pressed(time.time())
+        try:
+            for at, key in enumerate(pressed, 1):
+                self._press(key, more=at < len(pressed))
+            if not pressed and self._absence is None:
+                self._sample.take()
+                self._attention.questions((one["approval_id"] for one in self._sample.approvals), time.time())
+                self._note = self._note if self._asking else ""
+        except Lost as lost:
+            self._asking = None
+            self._absence = Absence(lost, self._control, patient=True)
+
+    # --- while the daemon does not answer ---------------------------------------------------------------------------
+
+    def waiting(self, waited_s: float) -> None:
+        self._early += self._keyboard.pending()
+        if {*WAYS_OUT} & {*self._early}:
+            raise _Left
+        if waited_s >= SLOW_S and not self._slow:
+            self._slow = True
+            self._draw()
+
+    def answered(self) -> None:
+        self._slow = False
 
     # --- drawing --------------------------------------------------------------------------------------------------
 
@@ -144,7 +176,10 @@ class Top:
         at = self._place()
         first = max(0, min(at - room + 1, len(self._sample.rows) - room))
         shown = self._sample.rows[first : first + room]
-        lines = drawn(TABLE, shown, columns - 3, paint) if shown else ["no conversations; `greenroom run` starts one"]
+        room_across, long = columns - 3, self._chosen.long or columns >= WIDE  # without the mark, and the last cell
+        lines = ["no conversations; `greenroom run` starts one"]
+        if shown:
+            lines = drawn(TABLE, shown, room_across, paint, long=long, most=room_across)
         marked = [f"{'>' if first + place == at + 1 else ' '} {line}" for place, line in enumerate(lines)]
         screen = [cut(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
         screen = [*screen[: max(0, rows - len(feet))], *(paint(foot, "bold") for foot in feet)]
@@ -153,11 +188,13 @@ class Top:
 
     def _feet(self, columns: int, rows: int) -> list[str]:
         """The lines at the bottom. An approval that does not fit can't be answered here."""
-        if self._asking is None:
-            return [cut(self._note or HELP, columns)]
+        trouble = AWAY if self._absence is not None else SLOW if self._slow else ""
+        if trouble or self._asking is None:
+            return [cut(trouble or self._note or HELP, columns)]
         lines = self._asking.lines(columns)
         if len(lines) < rows:
-            return [*lines, cut(f"yes or no + Enter: {self._typed}_", columns)]
+            words = ", ".join(self._asking.words)
+            return [*lines, cut(f"{words} + Enter: {self._typed}_", columns)]
         self._asking, self._note = None, "the approval is too long for this window; press enter to attach and read it"
         return self._feet(columns, rows)
 
@@ -171,7 +208,7 @@ class Top:
 
     # --- keys -----------------------------------------------------------------------------------------------------
 
-    def _press(self, key: str, keyboard: keys.Keyboard, *, more: bool) -> None:
+    def _press(self, key: str, *, more: bool) -> None:
         """Act on a key. A paste is ignored, and no single key does what can't be undone."""
         if isinstance(key, keys.Pasted):
             self._asking, self._note = None, "a paste does nothing here"
@@ -180,26 +217,26 @@ class Top:
             self._type(key, self._asking, more=more)
             return
         self._note = ""
-        if key in {"q", keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH}:
+        if key in WAYS_OUT:
             self._over = True
         elif key in {keys.UP, "k", keys.DOWN, "j"}:
             self._move(-1 if key in {keys.UP, "k"} else 1)
-        elif self._row is not None:
-            self._act(key, self._row, keyboard)
+        elif self._row is not None and self._absence is None:
+            self._act(key, self._row)
 
     def _move(self, by: int) -> None:
         if self._sample.rows:
             at = min(max(0, self._place() + by), len(self._sample.rows) - 1)
             self._selected = self._sample.rows[at]["id"]
 
-    def _act(self, key: str, row: Row, keyboard: keys.Keyboard) -> None:
+    def _act(self, key: str, row: Row) -> None:
         self._selected = row["id"]
         if key == "i":
             self._ask(Asking(row["id"], f"interrupt the turn of {ids.short(row['id'])}?"))
         elif key == "a":
             self._ask_about(row)
         elif key == keys.ENTER:
-            self._attach(row, keyboard)
+            self._attach(row)
 
     def _ask_about(self, row: Row) -> None:
         mine = [one for one in self._sample.approvals if one["conversation"] == row["id"]]
@@ -216,44 +253,48 @@ class Top:
             self._asking = None
         elif key == keys.ENTER:
             self._asking = None
-            self._answer(asking, "" if more else ANSWERS.get(self._typed.strip().lower(), ""))
+            self._answer(asking, None if more else answer_in(self._typed, asking.found or {}))
         elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
         elif key.isprintable():
             self._typed += key
 
-    def _answer(self, asking: "Asking", decision: str) -> None:
-        if not decision:
-            self._note = "nothing was answered"
+    def _answer(self, asking: "Asking", answer: Answer | None) -> None:
+        if answer is None:
+            self._note = f"nothing was answered: {', '.join(asking.words)}"
         elif asking.found is not None:
-            self._note = self._answered(asking.id, decision)
-        elif decision == "approved":
+            self._note = self._answered(asking.id, answer)
+        elif answer.approves:
             self._control.send("conversation/interrupt", conversation=asking.id)
             self._note = f"{ids.short(asking.id)}: interrupt sent"
         else:
             self._note = "the turn goes on"
 
-    def _answered(self, approval: str, decision: str) -> str:
+    def _answered(self, approval: str, answer: Answer) -> str:
         """Answer the approval, and say if somebody else was quicker."""
         try:
-            self._control.call("approvals/answer", approval=approval, decision=decision)
+            result = self._control.call("approvals/answer", approval=approval, **answer.members)
         except Refused as refusal:
             return visible(refusal.message)
-        return f"answered: {decision}"
+        return f"answered: {result['decision']}{', outside the sandbox' if result['outside'] else ''}"
 
-    def _attach(self, row: Row, keyboard: keys.Keyboard) -> None:
+    def _attach(self, row: Row) -> None:
         """Watch the conversation on the ordinary screen, over a connection of its own; then come back."""
         sys.stdout.write(SCREEN_OFF)
         sys.stdout.flush()
-        keyboard.give_back()
+        self._keyboard.give_back()
         try:
             chosen = Namespace(**{**vars(self._chosen), "since": None, "ro": False, "json": False})
             with Control("attach", environment=True) as control:
                 attached(control, row["id"], chosen)
         finally:
-            keyboard.take()
+            self._keyboard.take()
             sys.stdout.write(SCREEN_ON)
             self._sample.take()
+
+
+class _Left(Exception):
+    """The person left while the daemon did not answer."""
 
 
 class Asking(NamedTuple):
@@ -262,6 +303,10 @@ class Asking(NamedTuple):
     id: str
     title: str
     found: Json | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("yes", "no") if self.found is None else tuple(possible_words(self.found))
 
     def lines(self, columns: int) -> list[str]:
         """All its lines, without colours, because they are counted and cut as text."""

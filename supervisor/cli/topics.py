@@ -38,9 +38,12 @@ unique prefix of those, or a conversation that has exactly one open approval."""
                      the third one kills its commands. If no turn runs, it
                      leaves
   Ctrl-D or Ctrl-\\   leaves; the conversation goes on
-  a word and Enter   answers an open approval: yes, no, always (the same
-                     command later in this conversation), abort (no, and the
-                     turn ends); show prints a long approval in full
+  a word and Enter   answers an open approval: yes; outside (of the sandbox,
+                     where yes means inside); always (the same later in this
+                     conversation); no; no, because TEXT; abort (no, and the
+                     turn ends); or a word that the approval lists. show
+                     prints a long approval in full. Any other single word is
+                     not sent: it may have been meant as an answer
   anything else      is a message, which Enter sends; it joins a running turn
 
 A paste answers no approval, and neither does a word that you began to type
@@ -49,7 +52,16 @@ before the approval appeared.
 Leaving never ends a turn, and neither does closing the terminal. `attach`
 begins with the last turn; --from takes a seq, `all` or `now`. In a pipe the
 model's words go to standard output and everything else to standard error;
-Ctrl-C leaves.""",
+Ctrl-C leaves.
+
+The bell rings for an open approval, and for the end of a turn that took long,
+unless the window has the focus or a key was just pressed. The title tells, too.
+
+If the daemon goes away, these verbs wait until somebody starts it, and go on
+where they were; so do `logs -f`, `wait`, `events`, `top` and --watch. Nothing
+is sent twice: a turn that ran is lost, which is exit code 10. A line that you
+have typed is kept, or printed when you leave. On a terminal the wait has no
+end but yours: Ctrl-C leaves. In a pipe it is 30 s, then exit code 7.""",
     ),
     "approvals": (
         "what turns ask for, and how to answer",
@@ -59,9 +71,13 @@ answer in any terminal:
 
   greenroom approvals                    list open approvals, oldest first
   greenroom approve 3f2a                 yes, this time
+  greenroom approve 3f2a --outside       yes, outside the sandbox
   greenroom approve 3f2a --for conversation
-                                         yes, and the same command from now on
-  greenroom deny 3f2a --reason 'use a branch'
+                                         yes, and the same later in this
+                                         conversation
+  greenroom approve 3f2a --option NAME   an answer that the agent offers; its
+                                         own rules are among them
+  greenroom deny 3f2a because we use a branch
                                          no; the model is told why
   greenroom deny 3f2a --abort            no, and the turn ends
 

@@ -4,13 +4,14 @@ import time
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import approval_text, exits, histories, ids
-from supervisor.cli.client import Control, Json
+from supervisor.cli import absence, approval_text, exits, histories, ids
+from supervisor.cli.client import Control, Json, Lost
 from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.written import json_text
 
 LOOK_BACK = 200  # events in which to look for the end of the last turn
+HEAR_S = 1.0  # at a time, so that a daemon that does not answer is noticed
 WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
 
 
@@ -18,16 +19,35 @@ def run(chosen: Namespace) -> int:
     deadline = time.monotonic() + chosen.timeout if chosen.timeout is not None else None
     with Control("wait") as control:
         targets = [_Target(control, name, chosen.until) for name in chosen.conversation]
-        while not all(target.reached for target in targets):
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+
+        def late() -> None:
+            if deadline is not None and time.monotonic() >= deadline:
                 raise _late([target for target in targets if not target.reached], chosen)
-            for message in control.messages(left):
+
+        heartbeat = absence.Heartbeat(control, lambda slow: absence.say(absence.SLOW if slow else absence.ANSWERS))
+        while not all(target.reached for target in targets):
+            late()
+            try:
+                _hear(control, targets, heartbeat, deadline)
+            except Lost as lost:
+                absence.await_return(lost, absence.say, late)
+                heartbeat.heard()
                 for target in targets:
-                    target.take(message)
+                    target.detach()
     for target in targets:
         print(json_text(target.told()) if chosen.json else f"{visible(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
+
+
+def _hear(control: Control, targets: list["_Target"], heartbeat: absence.Heartbeat, deadline: float | None) -> None:
+    """Take what the daemon says within a second."""
+    for target in targets:
+        target.attach_again(control)
+    for message in control.messages(HEAR_S if deadline is None else min(HEAR_S, deadline - time.monotonic())):
+        heartbeat.heard()
+        for target in targets:
+            target.take(message)
+    heartbeat.look()
 
 
 def _code(codes: list[int]) -> int:
@@ -51,6 +71,7 @@ class _Target:
         self.conversation = ids.resolved(control, name)
         answer = control.call("conversation/attach", conversation=self.conversation, after=None, read_only=True)
         self._subscription, summary = answer["subscription"], answer["summary"]
+        self._seq = int(summary["seq"])
         self._asks = bool(summary["pending"])
         self.ending = TurnOutcome()
         self._ended = False
@@ -64,6 +85,17 @@ class _Target:
         self.ending.open = summary["turn"] is not None
         self._ended = not self.ending.open
 
+    def detach(self) -> None:
+        """The daemon is another: nothing comes from it before we have attached again."""
+        self._subscription = ""
+
+    def attach_again(self, control: Control) -> None:
+        """Attach behind the last event that came, if need be."""
+        if self._subscription or self.reached:
+            return
+        params: Json = {"conversation": self.conversation, "after": self._seq, "read_only": True}
+        self._subscription = control.call("conversation/attach", **params)["subscription"]
+
     def take(self, message: Json) -> None:
         params = message.get("params") or {}
         if params.get("subscription") != self._subscription:
@@ -72,6 +104,7 @@ class _Target:
             raise Problem(f"{self.name}: {params.get('reason')}", "run the same command again", "actor_gone")
         for envelope in params.get("events", ()):
             body = envelope["event"]
+            self._seq = envelope["seq"] or self._seq
             if self.reached and self._until != "idle":
                 return  # the answer is known: that this turn has ended, or asks
             self.ending.take(body)

@@ -2,14 +2,12 @@
 
 import time
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import datetime
 
-from actors.vocabulary.visible import escape, unseen
+from actors.vocabulary.visible import escape, is_joiner, is_of_use, is_plain, unseen
 from supervisor.cli.problems import Problem
 
-# In prose these have a use: they join letters, choose the look of a sign, or keep two words on one line.
-_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _ENDS_OF_LINES = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n"})
 _NO_CELL = {"Mn", "Me", "Cf"}  # marks and joiners
 _WIDENS = "\ufe0f"  # may make the sign before it as wide as a picture
@@ -34,14 +32,6 @@ def took(length_s: float) -> str:
 
 def many(count: int, what: str, whats: str = "") -> str:
     return f"{count:,} {what if count == 1 else whats or what + 's'}"
-
-
-def nearest(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The advice on an unknown word: what else may have been meant."""
-    import difflib
-
-    near = difflib.get_close_matches(word, list(known), n=3)
-    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 def size(count: float) -> str:
@@ -70,12 +60,27 @@ def when(text: str, now: float | None = None) -> float:
 
 def clean(text: str) -> str:
     """Make prose safe: a character that a terminal obeys or nobody sees is written by its number."""
-    text = text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
-    return text if text.isprintable() else "".join(map(_cleaned, text))
+    text = _in_lines(text)
+    return text if is_plain(text) else "".join(_cleaned(text))
 
 
-def _cleaned(character: str) -> str:
-    if character == "\n" or character in _JOINERS or not unseen(character):
+def clean_piece(text: str) -> str:
+    """The same for a piece of prose that streams: what stands on its other side is not known, so joiners stay."""
+    text = _in_lines(text)
+    return text if is_plain(text) else "".join(one if is_joiner(one) else _shown(one) for one in text)
+
+
+def _in_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
+
+
+def _cleaned(text: str) -> Iterator[str]:
+    for at, one in enumerate(text):
+        yield one if is_of_use(text, at) else _shown(one)
+
+
+def _shown(character: str) -> str:
+    if character == "\n" or not unseen(character):
         return character
     return " " if unicodedata.category(character) == "Zs" else escape(character)
 

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from supervisor.cli import ids
 from supervisor.cli import worktree_git as git
 from supervisor.cli.client import Control, Json
+from supervisor.cli.guesses import nearest
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
-from supervisor.cli.words import many, nearest
+from supervisor.cli.words import many
 from supervisor.cli.written import json_text
 
 # ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
@@ -53,16 +54,19 @@ WORKTREES = ListLayout(
 
 
 @contextmanager
-def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[None]:
-    """Let what is begun inside have a new worktree as its directory. If it can't be begun, none is left."""
+def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[str | None]:
+    """Let what is begun inside have a new worktree as its directory. If it can't be begun, none is left.
+
+    Gives the worktree's name.
+    """
     cwd = os.path.abspath(chosen.cwd or os.getcwd())
     if not os.path.isdir(cwd):
-        yield  # refused for that
+        yield None  # refused for that
         return
     made = git.made_in(cwd, chosen.worktree or _named_by(prompt))
     chosen.cwd = git.inside(made, cwd)
     try:
-        yield
+        yield made.name
     except BaseException:
         git.undo(made)
         raise

@@ -1,28 +1,53 @@
-"""Worktrees by git: one for a conversation, made, looked at, merged, removed. Runs the person's own git.
+"""Worktrees by git: one for a conversation, made, looked at, merged, removed. Runs the person's git.
 
-They lie together below the data directory, a folder for each repository, so they are found again without a list.
+They lie together below the data directory, a folder for each repository, so they are found again without a list. Git
+starts nothing there that a turn could have left: see safe_git.
 """
 
+import contextlib
 import os
+import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from types import MappingProxyType
 from typing import NamedTuple
 
+from supervisor.agent.reach.git_config import Setting
+from supervisor.agent.work_tree import is_work_tree
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.paths import worktrees
+from supervisor.safe_git import (
+    GIT,
+    LISTED,
+    PLAIN_DIFF,
+    STATUS,
+    environment,
+    obeyed_below,
+    read_list,
+    switched_off,
+    with_settings,
+)
 
-# ruff: noqa: PTH112, PTH118, PTH119, PTH208 # pathlib is slow to import
+# ruff: noqa: PTH111, PTH112, PTH118, PTH119, PTH120, PTH123, PTH208 # pathlib is slow to import
+
+READING_FILES = frozenset({"status", "merge", "diff", "worktree add"})  # by filters, where there are any
+POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Worktree(NamedTuple):
-    """A worktree of ours. `main` is where its repository was cloned or made; `""`: it is gone."""
+    """A worktree of ours. `main` is where its repository was cloned or made; `""`: it is gone.
+
+    `branch` is that which is checked out, or a commit where none is. `commit` is its last one; `""`: it has none.
+    """
 
     name: str
     path: str
     branch: str
     main: str
+    commit: str = ""
 
 
 class Changes(NamedTuple):
@@ -37,7 +62,7 @@ def made_in(cwd: str, name: str) -> Worktree:
     top = _asked(cwd, "rev-parse", "--show-toplevel")
     if top is None:
         raise Problem(f"{cwd} is in no git repository", "`git init` makes one, or leave --worktree out", "usage")
-    if _asked(cwd, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+    if not _commit_of(cwd):
         raise Problem(f"{top} has no commit yet", "commit something first: a worktree begins with a commit", "usage")
     main = _main_of(cwd)
     if _asked(cwd, "check-ref-format", "--branch", name) is None:
@@ -70,58 +95,113 @@ def all_of_them() -> Iterator[Worktree]:
         for name in sorted(_listed(os.path.join(root, folder))):
             path = os.path.join(root, folder, name)
             if os.path.lexists(os.path.join(path, ".git")):
-                branch = _asked(path, "symbolic-ref", "--short", "HEAD") or _asked(path, "rev-parse", "HEAD") or ""
-                yield Worktree(name, path, branch, _main_of(path) if branch else "")
+                commit = _commit_of(path)
+                branch = _branch_of(path) or commit
+                yield Worktree(name, path, branch, _main_of(path) if branch else "", commit)
 
 
 def changes(worktree: Worktree) -> Changes:
-    ahead = _asked(worktree.main, "rev-list", "--count", f"HEAD..{worktree.branch}") if worktree.main else None
+    known = worktree.main and worktree.commit
+    ahead = _asked(worktree.main, "rev-list", "--count", f"HEAD..{worktree.commit}") if known else None
     return Changes(_uncommitted(worktree.path), int(ahead or 0))
 
 
 def merge(worktree: Worktree) -> str:
     """Merge its branch into what is checked out in the repository. A merge that fails leaves nothing behind."""
     _refuse_uncommitted(worktree, "commit them there first")
-    into = _asked(worktree.main, "symbolic-ref", "--short", "HEAD")
+    into = _branch_of(worktree.main)
     if into is None:
         raise Problem(f"{worktree.main} has no branch checked out", "`git switch` to one first", "wrong_state")
+    if not worktree.commit:
+        raise Problem(f"{worktree.branch} has no commit", f"commit something in {worktree.path}", "wrong_state")
     count = changes(worktree).ahead
     if not count:
         return f"nothing to merge: {into} has all of {worktree.branch}"
-    result = _run(worktree.main, "merge", "--no-edit", "--quiet", worktree.branch)
+    _refuse_obeyed(worktree)
+    words = ("--no-edit", "--quiet", "-m", _message(worktree, into), worktree.commit)
+    result = _run(worktree.main, "merge", *words)
     if result.returncode:
-        conflicts = (_asked(worktree.main, "diff", "--name-only", "--diff-filter=U") or "").split("\n")
+        conflicts = (_asked(worktree.main, *PLAIN_DIFF, "--name-only", "--diff-filter=U") or "").split("\n")
         under_way = _asked(worktree.main, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
         if under_way:
             _done(worktree.main, "merge", "--abort")
         files = ", ".join(filter(None, conflicts))
         why = f"both changed {files}" if files else _words(result)
-        advice = f"nothing was changed; `git merge {worktree.branch}` in {worktree.main} lets you solve it"
+        advice = f"nothing was changed; {_by_hand(worktree)} lets you solve it"
         raise Problem(f"{worktree.branch} can't be merged into {into}: {why}", advice, "wrong_state")
+    if _run(worktree.main, "merge-base", "--is-ancestor", worktree.commit, "HEAD").returncode:
+        advice = f"look at {worktree.main} with `git log`"
+        raise Problem(f"git merged something, but {into} does not have {worktree.branch}", advice, "failed")
     return f"merged {many(count, 'commit')} of {worktree.branch} into {into}"
+
+
+def _message(worktree: Worktree, into: str) -> str:
+    """Return what git itself would say of the merge."""
+    what = f"commit '{worktree.branch}'" if worktree.branch == worktree.commit else f"branch '{worktree.branch}'"
+    return f"Merge {what}" if into in {"main", "master"} else f"Merge {what} into {into}"
+
+
+def _by_hand(worktree: Worktree) -> str:
+    """Return the command for the same merge, without the hooks that a branch may bring."""
+    what = worktree.commit if worktree.branch == worktree.commit else f"refs/heads/{worktree.branch}"
+    return f"`{shlex.join(('git', '-C', worktree.main, '-c', 'core.hooksPath=/dev/null', 'merge', what))}`"
+
+
+def _refuse_obeyed(worktree: Worktree) -> None:
+    """Refuse a branch that changes what git would start in the repository from then on."""
+    obeyed = obeyed_below(_settings(worktree.main), worktree.main, os.path.expanduser("~"))
+    span = f"HEAD...{worktree.commit}"
+    changed = (_asked(worktree.main, *PLAIN_DIFF, "--no-renames", "--name-only", "-z", span) or "").split("\0")
+    for path, setting in obeyed.items():
+        for file in changed:
+            if f"{file}/".startswith(f"{path}/"):
+                advice = f"look at that file; then {_by_hand(worktree)} merges it"
+                raise Problem(
+                    f"{worktree.branch} changes {file}, which git obeys ({setting}): nothing was merged",
+                    advice,
+                    "wrong_state",
+                )
 
 
 def remove(worktree: Worktree) -> str:
     """Remove the directory, and the branch if nothing would be lost with it."""
     _refuse_uncommitted(worktree, "commit or discard them there first")
-    ahead, on_a_branch = changes(worktree).ahead, _asked(worktree.path, "symbolic-ref", "--short", "HEAD") is not None
+    _refuse_submodules(worktree)
+    ahead, on_a_branch = changes(worktree).ahead, _branch_of(worktree.path) is not None
     not_merged = f"{many(ahead, 'commit is', 'commits are')} not merged"
     if ahead and not on_a_branch:
         advice = f"`git switch -c NAME` in {worktree.path} keeps them"
         raise Problem(f"{not_merged}, and on no branch", advice, "wrong_state")
-    _done(worktree.main, "worktree", "remove", worktree.path)
+    _remove(worktree)
     if ahead:
         return f"removed; the branch {worktree.branch} stays: {not_merged}"
     if worktree.branch.replace("/", "-") != worktree.name:  # somebody has switched to another, which is theirs
         return "removed"
-    _done(worktree.main, "branch", "--quiet", "-D", worktree.branch)
+    _done(worktree.main, "branch", "--quiet", "-D", "--", worktree.branch)
     return "removed, with its branch"
 
 
 def undo(worktree: Worktree) -> None:
     """Take back one that was made a moment ago, and in which nothing has happened."""
-    _run(worktree.main, "worktree", "remove", worktree.path)
-    _run(worktree.main, "branch", "--quiet", "-d", worktree.branch)
+    _remove(worktree)
+    _run(worktree.main, "branch", "--quiet", "-d", "--", worktree.branch)
+
+
+def _remove(worktree: Worktree) -> None:
+    """Remove the directory. By force: otherwise git itself looks for changes, and goes into submodules for that."""
+    _done(worktree.main, "worktree", "remove", "--force", "--", worktree.path)
+
+
+def _refuse_submodules(worktree: Worktree) -> None:
+    """Refuse what has a submodule checked out, as git does: its own changes and commits would be lost."""
+    listed = (_asked(worktree.path, "ls-files", "--stage", "-z") or "").split("\0")
+    for path in (entry.partition("\t")[2] for entry in listed if entry.startswith("160000 ")):
+        if os.path.lexists(os.path.join(worktree.path, path, ".git")):
+            raise Problem(
+                f"{worktree.name} has the submodule {path} checked out",
+                f"save what you want of {os.path.join(worktree.path, path)}, and remove that folder first",
+                "wrong_state",
+            )
 
 
 def _refuse_uncommitted(worktree: Worktree, advice: str) -> None:
@@ -135,7 +215,7 @@ def _refuse_uncommitted(worktree: Worktree, advice: str) -> None:
 
 def _uncommitted(path: str) -> int:
     """The number of files that are changed, added or not known to git. Not readable: counted as one, to be safe."""
-    told = _run(path, "status", "--porcelain", "--untracked-files=all")
+    told = _run(path, *STATUS)
     return 1 if told.returncode else len(told.stdout.splitlines())
 
 
@@ -174,10 +254,44 @@ def _words(result: "subprocess.CompletedProcess[str]") -> str:
     return lines[-1].removeprefix("fatal: ") if lines else f"status {result.returncode}"
 
 
+def _branch_of(path: str) -> str | None:
+    """Return the branch that is checked out, without the words by which it could be taken for an option."""
+    ref = _asked(path, "symbolic-ref", "--quiet", "HEAD")
+    return ref.removeprefix("refs/heads/") if ref is not None and ref.startswith("refs/heads/") else None
+
+
+def _commit_of(path: str) -> str:
+    return _asked(path, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
+
+
+def _projects(path: str) -> Iterator[str]:
+    """Yield the work tree around a directory, and the one that its repository was made in."""
+    top = os.path.realpath(path)
+    while not is_work_tree(top) and os.path.dirname(top) != top:
+        top = os.path.dirname(top)
+    if not is_work_tree(top):
+        top = os.path.realpath(path)
+    yield top
+    with contextlib.suppress(OSError, ValueError), open(os.path.join(top, ".git"), encoding="utf-8") as file:
+        named = os.path.join(top, file.read(POINTER_BYTES).removeprefix("gitdir:").strip())
+        yield os.path.dirname(os.path.normpath(os.path.join(named, "../..")))  # MAIN/.git/worktrees/NAME
+
+
+def _settings(path: str) -> list[Setting]:
+    return list(read_list(_git(path, *LISTED).stdout))
+
+
 def _run(cwd: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    argv = ["git", "-C", cwd, *words]
-    env = {**os.environ, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    """Run git, without the filters of the project where it would use them."""
+    reads = words[0] in READING_FILES or " ".join(words[:2]) in READING_FILES
+    return _git(cwd, *words, without=switched_off(_settings(cwd)) if reads else NOTHING)
+
+
+def _git(cwd: str, *words: str, without: Mapping[str, str] = NOTHING) -> "subprocess.CompletedProcess[str]":
+    env = with_settings(environment(os.environ, (*_projects(cwd), worktrees())), without)
     try:
-        return subprocess.run(argv, env=env, capture_output=True, text=True, errors="surrogateescape", check=False)  # noqa: S603  # git, as the person would
+        return subprocess.run(  # noqa: S603  # the person's own git
+            (*GIT, "-C", cwd, *words), env=env, capture_output=True, text=True, errors="surrogateescape", check=False
+        )
     except FileNotFoundError:
         raise Problem("git is not installed", "worktrees are git's", "failed") from None

@@ -6,18 +6,22 @@ Looks for programs on the disk, in the environment that it is given, never in th
 import difflib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
+from supervisor.agent.search_paths import lies_open, missing_interpreter, outside
+from supervisor.config.agent_variables import Wanted, wanted
 from supervisor.config.agents import AgentTable, Confine
 from supervisor.config.complain import printable
 from supervisor.config.known_agents import KNOWN, KnownAgent, places_of
 from supervisor.config.mcp_servers import McpServer
 from supervisor.config.models import Config
+
+FOUND = "its program was found"  # the beginning of what is said of one that is not started
 
 
 class AgentDefinition(Struct, frozen=True):
@@ -25,7 +29,8 @@ class AgentDefinition(Struct, frozen=True):
 
     `env`: variables that it gets besides the conversation's. `cwd`: None means the conversation's. `own`: files and
     directories of its own, which it may write wherever they are; not all of them need to exist.
-    `mode`, `config_options`: what a person has chosen for it in the config.
+    `mode`, `config_options`: what a person has chosen for it in the config. `wanted`: what it gets of the
+    conversation's variables besides what commands get.
     """
 
     name: str
@@ -40,6 +45,7 @@ class AgentDefinition(Struct, frozen=True):
     config_options: Mapping[str, str] = field(default_factory=dict)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     start_s: float = 60.0
+    wanted: Wanted = Wanted()
 
     def __repr__(self) -> str:
         return f"AgentDefinition({self.name!r}, {self.argv!r})"  # the variables may hold secrets
@@ -61,27 +67,41 @@ def table_of(name: str, config: Config) -> AgentTable:
     return config.agents.get(name) or AgentTable()
 
 
-def definition_of(name: str, config: Config, environ: Mapping[str, str]) -> AgentDefinition:
+def definition_of(
+    name: str, config: Config, environ: Mapping[str, str], open_to_turns: Sequence[Path] = ()
+) -> AgentDefinition:
     """Return the definition of an agent that is not ours, or raise with what would help.
 
-    `environ` is the conversation's. Who trusts its PATH less than its person does leaves those directories out.
+    `environ` is the conversation's. Its program is not looked for in folders that are `open_to_turns`.
     """
     agent_named(name, config)
     known, own = KNOWN.get(name), table_of(name, config)
+    argv = _argv(name, own, known, environ, open_to_turns)
     return AgentDefinition(
         name=name,
         title=known.title if known else name,
-        argv=_argv(name, own, known, environ),
-        env=own.env,
+        argv=argv,
+        env=own.variables,
         cwd=own.cwd,
-        own=tuple(dict.fromkeys([*_places(known, environ), *own.writable])),
+        own=tuple(dict.fromkeys([*_places(known, {**environ, **own.variables}), *own.writable])),
         network=own.network,
         confine=own.confine,
         mode=own.mode,
         config_options=own.config_options,
         mcp_servers={one: config.mcp_servers[one] for one in own.mcp_servers if one in config.mcp_servers},
         start_s=own.startup_timeout_seconds,
+        wanted=wanted(kind_named(name, argv), {**environ, **own.variables}, own.env_vars)._replace(
+            everything=own.inherits
+        ),
     )
+
+
+def kind_named(name: str, argv: Sequence[str]) -> str:
+    """Return which of the known agents it is: by its name, or by its program, whatever its person calls it."""
+    if name in KNOWN:
+        return name
+    words = {part for word in argv[:2] for path in (Path(word),) for part in (*path.parts[-4:], path.stem)}
+    return next((one for one, known in KNOWN.items() if words.intersection(known.programs)), "")
 
 
 def program_of(command: str, environ: Mapping[str, str]) -> str | None:
@@ -94,13 +114,42 @@ def program_of(command: str, environ: Mapping[str, str]) -> str | None:
     return shutil.which(command, path=path) if path else None
 
 
-def _argv(name: str, own: AgentTable, known: KnownAgent | None, environ: Mapping[str, str]) -> tuple[str, ...]:
+def _argv(
+    name: str,
+    own: AgentTable,
+    known: KnownAgent | None,
+    environ: Mapping[str, str],
+    open_to_turns: Sequence[Path],
+) -> tuple[str, ...]:
     """The first way to start it of which the program is there. Arguments of the person's replace the known ones."""
+    trusted, passed_over = outside(environ, open_to_turns), ""
     for command, *usual in _starts(own, known):
-        if (program := program_of(command, environ)) is not None:
+        program = program_of(command, trusted)
+        if program is not None and (_is_path(command) or not lies_open(program, open_to_turns)):
             args = own.args if "args" in own.model_fields_set else usual
+            if wants := missing_interpreter(program, trusted):
+                raise ConfigError(f"agent {name}: {_no_interpreter(program, wants, environ)}", key="agent")
             return (program, *args)
-    raise ConfigError(f"agent {name}: {_missing(name, own, known)}", key="agent")
+        passed_over = passed_over or program or program_of(command, environ) or ""
+    why = _open(name, passed_over) if passed_over else _missing(name, own, known, environ)
+    raise ConfigError(f"agent {name}: {why}", key="agent")
+
+
+def _is_path(command: str) -> bool:
+    return "/" in command  # then a person has said which
+
+
+def _open(name: str, program: str) -> str:
+    return (
+        f"{FOUND} only at {program}, where turns may write, so it is not started; install it "
+        f"elsewhere, or name it by its whole path as agents.{name}.command in the config"
+    )
+
+
+def _no_interpreter(program: str, wants: str, environ: Mapping[str, str]) -> str:
+    there = shutil.which(wants, path=environ.get("PATH", ""))
+    where = f"only at {there}, where turns may write" if there else "nowhere on the PATH"
+    return f"{program} is run by {wants}, which is {where}; install {wants} in a directory of the PATH that is yours"
 
 
 def _starts(own: AgentTable, known: KnownAgent | None) -> tuple[tuple[str, ...], ...]:
@@ -109,13 +158,28 @@ def _starts(own: AgentTable, known: KnownAgent | None) -> tuple[tuple[str, ...],
     return known.starts if known else ()
 
 
-def _missing(name: str, own: AgentTable, known: KnownAgent | None) -> str:
+def _missing(name: str, own: AgentTable, known: KnownAgent | None, environ: Mapping[str, str]) -> str:
     if own.command is not None:
         where = "no program there" if "/" in own.command else "not on the PATH"
         return f"{own.command!a} is {where}; agents.{name}.command in the config names it"
     assert known is not None  # noqa: S101  # an agent that nobody knows has a command, see agent_misfits
     names = " or ".join(known.programs)
+    if there := _itself(known, environ):
+        return (
+            f"{known.title} is here ({there}), but not its adapter: {names} is not on the PATH; install it with "
+            f"`{known.install}`"
+        )
     return f"it is not installed: {names} is not on the PATH; install it with `{known.install}`"
+
+
+def itself_without_adapter(name: str, config: Config, environ: Mapping[str, str]) -> str:
+    """Return the program that people know an agent by, where it is here; empty: it isn't, or needs no adapter."""
+    known = KNOWN.get(name)
+    return _itself(known, environ) if known is not None and table_of(name, config).command is None else ""
+
+
+def _itself(known: KnownAgent, environ: Mapping[str, str]) -> str:
+    return (known.itself and program_of(known.itself, environ)) or ""
 
 
 def _instead(name: str, config: Config) -> str:

@@ -5,19 +5,30 @@ Only a person can define one, because it says what is started and how it is conf
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from actors.vocabulary.setting_changes import OWN_AGENT
 from supervisor.config.known_agents import KNOWN
-from supervisor.config.shape import KeyPath
+from supervisor.config.shape import Expect, KeyPath
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
 
 # It stands in tables, in commands and in the journal.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 Confine = Literal["workspace", "none"]
+INHERIT = "inherit"
+
+
+def _variables(value: object) -> object:
+    """Take the word for all of the client's variables as what it stands for."""
+    return {INHERIT: INHERIT} if value == INHERIT else value
+
+
+Variables = Annotated[
+    Mapping[str, str], BeforeValidator(_variables), Expect(f'a table, each value a string, or "{INHERIT}"')
+]
 
 
 class AgentTable(ConfigTable):
@@ -27,7 +38,16 @@ class AgentTable(ConfigTable):
         None, description="The program to start, by its path or as the client's PATH has it. Known agents have one."
     )
     args: tuple[str, ...] = Field((), description="Its arguments.")
-    env: Mapping[str, str] = Field({}, repr=False, description="Variables that it gets, whatever the client has.")
+    env: Variables = Field(
+        {},
+        repr=False,
+        description="Variables that it gets, whatever the client has. Of the client's it gets what commands get "
+        "(`shell_environment_policy`), and its own: its keys, and what is named like it. `inherit` in place of the "
+        "table: all of them.",
+    )
+    env_vars: tuple[str, ...] = Field(
+        (), description="Names of further variables of the client's that it gets; `*` stands for anything."
+    )
     cwd: AbsolutePath | None = Field(
         None, description="Where the program starts. Unset: in the conversation's working directory."
     )
@@ -57,6 +77,16 @@ class AgentTable(ConfigTable):
         60.0,
         description="Give it up if it is not ready after this time. Some load for 10 s on a busy machine.",
     )
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The variables that are set for it."""
+        return {} if self.inherits else self.env
+
+    @property
+    def inherits(self) -> bool:
+        """Tell whether it gets all of the client's variables."""
+        return self.env == {INHERIT: INHERIT}
 
 
 def agent_misfits(tree: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:

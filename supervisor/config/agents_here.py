@@ -5,14 +5,25 @@ Looks at the disk and starts nothing. Signs of a login are cheap and may be wron
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
-from supervisor.config.agent_definitions import AgentDefinition, agent_names, definition_of, table_of
-from supervisor.config.known_agents import KNOWN, KnownAgent, places_of
+from actors.vocabulary.settings import ReadOnly
+from supervisor.agent.search_paths import open_folders
+from supervisor.config.agent_definitions import (
+    FOUND,
+    AgentDefinition,
+    agent_names,
+    definition_of,
+    itself_without_adapter,
+    table_of,
+)
+from supervisor.config.agent_variables import named_by_settings
+from supervisor.config.known_agents import KNOWN, KnownAgent, places_of, roads_to_a_login
 from supervisor.config.models import Config
 
 Login = Literal["yes", "no", "unknown"]
@@ -22,7 +33,8 @@ class AgentHere(Struct, frozen=True):
     """An agent as it is here. `start`: the program and its arguments; none if it is missing.
 
     `login`: yes: `sign` says what was found. no: neither a key nor a file of credentials. `wrong`: why it can't be
-    started. `install`, `log_in`: commands for a person, empty where nobody knows them.
+    started. `install`, `log_in`: commands for a person, empty where nobody knows them. `itself`: the program that
+    people know it by, if that is here and only its adapter is missing.
     """
 
     name: str
@@ -38,26 +50,29 @@ class AgentHere(Struct, frozen=True):
     confine: str = "workspace"
     network: bool = True
     own: tuple[str, ...] = ()
+    itself: str = ""
 
 
 def next_step(one: AgentHere) -> str:
     """Return what a person does next to use it; empty: nothing is missing, as far as is known."""
     if one.state == "missing":
-        return one.install or one.wrong
+        if one.itself:
+            return f"{one.title} is here, its adapter is not: {one.install}"
+        return one.wrong if one.wrong.startswith(FOUND) else one.install or one.wrong
     if one.state == "no login":
-        return f"log in: {one.log_in}" if one.log_in else "log in with its own program"
+        return f"log in: {roads_to_a_login(one.name)}" if one.log_in else "log in with its own program"
     return ""
 
 
-def agents_here(config: Config, environ: Mapping[str, str]) -> list[AgentHere]:
-    """Return all of them, our own first, then those of the config, then the known ones."""
-    return [_ours(config), *(agent_here(name, config, environ) for name in agent_names(config)[1:])]
+def agents_here(config: Config, environ: Mapping[str, str], cwd: Path) -> list[AgentHere]:
+    """Return all of them as conversations in `cwd` have them: our own, then those of the config, then the known."""
+    return [_ours(config), *(agent_here(name, config, environ, cwd) for name in agent_names(config)[1:])]
 
 
-def agent_here(name: str, config: Config, environ: Mapping[str, str]) -> AgentHere:
+def agent_here(name: str, config: Config, environ: Mapping[str, str], cwd: Path) -> AgentHere:
     known, table = KNOWN.get(name), table_of(name, config)
-    definition, wrong = _definition(name, config, environ)
-    login, sign = _login(known, {**environ, **table.env})
+    definition, wrong = _definition(name, config, environ, cwd)
+    login, sign = _login(name, known, {**environ, **table.variables})
     state = "missing" if definition is None else {"yes": "ready", "no": "no login", "unknown": "installed"}[login]
     return AgentHere(
         name=name,
@@ -73,6 +88,7 @@ def agent_here(name: str, config: Config, environ: Mapping[str, str]) -> AgentHe
         confine=table.confine,
         network=table.network,
         own=tuple(map(str, definition.own)) if definition else (),
+        itself=itself_without_adapter(name, config, environ) if definition is None else "",
     )
 
 
@@ -81,17 +97,20 @@ def _ours(config: Config) -> AgentHere:
     return AgentHere(OWN_AGENT, "Greenroom's own", default, "ready", login="yes", sign="its model provider")
 
 
-def _definition(name: str, config: Config, environ: Mapping[str, str]) -> tuple[AgentDefinition | None, str]:
+def _definition(
+    name: str, config: Config, environ: Mapping[str, str], cwd: Path
+) -> tuple[AgentDefinition | None, str]:
     try:
-        return definition_of(name, config, environ), ""
+        return definition_of(name, config, environ, open_folders(ReadOnly(), cwd, environ)), ""
     except ConfigError as error:
         return None, error.message.removeprefix(f"agent {name}: ")
 
 
-def _login(known: KnownAgent | None, environ: Mapping[str, str]) -> tuple[Login, str]:
+def _login(name: str, known: KnownAgent | None, environ: Mapping[str, str]) -> tuple[Login, str]:
     if known is None:
         return "unknown", ""
-    for key in known.keys:
+    named = tuple(named_by_settings(name, environ))  # keys of other providers, as its own settings have them
+    for key in (*known.keys, *named):
         if environ.get(key, "").strip():
             return "yes", key
     for sign in places_of(known.signs, environ):
@@ -101,5 +120,5 @@ def _login(known: KnownAgent | None, environ: Mapping[str, str]) -> tuple[Login,
         except OSError:
             continue
     # With only a part of the signs known, or a keychain that is not looked into, nothing found says nothing.
-    told = known.keys and known.signs and not known.elsewhere and sys.platform != "darwin"
+    told = known.keys and known.signs and not (known.elsewhere or named) and sys.platform != "darwin"
     return ("no" if told else "unknown"), ""

@@ -3,6 +3,7 @@
 Uses the file system, and blocks meanwhile: the working directory is checked, and an instructions file is read.
 """
 
+import os
 import stat
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -22,9 +23,12 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.config.agent_definitions import agent_named
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
+from supervisor.paths import hidden_places, locate
 
 INSTRUCTIONS_BYTES = 1 << 20  # a longer file would leave no room in any model's context
 
@@ -139,15 +143,18 @@ def _instructions(config: Config, arguments: Arguments, cwd: Path) -> str | None
 
 
 def instructions_of(name: str | None, cwd: Path) -> str | None:
-    """Read the file of instructions that the config or a profile names."""
+    """Read the file of instructions that the config or a profile names.
+
+    A relative name is one of the project, whose links do not choose which other file of the person's is sent.
+    """
     if name is None:
         return None
+    reach = Reach(cwd, hidden=tuple(map(Path, hidden_places(locate(), os.environ))))
     try:
-        path = (cwd / name).expanduser() if not name.startswith("~") else Path(name).expanduser()
-        with path.open("rb") as stream:
-            text = stream.read(INSTRUCTIONS_BYTES + 1).decode()
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        path = Path(name).expanduser()
+        text = reach.read(str(path), INSTRUCTIONS_BYTES + 1, "" if path.is_absolute() else str(cwd)).decode()
+    except (NotReadable, ValueError, RuntimeError) as error:
+        reason = error.reason if isinstance(error, NotReadable) else "not UTF-8"
         raise ConfigError(f"instructions file {name!a} can't be read: {reason}", key=_INSTRUCTIONS) from error
     if len(text) > INSTRUCTIONS_BYTES or not text.strip():
         what = "empty" if not text.strip() else f"larger than {INSTRUCTIONS_BYTES} bytes"

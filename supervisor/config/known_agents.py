@@ -16,7 +16,8 @@ class KnownAgent(NamedTuple):
 
     `starts`: ways to start it, the newer first. `places`: files and directories of its own, which it writes.
     `signs`: files that are there once somebody has logged in. `keys`: variables, one of which logs in as well.
-    `elsewhere`: its login may also be where nobody looks here, in a keyring or its settings.
+    `elsewhere`: its login may also be where nobody looks here, in a keyring or its settings. `itself`: the program
+    that people know it by, where it speaks ACP through an adapter alone, and `own_install` is how that is had.
     """
 
     title: str
@@ -27,6 +28,8 @@ class KnownAgent(NamedTuple):
     signs: tuple[Place, ...] = ()
     keys: tuple[str, ...] = ()
     elsewhere: bool = False
+    itself: str = ""
+    own_install: str = ""
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -49,6 +52,8 @@ KNOWN: Mapping[str, KnownAgent] = {
         (("$CLAUDE_CONFIG_DIR", "~/.claude"), ("$CLAUDE_CONFIG_DIR/.claude.json", "~/.claude.json")),
         (("$CLAUDE_CONFIG_DIR/.credentials.json", "~/.claude/.credentials.json"),),
         ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+        itself="claude",
+        own_install="npm install -g @anthropic-ai/claude-code",
     ),
     "codex": KnownAgent(
         "Codex",
@@ -58,6 +63,8 @@ KNOWN: Mapping[str, KnownAgent] = {
         (("$CODEX_HOME", "~/.codex"),),
         (("$CODEX_HOME/auth.json", "~/.codex/auth.json"),),
         ("OPENAI_API_KEY", "CODEX_API_KEY"),
+        itself="codex",
+        own_install="npm install -g @openai/codex",
     ),
     "gemini": KnownAgent(
         "Gemini CLI",
@@ -151,6 +158,13 @@ KNOWN: Mapping[str, KnownAgent] = {
         ("CLINE_API_KEY",),
     ),
 }
+
+
+def roads_to_a_login(name: str) -> str:
+    """Name all ways to log in a known agent: its own command, ours that runs it, and a key."""
+    known = KNOWN[name]
+    key = (f"a key in {known.keys[0]}",) if known.keys else ()
+    return " or ".join((known.login, f"greenroom login {name}", *key))
 
 
 def places_of(places: tuple[Place, ...], environ: Mapping[str, str]) -> Iterator[Path]:

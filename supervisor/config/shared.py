@@ -220,7 +220,9 @@ class SharedKeys(ConfigTable):
     hide_agent_reasoning: Flag = Field(False, description="Show no reasoning at all.")
     mcp_servers: Mapping[str, McpServer] = Field({}, description="Servers whose tools conversations have, by name.")
     notify: tuple[str, ...] = Field(
-        (), description="A program to run after each turn, and its arguments; one JSON argument is added."
+        (),
+        description="A program to run after each turn and when an approval is asked for, and its arguments; one JSON "
+        "argument is added.",
     )
     project_doc_max_bytes: Integer = Field(32_768, ge=0, le=2**30, description="Bytes of AGENTS.md to read. 0: none.")
     tools: ToolsTable = Field(ToolsTable.model_construct(), description="Tools of models.")

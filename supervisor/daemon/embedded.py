@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -20,13 +20,13 @@ from actors.runtime.base import Ref
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig, load
+from supervisor.daemon.home_watch import HomeWatch
 from supervisor.daemon.program import told
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
-from supervisor.daemon.single import AlreadyRunning, take_lock
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
 from supervisor.daemon.umask import own_umask
 from supervisor.dialects import dialects
 from supervisor.engine.engine import Engine
-from supervisor.engine.health import Look
 from supervisor.logs import setup as logs
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.services.services import Services
@@ -63,7 +63,7 @@ def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
-        Embedded(paths, loaded, (lock.look,)).run(dialect, said)
+        Embedded(paths, loaded, lock).run(dialect, said)
     finally:
         sinks.close()
         lock.release()
@@ -71,12 +71,13 @@ def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
 
 
 class Embedded:
-    def __init__(self, paths: Paths, loaded: LoadedConfig, looks: Sequence[Look] = ()) -> None:
+    def __init__(self, paths: Paths, loaded: LoadedConfig, lock: DaemonLock) -> None:
         self._loaded = loaded
         self._over = False
         self._wakeup = SignalWakeup()
         self._switchboard = Switchboard()
         self._umask = own_umask()  # before there is anybody else to make a file
+        looks = (HomeWatch(paths.state, lock.home_is_here, self._end).look, lock.look)
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
 
     def run(self, dialect: str | MakeDialect, options: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
+from supervisor.daemon.home_watch import HomeWatch
 from supervisor.daemon.listening import give_up
 from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
@@ -86,7 +87,7 @@ class Daemon:
             dict(os.environ),
             self._switchboard,
             self._switchboard.announce,
-            (self._lock.look,),
+            (HomeWatch(self._paths.state, self._lock.home_is_here, self._leave_a_lost_home).look, self._lock.look),
             self._starts_slowly,
         )
         self._engine.start()
@@ -113,6 +114,7 @@ class Daemon:
                 line=limits.frame_bytes,
                 values=limits.message_values,
             ),
+            self._lock.home_is_here,
         )
         loop, dismiss = self._engine.loop, partial(self._switchboard.dismiss_all, "the daemon is stopping")
         # After the listener, so that the client accepted last is among them.
@@ -154,6 +156,10 @@ class Daemon:
         self.drain_s = self._engine.config.greenroom.drain_seconds if drain_s is None else drain_s
         self._wanted_down.set()
         self.wakeup.wake()
+
+    def _leave_a_lost_home(self) -> None:
+        """Stop without a drain: whatever its turns still did could not be stored."""
+        self.ask_down(0.0)
 
     def wait(self, notifier: Notifier) -> None:
         """Wait on the main thread until a stop is asked for, and meanwhile tell systemd that the loop runs."""

@@ -5,7 +5,7 @@ The lock file's text is `pid N, socket PATH` while the holder can be reached, `p
 second block of it tells that process from any other that ever has the same pid.
 """
 
-# ruff: noqa: PTH105, PTH108, PTH116, PTH123 # pathlib is most of what this would import
+# ruff: noqa: PTH105, PTH108, PTH123 # pathlib is most of what this would import
 
 import contextlib
 import fcntl
@@ -55,18 +55,35 @@ class HeldByAStranger(GreenroomError):
 
 
 class DaemonLock:
-    """A lock that is held as long as the process lives: the kernel frees it however the process ends."""
+    """A lock that is held as long as the process lives: the kernel frees it however the process ends.
+
+    It stays in the directory in which it was taken, wherever that is moved: another at the same path is another home.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._place, self._name = os.path.split(path)
         self._more = ""
         self._lost: list[int] = []  # handles of deleted files; kept open, as another thread may be writing there
-        self._handle = _locked(path)
+        # Open as long as we live, so that no other directory gets its number.
+        self._directory = os.open(self._place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._handle = _locked(path, self._name, self._directory)
+            self._tell_first()
+        except BaseException:
+            os.close(self._directory)
+            raise
+
+    def _tell_first(self) -> None:
         try:
             self.tell()
         except OSError as error:
             os.close(self._handle)
-            raise OSError(error.errno, error.strerror, path) from error
+            raise OSError(error.errno, error.strerror, self._path) from error
+
+    def home_is_here(self) -> bool:
+        """Whether the home that we hold is still at its path. From any thread, as long as the lock is held."""
+        return _same_file(self._directory, self._place)
 
     def tell(self, address: str = "") -> None:
         """Write the holder and its address into the lock file. One write: nobody reads half of it."""
@@ -82,10 +99,10 @@ class DaemonLock:
 
     def look(self) -> str | None:
         """Take the lock again if its file was deleted; a complaint if that fails. From one thread only."""
-        if _same_file(self._handle, self._path):
+        if _same_file(self._handle, self._name, self._directory):
             return None
         try:
-            fresh = _locked(self._path)
+            fresh = _locked(self._path, self._name, self._directory)
         except (AlreadyRunning, OSError) as error:
             return f"{self._path} was taken away, and can't be made again: {error}"
         self._lost.append(self._handle)
@@ -101,7 +118,7 @@ class DaemonLock:
     def release(self) -> None:
         with contextlib.suppress(OSError):
             os.ftruncate(self._handle, 0)
-        for handle in (*self._lost, self._handle):
+        for handle in (*self._lost, self._handle, self._directory):
             os.close(handle)
 
 
@@ -114,8 +131,11 @@ def life_of(pid: int) -> str:
         return ""
 
 
-def _locked(path: str) -> int:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _locked(path: str, name: str, directory: int) -> int:
+    try:
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=directory)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -128,10 +148,10 @@ def _locked(path: str) -> int:
     return handle
 
 
-def _same_file(handle: int, path: str) -> bool:
+def _same_file(handle: int, path: str, directory: int | None = None) -> bool:
     try:
-        return os.path.samestat(os.stat(path), os.fstat(handle))
-    except FileNotFoundError:
+        return os.path.samestat(os.stat(path, dir_fd=directory), os.fstat(handle))
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:  # a disk that does not answer has not lost the file
         return True
@@ -247,5 +267,9 @@ def write_pid(path: str) -> None:
 
 
 def remove_pid(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+    """Remove our pid file; if our home was replaced, the file there may be another daemon's."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        with open(path, "rb") as file:
+            ours = file.read().strip() == str(os.getpid()).encode()
+        if ours:
+            os.unlink(path)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 
+from supervisor.config.agent_variables import Wanted
 from supervisor.config.complain import HIDDEN
 from supervisor.config.models import Config
 from supervisor.config.providers import defined_providers
@@ -20,6 +21,7 @@ DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*", "*
 SECRET_WORDS = frozenset(
     {*("PASS", "PWD", "PAT", "AUTH", "CREDS", "PRIVATE", "COOKIE", "COOKIES", "JWT", "BEARER"), "AUTHORIZATION"}
 )
+CLOUDS = ("AWS_", "AZURE_", "GOOGLE_", "GCLOUD_")
 HARMLESS = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})  # directories, and where an agent is asked that shows no key
 NOT_A_WORD = re.compile(r"[^A-Z0-9]+")
 LONG_KEY = 16  # is recognised within a longer value, too: `Bearer …`, an address with the key in it
@@ -82,6 +84,21 @@ def command_environment(
         wanted = _one_of(policy.include_only)
         kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}
     return kept
+
+
+def agent_environment(
+    environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys, wanted: Wanted
+) -> dict[str, str]:
+    """Return what an agent gets: what commands get, and what is its own, even if that is called a secret."""
+    if wanted.everything:
+        return dict(environ)
+    kept = {name: value for name, value in command_environment(environ, policy, keys).items() if _plain(name)}
+    return {**{name: value for name, value in environ.items() if wanted.has(name, keys.names)}, **kept}
+
+
+def _plain(name: str) -> bool:
+    """Tell whether a variable is nobody's access to a cloud: parts of that go by harmless names."""
+    return not name.upper().startswith(CLOUDS)
 
 
 @lru_cache(maxsize=64)  # policies: each new conversation and each turn looks at all variables

@@ -4,6 +4,7 @@ The daemon puts a socket in front of it; `--embedded` and the demo use it direct
 """
 
 import asyncio
+import json
 import os
 import random
 import threading
@@ -29,11 +30,11 @@ from actors.runtime.base import Actor, Message, Ref, Start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread, soon
 from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
-from actors.vocabulary.events import JobEnded
+from actors.vocabulary.events import APPROVAL_REQUESTS, JobEnded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.ports import Outbox
 from actors.vocabulary.raises import Raise, in_force
-from actors.vocabulary.records import Append
+from actors.vocabulary.records import Append, Record
 from supervisor.agent.backends import Backend
 from supervisor.agent.environments import Environments
 from supervisor.agent.given_servers import GivenServers
@@ -102,7 +103,13 @@ class Engine:
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.given = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
-        self.sandbox = LateSandbox(lambda: self.loaded, paths, environ, self.given.programs)
+        self.sandbox = LateSandbox(
+            lambda: self.loaded,
+            paths,
+            environ,
+            self.given.programs,
+            lambda: soon(self.loop.loop, lambda: self.processes.reap_soon()),  # noqa: PLW0108  # made later
+        )
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
         self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes them, on the loop
@@ -269,6 +276,16 @@ class Engine:
         """Pass on what was stored. On the journalist's thread."""
         self.recent_events.publish(appends)
         self.indexing.note_news()
+        for append in appends:
+            for record in append.records:
+                if record.type in APPROVAL_REQUESTS:
+                    soon(self.loop.loop, self._notify_of_question, record)
+
+    def _notify_of_question(self, record: Record) -> None:
+        """Run `notify` for a question that everybody can find now. An imported history asks nothing."""
+        turn = None if record.turn is None else self.runner.turn(record.turn)
+        if turn is not None:
+            self._turn_hook.asked(turn, json.loads(record.body))
 
     def _end_search(self) -> None:
         self.search.close()  # first: it ends the piece that goes on

@@ -24,9 +24,14 @@ class LateSandbox:
         paths: Paths,
         environ: Mapping[str, str],
         given: Callable[[], Sequence[str]] = tuple,
+        after_probe: Callable[[], object] = lambda: None,
     ) -> None:
-        """`given`: the words of commands that clients gave, and that run outside."""
+        """`given`: the words of commands that clients gave, and that run outside.
+
+        `after_probe` is called when it was tried whether it works.
+        """
         self._given = given
+        self._after_probe = after_probe
         self._loaded = loaded
         self._paths = paths
         self._environ = environ
@@ -40,7 +45,7 @@ class LateSandbox:
 
         with self._lock:
             if self._made is None:
-                self._made = Sandbox(self._protection(), self._leftovers)
+                self._made = Sandbox(self._protection(), self._leftovers, self._after_probe)
             return self._made
 
     def works(self) -> bool:

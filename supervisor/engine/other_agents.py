@@ -28,6 +28,7 @@ from supervisor.agent.environments import Around, Environments
 from supervisor.agent.given_servers import GivenServers
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.search_paths import open_folders
 from supervisor.agent.spending.agent_account import AgentAccount
 from supervisor.agent.spending.ledger import Ledger
 from supervisor.agent.turn import Turn
@@ -95,12 +96,14 @@ class OtherAgents:
         return Tooling(needs.processes, needs.sandbox, around, self._bounds)
 
     def _around(self, order: RunAgent) -> Around:
-        """The client's whole environment: its own keys are how it pays."""
+        """Return the client's whole environment, of which an agent's program gets a part, see acp/variables.py."""
         return self._needs.environments.unfiltered(order.conversation)
 
     def _definition(self, order: RunAgent, around: Around) -> AgentDefinition:
         config = self._needs.loaded().relayered(order.settings.overrides).config
-        return definition_of(order.settings.agent, config, around.env)
+        settings = order.settings
+        writable = open_folders(settings.sandbox, settings.cwd, around.env)
+        return definition_of(settings.agent, config, around.env, writable)
 
     def _record(self, conversation: ConversationId, news: tuple[News, ...]) -> None:
         self._needs.tell(conversation, RecordAgentNews(news))

@@ -25,10 +25,9 @@ from supervisor.agent.mcp_client.connections import Connections
 from supervisor.agent.mcp_client.given import ClientServers
 from supervisor.agent.mcp_client.tools import ServerTools
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.pins import names_of
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.sandbox.sandbox import Sandbox
-from supervisor.agent.search_paths import outside
+from supervisor.agent.search_paths import open_folders, outside
 from supervisor.agent.spending.account import Account
 from supervisor.agent.spending.ledger import Ledger
 from supervisor.agent.tools.job_tool import ends_to_tell
@@ -100,6 +99,7 @@ class OwnAgent:
         needs, config = self._needs, self._needs.loaded().config
         options = AgentOptions(
             home=needs.home,
+            hidden=needs.sandbox.protection.hidden,
             guide_bytes=config.project_doc_max_bytes,
             skills_bytes=config.greenroom.limits.skills_bytes if config.greenroom.skills else 0,
             show_raw_reasoning=config.show_raw_agent_reasoning,
@@ -134,4 +134,4 @@ class OwnAgent:
     def _around_servers(self, conversation: ConversationId, settings: Settings) -> Around:
         """The client's whole environment, of which a server gets a part. Nothing that it finds lies in a root."""
         around = self._needs.environments.unfiltered(conversation)
-        return Around(outside(around.env, names_of(settings.sandbox, settings.cwd, None)), around.umask)
+        return Around(outside(around.env, open_folders(settings.sandbox, settings.cwd, around.env)), around.umask)

@@ -1,11 +1,13 @@
 """Files that commands and patches may not change wherever their roots are: all that Greenroom itself relies on."""
 
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from supervisor.agent.sandbox.roots import Protection
 from supervisor.config.load import LoadedConfig
-from supervisor.paths import Paths, codex_config_file, config_files, usual_places
+from supervisor.paths import Paths, codex_config_file, config_files, hidden_places, usual_places
 
 
 def protection(
@@ -22,20 +24,27 @@ def protection(
         config.experimental_instructions_file,
         *(profile.experimental_instructions_file for profile in config.profiles.values()),
     }
-    agents = (part for one in config.agents.values() for part in (one.command or "", *one.args))
-    servers = (part for one in config.mcp_servers.values() for part in (one.command or "", *one.args))
-    programs = (
-        part
-        for part in (*(config.notify or ()), *servers, *agents, *given)
-        if Path(part).is_absolute() and _is_file(part)
-    )
+    agents = ((one.command or "", *one.args) for one in config.agents.values())
+    servers = ((one.command or "", *one.args) for one in config.mcp_servers.values())
+    started = (*agents, *servers, tuple(config.notify or ()), tuple(given))
+    programs = (word for argv in started for word in argv if Path(word).is_absolute() and _is_file(word))
+    by_name = (argv[0] for argv in started if argv)
     read = (loaded.file.path, *config_files(environ), codex_config_file(environ), *usual_files)
-    files = (Path(name) for name in (*read, *programs, *map(_expanded, filter(None, instructions))) if name)
+    named = (*programs, *_led_to(by_name, environ), *map(_expanded, filter(None, instructions)))
+    files = (Path(name) for name in (*read, *named) if name)
     return Protection(
         closed=tuple(dict.fromkeys(map(Path, (*paths.protected, usual_state)))),
         files=tuple(dict.fromkeys(files)),
-        hidden=tuple(dict.fromkeys(map(Path, paths.hidden))),
+        hidden=tuple(map(Path, hidden_places(paths, environ))),
     )
+
+
+def _led_to(names: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the files that programs on the search path are links to: `npm link` and its like lead into a project."""
+    for name in names:
+        found = shutil.which(name, path=environ.get("PATH", os.defpath)) if name and os.sep not in name else None
+        if found is not None and (real := os.path.realpath(found)) != found:
+            yield real
 
 
 def _is_file(name: str) -> bool:

@@ -59,6 +59,8 @@ class ExportedHead(ExportLine):
     queued: Count | None = None
     agent: str = ""
     uncounted: Count = 0
+    ended: str = ""
+    self_named: bool = False
 
 
 class Header(ExportLine):

@@ -9,15 +9,16 @@ Row = tuple[str | int | float | bytes | None, ...]
 
 PUT_HEAD = """
     INSERT INTO conversations (key, id, name, cwd, model, state, preview, checkpoint_seq, created, generation,
-        archived, tokens, context_tokens, context_window, updated, usd, unpriced, queued, agent, uncounted)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        archived, tokens, context_tokens, context_window, updated, usd, unpriced, queued, agent, uncounted,
+        ended, self_named)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET name = excluded.name, cwd = excluded.cwd, model = excluded.model,
         state = excluded.state, preview = excluded.preview, checkpoint_seq = excluded.checkpoint_seq,
         created = excluded.created, generation = excluded.generation, archived = excluded.archived,
         tokens = excluded.tokens, context_tokens = excluded.context_tokens,
         context_window = excluded.context_window, updated = excluded.updated, usd = excluded.usd,
         unpriced = excluded.unpriced, queued = excluded.queued, agent = excluded.agent,
-        uncounted = excluded.uncounted"""
+        uncounted = excluded.uncounted, ended = excluded.ended, self_named = excluded.self_named"""
 PUT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (key, settings, checkpoint) VALUES (?, ?, ?)"
 PUT_EVENT = "INSERT INTO events (conversation, seq, ts, turn, type, body) VALUES (?, ?, ?, ?, ?, ?)"
 PUT_END = """
@@ -33,7 +34,7 @@ PUT_TAIL = "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, ?, 
 
 HEAD_COLUMNS = """c.id, c.name, c.cwd, c.model, c.state, c.preview, {settings}, {checkpoint}, c.checkpoint_seq,
     c.created, {updated}, t.last_seq, c.generation, c.archived, c.tokens,
-    c.context_tokens, c.context_window, c.usd, c.unpriced, c.queued, c.agent, c.uncounted"""
+    c.context_tokens, c.context_window, c.usd, c.unpriced, c.queued, c.agent, c.uncounted, c.ended, c.self_named"""
 GET_HEAD = f"""
     SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint", updated="t.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
@@ -80,6 +81,8 @@ def head_row(key: int, head: Head) -> Row:
         head.queued,
         head.agent,
         head.uncounted,
+        head.ended,
+        int(head.self_named),
     )
 
 
@@ -102,4 +105,4 @@ def get_row_at(db: sqlite3.Connection, key: int) -> Head:
 
 
 def _head(row: tuple[object, ...]) -> Head:
-    return Head(*row[:13], bool(row[13]), *row[14:])  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types
+    return Head(*row[:13], bool(row[13]), *row[14:-1], bool(row[-1]))  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types

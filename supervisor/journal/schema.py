@@ -93,6 +93,11 @@ UNFINISHED = (
 UNCOUNTED_HEADS = "ALTER TABLE conversations ADD COLUMN uncounted INTEGER NOT NULL DEFAULT 0"
 # The agent that is not our own, for lists.
 AGENT = "ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT ''"
+# How the last turn ended, which is not known of heads that were stored before it was noted; whose word the name is.
+ENDED = (
+    "ALTER TABLE conversations ADD COLUMN ended TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE conversations ADD COLUMN self_named INTEGER NOT NULL DEFAULT 0",
+)
 PIECE_ROWS = 5_000
 TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
 DATED = "dated"  # the note of the last row that has its time
@@ -149,6 +154,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(UNCOUNTED, UNCOUNTED_HEADS),
     at_once(raises.TABLE),
     at_once(AGENT),
+    at_once(*ENDED),
 )
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
+from supervisor.logs.flood import Flood
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.records import redact
 
@@ -82,6 +83,8 @@ def configure(
         sinks.append(TerminalHandler(terminal))
         colours = terminal.isatty() and not os.environ.get("NO_COLOR")
         sinks[-1].setFormatter(_formatter(_for_people(colours=colours)))
+    for sink in sinks:
+        sink.addFilter(Flood())
     _route(sinks, logging.getLevelNamesMapping()[level.upper()])
     return Logs(tuple(sinks))
 

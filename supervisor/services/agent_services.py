@@ -12,7 +12,9 @@ from msgspec.structs import asdict
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT
+from actors.vocabulary.settings import ReadOnly
 from supervisor.agent.environments import Around
+from supervisor.agent.search_paths import open_folders
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.agents_here import agents_here, next_step
 from supervisor.config.inherited import inherited
@@ -49,7 +51,7 @@ class AgentServices:
                 "next": next_step(one),
                 "brings": [each._asdict() for each in inherited(one.name, env, Path(client.cwd or "/"))],
             }
-            for one in agents_here(self._engine.config, env)
+            for one in agents_here(self._engine.config, env, Path(client.cwd or "/"))
         ]
 
     async def _tried(self, request: ask.CheckAgent, client: Client) -> dict[str, Any]:
@@ -57,7 +59,8 @@ class AgentServices:
             raise InvalidInput("agent: Greenroom's own runs in the daemon; there is nothing to start")
         config = self._engine.config
         around = Around.of_client(self._settings.environ(client), client.umask)
-        definition = await asyncio.to_thread(definition_of, request.agent, config, around.env)
+        writable = open_folders(ReadOnly(), Path(client.cwd or "/"), around.env)
+        definition = await asyncio.to_thread(definition_of, request.agent, config, around.env, writable)
         sandbox = await asyncio.to_thread(self._engine.sandbox.get)
         trial = await asyncio.to_thread(_ready, sandbox)
         place = trial.Place(self._engine.processes, sandbox, config, around)

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
+from supervisor.agent.search_paths import open_folders
 from supervisor.agent.workspace import temporary_of
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.altering import Surroundings, altered
@@ -25,7 +26,8 @@ def alter(loaded: LoadedConfig, current: Settings, values: NewValues, around: Su
     made = altered(current, values, config, around)
     settings = made.settings
     if settings.agent and settings.agent != current.agent:
-        definition_of(settings.agent, config, around.environ)  # now, while somebody is there to install it
+        writable = open_folders(settings.sandbox, settings.cwd, around.environ)
+        definition_of(settings.agent, config, around.environ, writable)  # now, while somebody is there to install it
     if "sandbox" in made.fields:
         settings = settings.model_copy(update={"roots": pins_for(settings, config, around.environ)})
         _insist_on_directories(current, settings)

@@ -3,30 +3,32 @@
 Blocking: reads the journal. Both are replayed before they are stored, which gives the head that a restart needs.
 """
 
-import dataclasses
-import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import ValidationError
-from pydantic_core import to_json
 
 from actors.conversation import State, head_of, restore
 from actors.conversation.applying import apply
+from actors.conversation.facts import Facts
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.naming import refused_name
 from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
-from actors.vocabulary.visible import hidden_in
 from supervisor.agent.pins import pins_of
 from supervisor.journal.export import Arriving, arriving
+from supervisor.services.guests import farewell, guest_event, guest_facts, settings_in
 from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
+NAME_LENGTH = 200  # as a client may give one
+PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")  # no path, no option, no reference such as @last
 
 
 # --- a fork ---------------------------------------------------------------------------------------------------------
@@ -67,17 +69,20 @@ def forked(
         if at is None:
             raise WrongState(f"a turn runs in {source}: wait for its end, or interrupt it, and fork then")
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
-    added = _continued(copied, (*_as_new(state, name), *_settled(state, other)))
+    added = _continued(copied, (*_emptied(state.facts), *_renamed(state.facts, name), *_settled(state, other)))
     return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
-def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
-    """Events that revoke what the copied history says and the copy does not have: queue, pause, name."""
-    facts = state.facts
+def _emptied(facts: Facts) -> Iterable[ev.DurableEvent]:
+    """Events that revoke the queue of the copied history."""
     for waiting in facts.pending:
         yield ev.InputWithdrawn(input_id=waiting.id, reason="it waits in the conversation that this one is a copy of")
     if facts.paused:
         yield ev.QueueResumed(queued=0)
+
+
+def _renamed(facts: Facts, name: str | None) -> Iterable[ev.DurableEvent]:
+    """Events that revoke the copied history's name and place in the archive."""
     if facts.name != name:
         yield ev.ConversationRenamed(name=name)
     if facts.archived:
@@ -119,76 +124,84 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
-def guest(
-    lines: Iterable[str | bytes], new_id: ConversationId | None, kept: list[Record] | SpooledRecords
-) -> Arriving:
-    """Read the lines event by event, replay them, and keep them; the journal checks that they are complete.
+class Guest(Struct, frozen=True):
+    """An import that can be stored, and the settings that its file asked for; None: it names none."""
 
-    The head is derived from the events: that in the lines is not trusted.
+    arriving: Arriving
+    asked: Settings | None
+
+
+def guest(
+    lines: Iterable[str | bytes],
+    new_id: ConversationId | None,
+    kept: list[Record] | SpooledRecords,
+    settings: Settings,
+    is_taken: Callable[[str], bool] = lambda _: False,
+) -> Guest:
+    """Read the lines event by event, replay them as a guest's, and keep them; the journal checks for gaps.
+
+    `settings` are those that the person has today. The head is derived from the events: that in the lines is not
+    trusted. A name that nobody gave it stays behind if it is taken here: the next message makes another.
     """
     read = arriving(lines, new_id)
     conversation = read.head.conversation
-    if hidden := hidden_in(conversation):
-        raise InvalidInput(f"nobody can see the {hidden} in the conversation's id; import it under a new id")
-    state, last = _beginning(read), None
+    if not PLAIN_ID.fullmatch(conversation):
+        raise InvalidInput("the conversation's id is none that Greenroom gives; import it under a new id")
+    state, asked = _beginning(read, settings)
+    last: Record | None = None
     for number, record in enumerate(read.records, 2):
-        last = _moved(record, conversation, read.head.last_seq)
-        event = _known(number, last)
-        if number == 2 and read.first_seq == 1 and last.type != "session_configured":
+        theirs = _known(number, record)
+        if number == 2 and read.first_seq == 1 and record.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
+        asked = settings_in(theirs) or asked
+        event = guest_event(theirs, conversation, read.head.last_seq, settings)
+        last = record if event is theirs else replace(record, body=event.model_dump_json().encode())
         _follow(state, last, event)
-        del event  # before the record is written and the next is read
+        del theirs, event  # before the record is written and the next is read
         kept.append(last)
     end = last.seq if last else 0
     if last is None or end != read.head.last_seq:
         raise InvalidInput(f"the events end at {end}, the head says {read.head.last_seq}", last_seq=end)
-    if new_id is not None:
-        if state.facts.turn is not None:
-            raise WrongState("a turn is open in it, and its questions are asked under the old id")
-        events = tuple(_as_new(state, None))
-        for record, event in zip(_continued((last,), events), events, strict=True):
-            _follow(state, record, event)
-            kept.append(record)
-    return Arriving(head_of(state), read.first_seq, kept)
+    if new_id is not None and state.facts.turn is not None:
+        raise WrongState("a turn is open in it, and its questions are asked under the old id")
+    if min(vars(state.facts.spent).values()) < 0:
+        raise InvalidInput("the file's events count less than nothing, so no budget holds; nothing was imported")
+    if new_id is None and state.facts.name and not _is_typed(state.facts.name):
+        raise InvalidInput("nobody can type the conversation's name; import it under a new id")
+    events = (*farewell(state.facts), *(_renamed(state.facts, None) if new_id is not None else ()))
+    if new_id is None and state.facts.self_named and is_taken(state.facts.name or ""):
+        events = (*events, ev.ConversationRenamed(name=None))
+    for record, event in zip(_continued((last,), events), events, strict=True):
+        _follow(state, record, event)
+        kept.append(record)
+    return Guest(Arriving(head_of(state), read.first_seq, kept), asked)
 
 
-def _beginning(read: Arriving) -> State:
-    """The state before the first of the lines: empty, or the checkpoint if older events were pruned."""
+def _is_typed(name: str) -> bool:
+    """Tell whether a name can be seen, and typed where a conversation is named."""
+    return refused_name(name) is None and len(name) <= NAME_LENGTH and not name.startswith(("@", "-"))
+
+
+def _beginning(read: Arriving, settings: Settings) -> tuple[State, Settings | None]:
+    """The state before the first of the lines, and what was asked for until then.
+
+    It is empty, or that of the checkpoint if older events were pruned.
+    """
     conversation = read.head.conversation
     if read.first_seq == 1:
-        return restore(conversation, None, ())
+        return restore(conversation, None, ()), None
     try:
         state = restore(conversation, read.head, ())
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
-    settings = state.facts.settings.model_copy(update={"roots": None})
-    facts = dataclasses.replace(state.facts, conversation=conversation, settings=settings)
-    if state.facts.conversation != conversation:  # sessions of agents stay with the original
-        facts = dataclasses.replace(facts, agents=(), copied=read.head.last_seq)
-    state.facts = facts
-    return state
+    asked = state.facts.settings
+    state.facts = guest_facts(state.facts, conversation, read.head.last_seq, settings)
+    return state, asked
 
 
 def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
     if record.seq > state.facts.seq:
         state.facts = apply(state.facts, event, record.ts, record.turn)
-
-
-def _moved(record: Record, conversation: ConversationId, last: int) -> Record:
-    """The event in this conversation, and without pinned roots: those of another machine say nothing of this one.
-
-    Under a new id it is a copy.
-    """
-    if record.type != "session_configured" and b'"roots"' not in record.body:
-        return record
-    body = json.loads(record.body)
-    if isinstance(settings := body.get("settings"), dict) and settings.get("roots"):
-        settings["roots"] = None
-    if record.type == "session_configured":
-        if (before := body.get("session_id")) != conversation:
-            body["forked_from"] = f"{before}@{last}"
-        body["session_id"] = conversation
-    return replace(record, body=to_json(body))
 
 
 def _known(number: int, record: Record) -> ev.DurableEvent:

@@ -11,6 +11,7 @@ from msgspec.structs import fields
 
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.agent.pins import missing
+from supervisor.agent.search_paths import open_folders
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.allowed import insist_on_own_budgets
 from supervisor.config.altering import Surroundings
@@ -54,7 +55,8 @@ class ClientSettings:
             if request.model_provider is None and not settings.agent:
                 insist_on_a_model(loaded.config, env, loaded.editable(env))
         if settings.agent:
-            definition_of(settings.agent, loaded.config, env)  # now, while somebody is there to install it
+            writable = open_folders(settings.sandbox, settings.cwd, env)
+            definition_of(settings.agent, loaded.config, env, writable)  # now, while somebody is there to install it
         notice = None if settings.agent else self._about_model(loaded, env, request.model_provider)
         insist_on_size(settings, loaded.config)
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once

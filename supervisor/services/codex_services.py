@@ -4,8 +4,11 @@ No person can be asked about such a command: if it would need an approval, it is
 processes have ended when the request is answered.
 """
 
+import asyncio
+import contextlib
+import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,24 +22,21 @@ from supervisor.agent.processes.command import Finished, NotStarted
 from supervisor.agent.processes.output import Output, Stream
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.processes.spawn import reason
+from supervisor.agent.reach.readable import OutOfReach, Reach
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
 from supervisor.agent.sandbox.sandbox import Sandbox
-from supervisor.agent.search_paths import outside
+from supervisor.safe_git import GIT, PLAIN_DIFF, environment
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
 UNTRACKED = 1000  # files; a directory with more has some that should be ignored
-# Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
-SAFE_GIT = (
-    *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),
-    *("-c", "protocol.allow=never"),
-)
+# Nothing is started that the repository names; in the sandbox it could do no harm, either.
+QUOTED = ("-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit")
 FILTERS = r"^filter\..*\.(clean|process)$"
-PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
 class Machine(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Machine(Struct, frozen=True):
         plain = (*await self._without_filters(), *PLAIN_DIFF)
         parts = [await self._git(*plain, sha)]
         listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
-        names = [name for name in listed.split("\0") if name]
+        names = await asyncio.to_thread(self._within_reach, [name for name in listed.split("\0") if name])
         if len(names) > UNTRACKED:
             raise InvalidInput(f"{len(names)} files are not tracked")
         new = (*plain, "--no-index", "--", "/dev/null")
@@ -75,6 +75,16 @@ class Machine(Struct, frozen=True):
             if size > DIFF_BYTES:
                 raise InvalidInput(f"the diff has more than {DIFF_BYTES} characters")
         return {"sha": sha, "diff": "".join(parts)}
+
+    def _within_reach(self, names: Sequence[str]) -> list[str]:
+        """Leave out what is not read for a client's model, where no sandbox hides it: a home may be a repository."""
+        reach, found = Reach(self.cwd, hidden=self.sandbox.protection.hidden), list[str]()
+        for name in names:
+            folder, _, last = name.rpartition("/")
+            with contextlib.suppress(OutOfReach):
+                reach.insist(Path(os.path.realpath(self.cwd / folder), last), name)  # git shows a link as a link
+                found.append(name)
+        return found
 
     async def _closest_remote(self) -> str:
         """The boundary of the commits that no remote has; HEAD if there are none."""
@@ -96,8 +106,8 @@ class Machine(Struct, frozen=True):
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
         """Run git, confined if possible: the client's search path decides which program `git` is."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
-        env = outside(self.around.env, (self.cwd,))
-        finished, output = await self._run((*SAFE_GIT, *arguments), policy, env, GIT_S, DIFF_BYTES)
+        env = environment(self.around.env, (str(self.cwd),))
+        finished, output = await self._run((*GIT, *QUOTED, *arguments), policy, env, GIT_S, DIFF_BYTES)
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
             verb = next(word for word in arguments if word != "-c" and "=" not in word)

@@ -14,6 +14,7 @@ from actors.routing.messages import ClaimName, Known, NameClaimed
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import PAGE_BYTES
+from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.config.altering import Surroundings
 from supervisor.engine.awaiting import Awaited
@@ -55,30 +56,36 @@ class Histories:
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
         return ask.Exported(tuple(found.lines), found.position, found.partial)
 
-    async def bring_in(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
+    async def bring_in(self, request: ask.Import, client: Client) -> ask.Imported | ask.Plain:
         key = (client.connection, request.upload or f"{id(request)}")
         lock = self._importing.setdefault(client.connection, asyncio.Lock())
         try:
             async with lock:  # in the order they came
                 count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
-                if request.more:
+                if request.more or request.settings is None:
                     return ask.Plain({"lines": count})
                 with closing(self._uploads.take(key)) as upload:
                     async with self._one_import:  # each may hold a long line in memory, several times
-                        return await self._take_in(upload, request.new_id)
+                        return await self._take_in(upload, request.new_id, request.settings)
         except OSError as error:
             raise typed(error, Path(self._engine.paths.state)) from error
         finally:
             self._forget_the_gone()
 
-    async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
+    async def _take_in(
+        self, lines: Iterable[bytes], new_id: ConversationId | None, settings: Settings
+    ) -> ask.Imported:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
-            brought = await asyncio.to_thread(guest, lines, new_id, records)
+            found = await asyncio.to_thread(
+                guest, lines, new_id, records, settings, lambda name: bool(journal.named(name))
+            )
+            brought = found.arriving
 
             async with self._name_kept(brought.head.name, brought.head.conversation):
                 await self._engine.chores.carry_out(lambda: import_(journal, brought))
-        return await self._make_known(brought.head.conversation)
+        stored = await self._make_known(brought.head.conversation)
+        return ask.Imported(stored.conversation, tuple(changes(found.asked or settings, settings)))
 
     async def fork(self, request: ask.Fork, around: Surroundings) -> ask.Stored:
         journal = self._engine.journal

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.vocabulary.errors import InvalidInput
-from supervisor.agent.reading import read_ordinary
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.saved_prompts import OPTIONAL, PROMPT_BYTES, SavedPrompt, saved_prompts, without_front_matter
 from supervisor.agent.skills.finding import Skill, find_skills
 from supervisor.config.models import Config
@@ -17,13 +18,16 @@ REQUEST = "request"  # the argument of a skill: what to do with it
 
 
 class PromptServices:
-    def __init__(self, config: Callable[[], Config], paths: Paths) -> None:
+    def __init__(self, config: Callable[[], Config], paths: Paths, hidden: tuple[Path, ...]) -> None:
+        """`hidden`: folders that nothing is read from, because a client sends what it is told to its model."""
         self._config = config
         self._paths = paths
+        self._hidden = hidden
 
     def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
-        saved = {one.name: one for one in saved_prompts(Path(self._paths.config))}
-        skills = {one.name: one for one in self._skills(client)}
+        reach = Reach.of(Path(client.cwd), {"HOME": client.env.get("HOME") or self._paths.home}, self._hidden)
+        saved = {one.name: one for one in saved_prompts(Path(self._paths.config), reach)}
+        skills = {one.name: one for one in self._skills(reach)}
         if isinstance(request, ask.ListPrompts):
             told = {name: _told_skill(one) for name, one in skills.items()}
             told |= {name: _told_saved(one) for name, one in saved.items()}
@@ -31,14 +35,14 @@ class PromptServices:
         if request.name in saved:
             return _filled(saved[request.name], request)
         if request.name in skills:
-            return _skill(skills[request.name], request)
+            return _skill(skills[request.name], request, reach)
         raise InvalidInput(f"no prompt {request.name!r}; prompts/list has those that there are")
 
-    def _skills(self, client: Client) -> list[Skill]:
+    def _skills(self, reach: Reach) -> list[Skill]:
         if not self._config().greenroom.skills:
             return []
-        home = client.env.get("HOME") or self._paths.home
-        return [one for one in find_skills(client.cwd, home, self._paths.config) if not one.wrong]
+        found = find_skills(str(reach.cwd), str(reach.home or ""), self._paths.config, reach.read)
+        return [one for one in found if not one.wrong]
 
 
 def _told_saved(prompt: SavedPrompt) -> dict[str, object]:
@@ -63,11 +67,11 @@ def _filled(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
     return ask.Plain({"description": _description(prompt), "text": prompt.filled(request.arguments)})
 
 
-def _skill(skill: Skill, request: ask.ReadPrompt) -> ask.Plain:
+def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.Plain:
     try:
-        text = read_ordinary(skill.path, PROMPT_BYTES).decode("utf-8", "replace")
-    except OSError as error:
-        raise InvalidInput(f"the skill {skill.name!r} can't be read: {error.strerror}") from None
+        text = reach.read(skill.path, PROMPT_BYTES, skill.within).decode("utf-8", "replace")
+    except NotReadable as error:
+        raise InvalidInput(f"the skill {skill.name!r} can't be read: {error.reason}") from None
     where = f"Follow these instructions; files that they name are relative to {Path(skill.path).parent}."
     wanted = request.arguments.get(REQUEST, "").strip()
     parts = [where, without_front_matter(text), *([wanted] if wanted else [])]

@@ -242,7 +242,8 @@ class Services:
     def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
         from supervisor.services.prompt_services import PromptServices
 
-        return PromptServices(lambda: self._engine.config, self._engine.paths).carry_out(request, client)
+        hidden = self._engine.sandbox.get().protection.hidden
+        return PromptServices(lambda: self._engine.config, self._engine.paths, hidden).carry_out(request, client)
 
     # --- histories ------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,11 @@
 """The real clock: timers of a real loop."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar, copy_context
+from weakref import ref
 
 import pytest
 
@@ -97,3 +100,23 @@ def test_a_timer_beyond_all_time_stops_nobody_elses(after: After, delay_s: float
     after(0.001, listener, "soon")
     assert listener.enough.wait(BOUND_S)
     assert listener.heard == ["soon"]
+
+
+def test_a_long_timer_keeps_nothing_of_the_context_that_it_was_set_in() -> None:
+    """An actor's is its own: what is bound to its log lines would stay for as long as its longest timer."""
+
+    class Bound:
+        pass
+
+    def set_timer(bound: Bound) -> None:
+        of_an_actor.set(bound)
+        LoopClock(loop).after(3600, Listener(), "late")
+
+    of_an_actor: ContextVar[Bound] = ContextVar("of_an_actor")
+    loop = asyncio.new_event_loop()
+    bound = Bound()
+    known = ref(bound)
+    copy_context().run(set_timer, bound)
+    del bound
+    assert known() is None
+    loop.close()

@@ -17,7 +17,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.facts import Facts, TurnFacts, unborn
 from actors.conversation.state import Stamp, State
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
+from actors.vocabulary.ids import ApprovalId, ConversationId, TurnId
 from actors.vocabulary.settings import Decision
 from supervisor.agent.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
@@ -101,6 +101,7 @@ def test_what_agents_say_is_no_end_of_a_turn_and_no_answer_to_a_question() -> No
         *("conversation_renamed", "conversation_archived", "conversation_failed", "conversation_restarted"),
         *("input_queued", "input_edited", "input_moved", "input_withdrawn", "queue_paused", "queue_resumed"),
         *("task_started", "task_complete", "turn_aborted", "approval_resolved", "job_ended"),
+        "kept_yes_used",
     }
 
 
@@ -154,8 +155,10 @@ def test_a_new_kind_of_approval_waits_is_answered_and_stands() -> None:
     assert asked.turn.only_waits
     answered = apply(asked, resolved(Decision.APPROVED_FOR_SESSION), 2.0, TURN)
     assert answered.asked == ()
-    assert answered.is_standing(MountApprovalRequest(cwd=Path("/elsewhere")))
-    assert not answered.is_standing(MountApprovalRequest(command=("mount", "/dev/sdc")))
+    kept = answered.kept_yes(MountApprovalRequest(cwd=Path("/elsewhere")))
+    assert kept is not None
+    assert (kept.approval, kept.by) == ("question", "ann")
+    assert answered.kept_yes(MountApprovalRequest(command=("mount", "/dev/sdc"))) is None
 
 
 def test_a_new_kind_of_approval_is_put_to_mcp_clients_in_words() -> None:
@@ -169,7 +172,7 @@ def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart()
     transcript = ModelTranscript(PLAIN)
     transcript.take(MountApprovalRequest())
     transcript.take(resolved(Decision.APPROVED))
-    decided = transcript.calls.decided(ItemId("mount"))
+    decided = transcript.calls.decided(MountApprovalRequest())
     assert decided is not None
     assert decided.decision is Decision.APPROVED
 

@@ -130,6 +130,7 @@ def test_an_event_of_the_reference_keeps_every_member_through_a_round_trip(liter
 def test_every_type_of_the_reference_has_an_example_here() -> None:
     ours_alone = {
         *("agent_commands", "agent_options", "agent_session", "agent_title"),
+        "kept_yes_used",
         *("tool_use_approval_request", "tool_use_begin", "tool_use_delta", "tool_use_end"),
         "budget_reached",
         "calls_left",

@@ -82,9 +82,9 @@ def test_post_questions_to_the_terminal(client: greenroom.Client) -> None:
     client.send(one, "ask true")
     with begun("post_questions") as process:
         said = line(process)
-        assert re.fullmatch(
-            f"{one[:8]} wants to run `.*true` in .*; `greenroom approve {one[:8]}` allows it", said
-        ), said
+        assert re.fullmatch(rf"{one[:8]} asks about `bash -lc true`; `greenroom approve \w{{8}}` allows it", said), (
+            said
+        )
 
 
 def test_post_questions_to_a_webhook(client: greenroom.Client) -> None:
@@ -104,7 +104,7 @@ def test_post_questions_to_a_webhook(client: greenroom.Client) -> None:
         with begun("post_questions", f"http://127.0.0.1:{server.server_port}/hook"):
             one = client.create().conversation
             client.send(one, "ask true")
-            assert posted.get(timeout=WAIT_S).startswith(f"{one[:8]} wants to run `")
+            assert posted.get(timeout=WAIT_S).startswith(f"{one[:8]} asks about `bash -lc true`")
         server.shutdown()
 
 

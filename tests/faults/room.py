@@ -173,7 +173,7 @@ class Room:
             self.terminal.call("conversation/interrupt", conversation=self.conversation, kill=True, clear=True)
         state = self.terminal.call("conversation/get", conversation=self.conversation)
         waits = [one for editor in self.editors for one in (*editor.open_prompts(), *editor.open_questions())]
-        return state["state"] == "idle" and not waits
+        return state["turn"] is None and not waits
 
     def _broken_promises(self, history: list[Message]) -> Iterator[str]:
         """Promises to the terminal that were broken: each message is taken once, each question answered once."""

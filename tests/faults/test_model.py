@@ -39,7 +39,8 @@ NAMES = st.sampled_from(["one", "two", "three"])
 class Expected:
     conversation: str
     follower: Follower
-    name: str | None = None
+    name: str | None = None  # that a client gave it; without one its first message may have
+    nameless: bool = False  # a client took it away
     archived: bool = False
     told: list[str] = field(default_factory=list)  # every prompt that was accepted, in order
     gate: str = ""  # the model's answer waits there
@@ -196,6 +197,7 @@ class DaemonMachine(RuleBasedStateMachine):
             self.callers[0].refusal("conversation/rename", conversation=conversation, name=name)
             return
         self.caller.call("conversation/rename", conversation=conversation, name=name)
+        expected.nameless = name is None and (expected.nameless or expected.name is not None)
         expected.name = name
 
     @rule(conversation=conversations, archived=st.booleans())
@@ -237,7 +239,11 @@ class DaemonMachine(RuleBasedStateMachine):
         rows = self.rows()
         assert set(rows) - set(self.before) == set(self.known)
         for conversation, expected in self.known.items():
-            assert rows[conversation] == {"name": expected.name, "archived": expected.archived}
+            assert rows[conversation]["archived"] == expected.archived
+            name = rows[conversation]["name"]
+            assert name == expected.name or (expected.name is None and name is not None and not expected.nameless)
+        names = [row["name"] for row in rows.values() if row["name"]]
+        assert len(set(names)) == len(names), "two have the same name"
 
     @rule(chance=st.integers(0, 9))
     def die(self, chance: int) -> None:

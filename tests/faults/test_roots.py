@@ -19,6 +19,7 @@ from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import plan_patch
 from supervisor.agent.pins import pins_of
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.sandbox.roots import Protection
 from supervisor.agent.sandbox.sandbox import Sandbox
@@ -125,8 +126,8 @@ class World:
         if self.chance.random() < 0.3:
             text = f"*** Delete File: {names[0]}"
         with contextlib.suppress(PatchError, OSError):
-            plan = plan_patch(parse(f"*** Begin Patch\n{text}\n*** End Patch"), talk.cwd)
-            with self.sandbox.roots(talk.policy, talk.cwd, talk.pins) as roots:
+            plan = plan_patch(parse(f"*** Begin Patch\n{text}\n*** End Patch"), Reach(talk.cwd))
+            with self.sandbox.roots(talk.policy, talk.cwd, talk.pins, {}) as roots:
                 if cover(roots, plan.touched):
                     apply_plan(plan, pinned={root.path: root.identity() for root in roots.writable})
         return text

@@ -20,7 +20,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[greenroo
         + agent_table("no-auth", name="locked")
         + agent_table("no-init", f"sessions={tmp_path}/kept", name="deaf")
     )
-    with DaemonProcess(tmp_path, 'agent = "locked"\n' + tables) as daemon:
+    with DaemonProcess(tmp_path, 'agent = "locked"\nsandbox_mode = "read-only"\n' + tables) as daemon:
         monkeypatch.setenv("GREENROOM_HOME", str(daemon.home))
         with greenroom.Client() as client:
             yield client
@@ -38,6 +38,7 @@ def test_agents_are_listed_as_the_client_has_them_with_what_helps(
     assert found["goose"].next == found["goose"].install != ""
     (tmp_path / "goose").touch(mode=0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))  # otherwise it lies where turns may write, and is not looked for
     with greenroom.Client() as other:
         assert {one.name: one.state for one in other.agents()}["goose"] == "installed"
 

@@ -162,18 +162,6 @@ def test_what_a_slow_reader_leaves_is_bounded_unless_somebody_waits() -> None:
     asyncio.run(test())
 
 
-@on_a_loop
-async def test_a_closed_client_says_so_to_all_that_wait(client: greenroom.AsyncClient) -> None:
-    one = (await client.create()).conversation
-    waiting = asyncio.create_task(anext(client.attach(one, after=None)))
-    await client.get(one)
-    await client.close()
-    with pytest.raises(greenroom.errors.ClientClosed):
-        await waiting
-    with pytest.raises(greenroom.errors.ClientClosed):
-        await client.status()
-
-
 def test_without_a_daemon_it_is_said_what_to_do(tmp_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GREENROOM_HOME", str(tmp_path))
 

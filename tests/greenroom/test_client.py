@@ -156,17 +156,6 @@ def test_when_the_time_is_over_the_turn_goes_on_and_the_client_too(client: green
     assert client.interrupt(one).ending == "interrupted"
 
 
-def test_a_closed_client_says_so_to_all_that_wait(client: greenroom.Client) -> None:
-    events = client.attach(client.create().conversation)
-    next(events)
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(list, events)
-        client.close()
-        for wait in (waiting.result, client.status):
-            with pytest.raises(greenroom.errors.ClientClosed):
-                wait()
-
-
 # --- many at once ---------------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,11 @@ import mcp
 from mcp import types
 from mcp.client import ClientRequestContext
 
-ASKS = {"prompt": 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done', "approval-policy": "untrusted"}
+ASKS = {
+    "prompt": 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done',
+    "approval-policy": "untrusted",
+    "sandbox": "danger-full-access",  # in another, a yes means inside
+}
 SLEEPS = {"prompt": 'call shell ["sleep","60"]', "approval-policy": "never", "sandbox": "danger-full-access"}
 STATELESS = "2026-07-28"
 PATIENCE_S = 1.5  # then it gives the sleeping call up

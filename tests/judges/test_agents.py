@@ -16,6 +16,7 @@ import greenroom
 from greenroom.events import (
     AgentMessage,
     AgentSession,
+    KeptYesUsed,
     TaskComplete,
     ToolUseApprovalRequest,
     ToolUseBegin,
@@ -153,6 +154,54 @@ def test_a_command_that_was_refused_has_not_run(stage: AgentStage, client: green
     client.wait(one, timeout_s=LONG_S)
     assert not (stage.work / "made.txt").exists()
     assert client.send_and_wait(one, "@@say still here", timeout_s=LONG_S).ending == "completed"
+
+
+# Where each keeps a rule that an `always` of its own makes: in the project, or in the home.
+RULES = (".claude/settings.local.json", ".codex/rules/default.rules", ".gemini/policies/auto-saved.toml")
+
+
+def test_always_is_kept_by_us_for_the_conversation_and_no_rule_of_the_agents_own_is_made(
+    stage: AgentStage, client: greenroom.Client
+) -> None:
+    """With an always of its own, Claude Code allowed `sh` for the project: another conversation deployed unasked."""
+    (stage.work / "deploy.sh").write_text("echo deployed >> made.txt\n")
+    said, made = f"@@{stage.asks} sh deploy.sh", stage.work / "made.txt"
+    one = stage.begin(client)
+    client.send(one, said)
+    first = ends_or_asks(client, one, known=())
+    assert first is not None
+    client.answer(first.approval_id, "approved_for_session")
+    assert ends_or_asks(client, one, known=(first.approval_id,)) is None
+    client.send(one, said)
+    again = ends_or_asks(client, one, known=(first.approval_id,), turns=2)
+    assert (again is None) == bool(first.fingerprint), "what is asked in words alone is asked again"
+    if again is not None:
+        client.answer(again.approval_id, "approved")
+        client.wait(one, timeout_s=LONG_S)
+    assert made.read_text() == "deployed\n" * 2
+    used = [event.approval_id for event in client.history(one) if isinstance(event, KeptYesUsed)]
+    assert used == [first.approval_id] * bool(first.fingerprint)
+    two = stage.begin(client)
+    client.send(two, said)
+    client.answer(until_asked(client, two), "denied")
+    client.wait(two, timeout_s=LONG_S)
+    assert made.read_text() == "deployed\n" * 2
+    assert [rule for rule in RULES for place in (stage.work, stage.home) if (place / rule).exists()] == []
+
+
+def ends_or_asks(
+    client: greenroom.Client, conversation: str, *, known: tuple[str, ...], turns: int = 1
+) -> ToolUseApprovalRequest | None:
+    """Wait for another question than those, and return it; None: so many turns have ended first."""
+    ended = 0
+    with client.attach(conversation, after=0) as events:
+        for event in events:
+            if isinstance(event, ToolUseApprovalRequest) and event.approval_id not in known:
+                return event
+            ended += isinstance(event, TaskComplete | TurnAborted)
+            if ended == turns:
+                return None
+    raise AssertionError("the events ended")
 
 
 def test_its_sandbox_lets_it_work_and_commit_and_write_nowhere_else(

@@ -48,7 +48,8 @@ if (!stateless) await client.ping();
 
 const ofTheSdk = "Fulfilling input required"; // between rounds, counted by itself
 const told = (progress) => progress.message?.startsWith(ofTheSdk) || report.progress.push(progress);
-const asks = { prompt: 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done', "approval-policy": "untrusted" };
+const says = 'call shell ["sh","-c","sleep 0.6; touch judged"]; then; say done';
+const asks = { prompt: says, "approval-policy": "untrusted", sandbox: "danger-full-access" }; // in another, a yes means inside
 report.first = await call("codex", asks, { onprogress: told });
 const thread = report.first.structuredContent?.threadId;
 const uri = `greenroom://conversation/${thread}`;

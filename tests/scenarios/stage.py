@@ -13,7 +13,8 @@ from tests.support.model_server import ModelServer, Received
 
 GONE_S = 10.0  # until a daemon that was told to stop, or was killed, is no more
 POLICY_A = ("--approval", "never", "--sandbox", "danger-full-access")
-POLICY_B = ("--approval", "untrusted")
+# Without a sandbox there is no inside, so a yes is all that a command needs; see test_asking_again for the others.
+POLICY_B = ("--approval", "untrusted", "--sandbox", "danger-full-access")
 
 WIRE = os.environ.get("TEST_WIRE", "chat")  # of the scripted model; `make wires` tries them all
 CONFIG = """

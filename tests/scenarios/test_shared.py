@@ -152,7 +152,8 @@ def test_a_conversation_that_another_bridge_makes_changes_the_list_of_who_has_se
 
 
 def test_another_client_changes_settings_in_mid_turn_and_none_goes_above_its_ceiling(stage: Stage) -> None:
-    with stage.bridge(*POLICY_B) as one, stage.bridge(*POLICY_B) as other, stage.control() as terminal:
+    asks = ("--approval", "untrusted")
+    with stage.bridge(*asks) as one, stage.bridge(*asks) as other, stage.control() as terminal:
         conversation = create(one)
         streaming(one, conversation)
         send(one, conversation, ASK)
@@ -163,7 +164,7 @@ def test_another_client_changes_settings_in_mid_turn_and_none_goes_above_its_cei
         refused = other.result("set_conversation", wide)
         assert refused["isError"]
         assert "danger-full-access is wider than clients may ask for" in refused["content"][0]["text"]
-        one.respond(question["id"], {"decision": "approved"})
+        one.respond(question["id"], {"decision": "denied"})
         assert one.notified("task_complete")["msg"]["last_agent_message"] == "thanks"
         found = terminal.ask("conversation/get", conversation=conversation)
         assert (found["name"], found["settings"]["model"]) == ("shared", "another")

@@ -10,10 +10,10 @@ import pytest
 from actors.conversation import head_of, restore
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
-from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.records import Append, ListQuery, Record
-from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
+from actors.vocabulary.settings import BusyPolicy, Decision, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, import_
@@ -52,7 +52,7 @@ def types(fork: ForkedConversation) -> list[str]:
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
-    return import_(journal, guest(lines, new_id, []))
+    return import_(journal, guest(lines, new_id, [], SETTINGS).arriving)
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
@@ -123,9 +123,9 @@ def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(
 def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
     lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
-    with pytest.raises(InvalidInput, match=r"nobody can see the \\u009b"):
-        guest(lines, None, [])
-    assert guest(lines, TWO, []).head.conversation == TWO
+    with pytest.raises(InvalidInput, match="none that Greenroom gives; import it under a new id"):
+        guest(lines, None, [], SETTINGS)
+    assert guest(lines, TWO, [], SETTINGS).arriving.head.conversation == TWO
 
 
 # --- imports
@@ -140,6 +140,8 @@ def test_what_was_exported_comes_back_as_it_was(journal: SqliteJournal) -> None:
     assert before is not None
     assert after is not None
     bodies = [[json.loads(record.body) for record in page.records] for page in (before, after)]
+    assert bodies[1][0].pop("forked_from") == f"{ONE}@4"
+    assert bodies[0][0].pop("forked_from") is None
     assert bodies[0] == bodies[1]
     agree(journal, ONE)
 
@@ -160,7 +162,7 @@ def test_an_open_turn_moves_with_its_id_and_not_to_another(journal: SqliteJourna
     keep(journal, BORN, *SPOKEN[:2])
     lines = tuple(export(journal, ONE))
     with pytest.raises(WrongState, match="a turn is open"):
-        guest(lines, TWO, [])
+        guest(lines, TWO, [], SETTINGS)
     journal.delete(ONE)
     assert taken_in(journal, lines) == ONE
 
@@ -242,9 +244,9 @@ def test_the_session_of_an_agent_stays_with_the_original_and_a_fork_begins_its_o
     assert sessions((*fork.records, begun)) == ["s2"]
 
 
-@pytest.mark.parametrize(("new_id", "kept"), [(TWO, []), (None, ["s1"])])
-def test_an_import_has_the_sessions_of_agents_only_if_it_is_the_conversation_itself(
-    journal: SqliteJournal, tmp_path: Path, new_id: ConversationId | None, kept: list[str]
+@pytest.mark.parametrize("new_id", [TWO, None])
+def test_an_import_has_no_sessions_of_agents_under_any_id(
+    journal: SqliteJournal, tmp_path: Path, new_id: ConversationId | None
 ) -> None:
     with_a_session(journal)
     lines = tuple(export(journal, ONE))
@@ -253,4 +255,23 @@ def test_an_import_has_the_sessions_of_agents_only_if_it_is_the_conversation_its
         agree(other, conversation)
         page = other.read(conversation, 0, 1000)
         assert page is not None
-        assert sessions(page.records) == kept
+        assert sessions(page.records) == []
+
+
+@pytest.mark.parametrize("new_id", [None, TWO])
+def test_an_import_keeps_no_yes_of_whoever_wrote_it(journal: SqliteJournal, new_id: ConversationId | None) -> None:
+    """A stranger's file would otherwise have the person's yes for a command of the stranger's."""
+    asks = ev.ExecApprovalRequest(
+        call_id=CallId("c"), command=("rm", "x"), cwd=Path("/src"), approval_id=ApprovalId("q"), item_id=ItemId("i")
+    )
+    yes = ev.ApprovalResolved(approval_id=ApprovalId("q"), decision=Decision.APPROVED_FOR_SESSION, by="stranger")
+    keep(journal, BORN, SPOKEN[0], (asks, TURN), (yes, TURN), SPOKEN[2])
+    head = journal.head(ONE)
+    assert head is not None
+    assert restore(ONE, head, ()).facts.kept_yes(asks) is not None
+    lines = tuple(export(journal, ONE))
+    journal.delete(ONE)
+    imported = taken_in(journal, lines, new_id)
+    head = journal.head(imported)
+    assert head is not None
+    assert restore(imported, head, ()).facts.kept_yes(asks) is None

@@ -14,6 +14,7 @@ from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnl
 from supervisor.agent.environments import Around
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.sandbox.confined import Availability
+from supervisor.agent.sandbox.roots import Protection
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.services import codex_services
 from supervisor.services.codex_services import Machine
@@ -273,6 +274,22 @@ def test_a_diff_to_the_remote_starts_nothing_that_the_repository_names(
     assert not pwned.exists()
 
 
+@BOTH
+def test_a_diff_of_a_home_that_is_a_repository_shows_nothing_of_ours(
+    tmp_path: Path, clone: Path, available: bool
+) -> None:
+    state = clone / ".local" / "state"
+    state.mkdir(parents=True)
+    (state / "keys.json").write_text("sk-secret\n")
+    (clone / "door").symlink_to(".local/state")
+    (clone / "new").write_text("new\n")
+    sandbox = Sandbox() if available else NoSandbox()
+    sandbox.protection = Protection(hidden=(state,))
+    text = str(on(tmp_path, clone, lambda machine: machine.diff_to_remote(), sandbox)["diff"])
+    assert "+new" in text
+    assert "sk-secret" not in text
+
+
 @pytest.mark.parametrize("verb", ["status", "diff", "log", "show", "branch"])
 @confinable
 def test_git_that_only_reads_works_in_the_read_only_sandbox(tmp_path: Path, verb: str) -> None:
@@ -281,3 +298,23 @@ def test_git_that_only_reads_works_in_the_read_only_sandbox(tmp_path: Path, verb
     told = on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, UNTRUSTED, WorkspaceWrite(), 5.0))
     assert told["exitCode"] == 0
     assert "fatal" not in str(told["stderr"])
+
+
+def test_a_diff_goes_into_no_submodule(tmp_path: Path, clone: Path) -> None:
+    """Even without a sandbox, which would hold what runs there."""
+    ran = tmp_path / "ran"
+    git(clone, "init", "sub")
+    git(clone / "sub", "commit", "--allow-empty", "-m", "inner")
+    git(clone, "add", "sub")
+    git(clone, "commit", "-m", "sub")
+    git(clone / "sub", "config", "core.fsmonitor", f"touch {ran}")
+
+    async def unconfined(machine: Machine) -> object:
+        machine.sandbox.availability = Availability(ok=False, reason="none")
+        return await machine.diff_to_remote()
+
+    told = on(tmp_path, clone, unconfined)
+    assert "Subproject commit" in str(told)
+    assert not ran.exists()
+    git(clone, "status")
+    assert ran.exists()

@@ -174,7 +174,7 @@ def test_instructions_come_from_the_argument_or_the_file(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("gone", None, "can't be read: No such file or directory"),
+        ("gone", None, "can't be read: there is no gone"),
         ("~nobody-of-this-name/x", None, "can't be read"),
         ("be.md", b"\xff", "can't be read: not UTF-8"),
         ("be.md", b" \n", "is empty"),
@@ -189,6 +189,41 @@ def test_instructions_that_can_not_be_read_are_refused(
     config = CONFIG.model_copy(update={"experimental_instructions_file": name})
     with pytest.raises(ConfigError, match=f"^instructions file '{name}' {said}"):
         settings_for(config, Arguments(), tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "leads_to", "said"),
+    [
+        ("be.md", "../letter", "leads out of the project"),
+        ("../letter", None, "leads out of the project"),
+        ("be.md", "../home/state/keys.json", "belongs to Greenroom itself"),
+        ("HOME/state/keys.json", None, "belongs to Greenroom itself"),
+        ("/proc/self/environ", None, "is not on a disk"),
+    ],
+)
+def test_instructions_are_no_file_of_ours_and_a_project_names_none_outside_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, leads_to: str | None, said: str
+) -> None:
+    work, home = tmp_path / "work", tmp_path / "home"
+    monkeypatch.setenv("GREENROOM_HOME", str(home))
+    work.mkdir()
+    (home / "state").mkdir(parents=True)
+    (tmp_path / "letter").write_text("private")
+    (home / "state" / "keys.json").write_text("private")
+    if leads_to:
+        (work / name).symlink_to(leads_to)
+    named = name.replace("HOME", str(home))
+    config = CONFIG.model_copy(update={"experimental_instructions_file": named})
+    with pytest.raises(ConfigError, match=said):
+        settings_for(config, Arguments(), work, {})
+
+
+def test_instructions_by_an_absolute_name_are_the_persons_own_and_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "kept").write_text("Be brief.")
+    (tmp_path / "mine").symlink_to("kept")
+    config = CONFIG.model_copy(update={"experimental_instructions_file": str(tmp_path / "mine")})
+    assert settings_for(config, Arguments(), tmp_path / "work", {}).base_instructions == "Be brief."
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may enter everything")

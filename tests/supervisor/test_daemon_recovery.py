@@ -13,6 +13,7 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
+from greenroom.following import AT_REST
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
@@ -56,7 +57,7 @@ def test_a_turn_that_was_running_is_lost_with_a_killed_daemon_and_the_next_messa
     with home.daemon(), home.client() as client:
         last = history(client, conversation)[-1]["event"]
         assert (last["type"], last["reason"]) == ("turn_aborted", "lost")
-        assert client.ask("conversation/get", conversation=conversation)["state"] == "idle"
+        assert client.ask("conversation/get", conversation=conversation)["state"] == "lost"
         result = client.ask("conversation/send", conversation=conversation, prompt="say again", wait=True)
         assert (result["ending"], result["message"]) == ("completed", "again")
 
@@ -309,7 +310,7 @@ class Reader:
 
 
 def settled(client: ControlClient) -> bool:
-    return {row["state"] for row in client.ask("conversation/list")["conversations"]} <= {"idle", "parked"}
+    return {row["state"] for row in client.ask("conversation/list")["conversations"]} <= AT_REST
 
 
 @pytest.mark.parametrize(

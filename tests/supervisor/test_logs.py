@@ -18,6 +18,7 @@ import structlog
 from structlog.contextvars import bound_contextvars as bound
 
 from supervisor.logs import setup as logs
+from supervisor.logs.flood import ALL, ONES, ONES_A_MINUTE, Flood
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.setup import TerminalHandler, configure
 
@@ -421,7 +422,7 @@ def test_many_threads_write_whole_lines_through_rotations(tmp_path: Path) -> Non
     def work(name: int) -> None:
         gate.wait(timeout=5)  # bounded, so that a thread that never starts is seen here
         for number in range(100):
-            log.info("x", worker=name, number=number)
+            log.info("x", agent=str(name), worker=name, number=number)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
     for thread in threads:
@@ -432,3 +433,53 @@ def test_many_threads_write_whole_lines_through_rotations(tmp_path: Path) -> Non
     seen = {(record["worker"], record["number"]) for record in map(json.loads, lines)}
     assert len(lines) == len(seen) == 800
     assert written.logs.failures == 0
+
+
+# --- floods: what others can have us log --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", ["agent", "server", "client", "conversation", None])
+def test_a_flood_of_one_line_leaves_the_rest_of_the_log_and_says_how_many_were_left_out(
+    tmp_path: Path, field: str | None
+) -> None:
+    written = Written(tmp_path, max_bytes=1 << 20, backups=1)
+    log.info("agent.did_something", agent="evil")
+    for number in range(20_000):
+        log.warning("agent.request_refused", **({field: "evil"} if field else {}), method=f"x/{number}")
+    log.info("agent.ended", agent="evil")
+    records = written.records()
+    assert (records[0]["event"], records[-1]["event"]) == ("agent.did_something", "agent.ended")
+    assert len(records) == ONES + 2
+    assert written.path.stat().st_size < 100_000
+
+
+def test_a_flood_under_many_names_is_bounded_as_one(tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    for number in range(20_000):
+        log.info("hello.refused", client=f"evil {number}")
+    assert ALL <= len(written.records()) <= ALL + 60  # a minute, which this does not take
+
+
+def test_a_library_that_logs_for_others_is_bounded_too(tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    for number in range(5_000):
+        logging.getLogger("mcp.shared").warning("Failed to validate %s", number)
+    assert len(written.records()) == ONES
+
+
+def test_the_next_line_says_how_many_were_left_out_and_others_are_not_held_up() -> None:
+    now = [0.0]
+    flood = Flood(lambda: now[0])
+
+    def passes(agent: str) -> logging.LogRecord | None:
+        message = {"event": "agent.no_message", "agent": agent}
+        record = logging.LogRecord("supervisor", logging.INFO, "", 1, message, None, None)
+        return record if flood.filter(record) else None
+
+    assert sum(passes("evil") is not None for _ in range(1_000)) == ONES
+    assert passes("polite") is not None
+    now[0] += 60.0 / ONES_A_MINUTE
+    told = passes("evil")
+    assert told is not None
+    assert told.msg == {"event": "agent.no_message", "agent": "evil", "left_out": 1_000 - ONES}
+    assert passes("evil") is None

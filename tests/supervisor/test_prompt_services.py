@@ -29,7 +29,7 @@ class Prompts:
         file.write_text(config)
         paths = Paths(str(self.config), str(base / "state"), str(base / "run"))
         loaded = load(str(file), environ={})
-        self._services = PromptServices(lambda: loaded.config, paths)
+        self._services = PromptServices(lambda: loaded.config, paths, tuple(map(Path, paths.hidden)))
         self._client = Client(ConnectionId("c"), cwd=str(self.cwd), env={"HOME": str(base / "nobody")})
 
     def save(self, name: str, text: str) -> None:
@@ -115,3 +115,18 @@ def test_a_prompt_that_can_t_be_read_is_left_out(tmp_path: Path) -> None:
 
 def test_a_dollar_sign_of_its_own_is_no_place() -> None:
     assert SavedPrompt("p", "", "$$HOME costs $5 and $x").arguments == ("5",)
+
+
+def test_neither_a_prompt_nor_a_skill_shows_a_file_of_ours_or_outside_of_the_project(
+    tmp_path: Path,
+) -> None:
+    prompts = Prompts(tmp_path)
+    (tmp_path / "state").mkdir()
+    for place in ("state/keys.json", "letter"):
+        (tmp_path / place).write_text(SKILL.replace("name: tidy", "name: secret"))
+    (prompts.config / "prompts" / "keys.md").symlink_to(tmp_path / "state" / "keys.json")
+    for number, target in enumerate(("../../../../state/keys.json", str(tmp_path / "letter"))):
+        folder = prompts.cwd / ".agents" / "skills" / f"s{number}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").symlink_to(target)
+    assert prompts.listed() == []

@@ -47,3 +47,26 @@ def test_the_folder_of_the_socket_is_hidden_wherever_the_socket_had_to_go(tmp_pa
     paths = locate(environ).listening_at(str(tmp_path / "elsewhere" / "greenroom.sock"))
     hidden = protection(load(environ=environ), paths, environ).hidden
     assert {tmp_path / "elsewhere", Path(paths.run)} <= set(hidden)
+
+
+def test_a_program_on_the_search_path_that_leads_into_a_project_is_protected_there(tmp_path: Path) -> None:
+    for name in ("bell", "server", "agent"):
+        (tmp_path / name).touch(mode=0o755)
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).symlink_to(tmp_path / name)
+    (tmp_path / "bin/plain").touch(mode=0o755)
+    environ = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin")}
+    file = tmp_path / "config.toml"
+    tables = "".join(
+        f"[{table}]\ncommand = '{name}'\n"
+        for table, name in (
+            ("mcp_servers.one", "server"),
+            ("mcp_servers.two", "plain"),
+            ("mcp_servers.three", "missing"),
+            ("agents.x", "agent"),
+        )
+    )
+    file.write_text(f"notify = ['bell']\n{tables}", encoding="utf-8")
+    found = protection(load(str(file), environ=environ), locate(environ), environ).files
+    assert {tmp_path / "bell", tmp_path / "server", tmp_path / "agent"} <= set(found)
+    assert not {one.name for one in found} & {"plain", "missing"}

@@ -21,6 +21,7 @@ PHRASES = {
     "chunks N SIZE": "N chunks of SIZE bytes, as fast as it goes",
     "plan A, B": "a plan of steps, the first in progress",
     "usage USED SIZE [COST]": "a usage_update",
+    "spent TOLD": "a usage_update, and usage with the answer, of so much, be it a number or not",
     "title WORDS": "a session_info_update",
     "commands A, B": "an available_commands_update",
     "mode ID": "a current_mode_update",
@@ -43,6 +44,7 @@ PHRASES = {
     "kill-once FILE": "the same, if there is no such file yet",
     "flood": "1 GiB in one line",
     "babble N": "N lines of 64 KiB that are no JSON",
+    "misuse N KIND": "N messages of that kind that nobody can answer",
     "complain N": "the same on stderr",
     "noise WORDS": "print it on stdout, which is no JSON",
     "twice": "answer this prompt twice",
@@ -63,6 +65,7 @@ PHRASES = {
     "shown COMMAND": "run it in a terminal that a tool call shows",
     "terminal-kill COMMAND": "start it in a terminal, kill it when it has written something, and say how it ended",
     "terminal-leave COMMAND": "start it in a terminal, and leave it",
+    "terminals N SECONDS COMMAND": "N terminals at once, for so long",
     "offered": "say what the client can do",
     "memory": "say how many messages it remembers",
     "env NAME": "say the variable",
@@ -90,6 +93,7 @@ OPTIONS = {
     "cancel-error": "answer a cancelled prompt with an error",
     "no-auth": "session/new wants a login",
     "steering": "offer _session/steering",
+    "blind": "take no pictures",
     "modes=MODE": "offer the modes ask, auto and bypass, and begin in that one",
     "options=MODE": "offer the same as config options, with a model and an effort",
     "stays": "refuse to be set to anything",
@@ -204,7 +208,7 @@ class Agent:
         steering = {"_meta": {"steering": {"supported": True}}} if "steering" in self.options else {}
         return {
             "protocolVersion": int(self.options.get("version", params.get("protocolVersion", 1))),
-            "agentCapabilities": {**can, "promptCapabilities": {"image": True}},
+            "agentCapabilities": {**can, "promptCapabilities": {"image": "blind" not in self.options}},
             "agentInfo": {"name": "scripted", "version": "1.0"},
             "authMethods": [],
             **steering,
@@ -373,6 +377,16 @@ class Agent:
         used, size, *cost = rest.split()
         more = {"cost": {"amount": float(cost[0]), "currency": "USD"}} if cost else {}
         self.update(session, "usage_update", used=int(used), size=int(size), **more)
+
+    def do_spent(self, session: Any, rest: Any, _: Any, answer: Any) -> None:
+        self.spent = getattr(self, "spent", 0) + (int(rest) if rest.isdigit() else 0)
+        cost = str(self.spent / 1000) if rest.isdigit() else rest
+        told = f'"cost":{{"amount":{cost},"currency":"USD"}},"used":{rest},"size":1000'
+        update = f'"sessionUpdate":"usage_update",{told}'
+        session = json.dumps(session)
+        params = f'{{"sessionId":{session},"update":{{{update}}}}}'
+        self.write(f'{{"jsonrpc":"2.0","method":"session/update","params":{params}}}\n')
+        answer["usage"] = {"totalTokens": json.loads(rest), "inputTokens": json.loads(rest), "outputTokens": 0}
 
     def do_title(self, session: Any, rest: Any, *_: Any) -> None:
         self.update(session, "session_info_update", title=rest)
@@ -553,6 +567,21 @@ class Agent:
         for ___ in range(int(rest)):
             self.write("x" * 65_535 + "\n")
 
+    def do_misuse(self, _: Any, rest: Any, *__: Any) -> None:
+        count, kind = rest.split(" ", 1)
+        line = {
+            "requests": '{"jsonrpc":"2.0","id":"%d","method":"what/is/this","params":{}}',
+            "notifications": '{"jsonrpc":"2.0","method":"what/is/this","params":{"n":%d}}',
+            "extensions": '{"jsonrpc":"2.0","method":"_what/is/this","params":{"n":%d}}',
+            "cancels": '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}',
+            "answers": '{"jsonrpc":"2.0","id":77%d,"result":{}}',
+            "no messages": "what is this %d",
+            "half messages": '{"jsonrpc":"2.0","id":%d,"meth',
+            "updates without any": '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%d"}}',
+        }[kind]
+        for begin in range(0, int(count), 500):
+            self.write("".join(f"{line % number}\n" for number in range(begin, begin + 500)))
+
     def do_complain(self, _: Any, rest: Any, *__: Any) -> None:
         for ___ in range(int(rest)):
             sys.stderr.write("x" * 65_535 + "\n")
@@ -673,6 +702,12 @@ class Agent:
         named = self.terminal(session, rest)
         while not self.request("terminal/output", named)["result"]["output"]:
             time.sleep(0.005)
+
+    def do_terminals(self, session: Any, rest: Any, cancelled: Any, _: Any) -> None:
+        count, seconds, command = rest.split(" ", 2)
+        for ___ in range(int(count)):
+            self.terminal(session, command)
+        cancelled.wait(float(seconds))
 
     def do_offered(self, session: Any, *_: Any) -> None:
         self.words(session, json.dumps(self.offered))

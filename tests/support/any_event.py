@@ -21,6 +21,7 @@ MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make
     "history_of": st.sampled_from([None, Path("/work")]),
     "changes": st.sampled_from([{}, {"/work/a": "delete"}, {"/work/b": {"add": {"content": "b"}}}]),
     "places": st.sampled_from([(), (ev.Place(path=Path("/work/a"), line=3),)]),
+    "beyond": st.sampled_from([None, ev.Beyond(says="x")]),
     "deadline_s": st.sampled_from([None, 5.0]),
     "invocation": st.just(ev.McpInvocation(server="files", tool="read")),
     "result": st.sampled_from([{"Ok": {}}, {"Err": "no"}]),

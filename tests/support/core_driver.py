@@ -240,9 +240,11 @@ class Core:
         *,
         option: str = "",
         content: Mapping[str, object] | None = None,
+        outside: bool = False,
     ) -> list[Effect]:
         by = who.connection if who else ""
-        return self.say(AnswerApproval(ApprovalId(approval), decision, by, "", option, content or {}), who)
+        said = AnswerApproval(ApprovalId(approval), decision, by, "", option, content or {}, outside)
+        return self.say(said, who)
 
     def attach(self, name: str, after: int | None = 0, *, connection: str = "reader") -> Reader:
         self.say(Attach(ConnectionId(connection), SubscriptionId(name), after), caller(connection, name))

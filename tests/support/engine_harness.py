@@ -279,9 +279,10 @@ class Talk:
         *,
         option: str = "",
         content: Mapping[str, object] | None = None,
+        outside: bool = False,
     ) -> Answered:
         caller = self._harness.caller()
-        self.tell(AnswerApproval(approval, decision, "harness", reason, option, content or {}), caller)
+        self.tell(AnswerApproval(approval, decision, "harness", reason, option, content or {}, outside), caller)
         return self._harness.answer(caller, Answered)
 
     def change(self, settings: Settings) -> None:

@@ -1,7 +1,8 @@
 """An MCP server over stdio that misbehaves on demand; its standard input and output are all that it needs.
 
 `python scripted_mcp_server.py [MODE…]`. Modes: `mute` never answers; `dies` ends at once with words on stderr;
-`greets` prints a banner first; `stays` lives on when its input has ended. Its tools do as their names say.
+`greets` prints a banner first; `stays` lives on when its input has ended. Its tools do as their names say. In
+`$TOLD_OF_WRITE`, a file, stands what it says of its tool `write` beside the name, read for each list.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import sys
 import time
 from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 PNG = b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 16).decode()
@@ -61,7 +63,10 @@ class Server:
                 result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": about}
                 send(id=number, result=result)
             case "tools/list":
-                tools = [{"inputSchema": {"type": "object"}, **one} for one in (*TOOLS, *self.extra)]
+                told = os.environ.get("TOLD_OF_WRITE", "")
+                other = {"write": json.loads(Path(told).read_text("utf-8"))} if told else {}
+                listed = [{**one, **other.get(one["name"], {})} for one in (*TOOLS, *self.extra)]
+                tools = [{"inputSchema": {"type": "object"}, **one} for one in listed]
                 send(id=number, result={"tools": tools})
             case "tools/call":
                 self.call(number, params)

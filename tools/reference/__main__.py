@@ -13,6 +13,7 @@ from tools.reference.control import control_page, control_schema
 from tools.reference.errors import with_errors
 from tools.reference.events import events_page, events_schema
 from tools.reference.mcp import mcp_page, mcp_table
+from tools.reference.project_settings import project_settings_page
 from tools.reference.python import answers_module, events_module
 
 # Each writer is given the file's text, because only a table of some pages is made from the code.
@@ -25,6 +26,7 @@ WRITERS: Mapping[str, Callable[[str], str]] = {
     "reference/control-api.md": lambda _: control_page(),
     "reference/events.md": lambda _: events_page(),
     "reference/mcp.md": lambda _: mcp_page(),
+    "reference/project-settings.md": lambda _: project_settings_page(),
     "../transports/dialects/mcp/table.json": lambda _: mcp_table(),
     "../greenroom/answers.py": lambda _: answers_module(),
     "../greenroom/events.py": lambda _: events_module(),

@@ -44,10 +44,19 @@ LONG = "\n# ruff: noqa: E501  # a line is as long as the description of its memb
 
 def events_module() -> str:
     events = _events()
-    classes = (*map(_described, _parts(events)), *(_dataclass(name, "Event") for name in events))
+    classes = (*map(_described, _parts(events)), *(_dataclass(name, _base(name)) for name in events))
     text = "".join(classes)
-    imports = ("from dataclasses import field", _typing(text), "", "from greenroom.record import Event")
+    imports = (
+        "from dataclasses import field",
+        _typing(text),
+        "",
+        "from greenroom.record import Event, QuestionEvent",
+    )
     return _module("The events of conversations, as typed objects.", imports, text)
+
+
+def _base(name: str) -> str:
+    return "QuestionEvent" if name.endswith("ApprovalRequest") else "Event"
 
 
 def answers_module() -> str:
@@ -130,7 +139,7 @@ def _dataclass(name: str, base: str) -> str:
     schema = _definitions()[name]
     lines = []
     for key, one in schema["properties"].items():
-        if key == "type" and base == "Event":
+        if key == "type" and base != "FromJson":
             lines.append(f'    type: ClassVar[str] = "{one["const"]}"')
         else:
             lines.append(f"    {key}: {_kind(one)}{_default(one)}{_meaning(one)}")

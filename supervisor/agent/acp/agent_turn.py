@@ -4,16 +4,17 @@ import asyncio
 import math
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
 
 from actors.conversation.orders import AgentNews, PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.items import LocalImageItem
+from actors.vocabulary.items import LocalImageItem, TextItem
 from actors.vocabulary.settings import Task
 from supervisor.agent.acp.client_tools import ClientTools, Tooling
-from supervisor.agent.acp.failures import CameTooLate, ChildEnded, Refused
+from supervisor.agent.acp.failures import AgentFailed, CameTooLate, ChildEnded, Refused
 from supervisor.agent.acp.peer import Serve
 from supervisor.agent.acp.permissions import Deadline, Permissions
 from supervisor.agent.acp.prompt import blocks_of, text
@@ -21,6 +22,7 @@ from supervisor.agent.acp.quiet import LOOK_MOST_S, LOOK_S, Activity, Silence, g
 from supervisor.agent.acp.session import AcpSession
 from supervisor.agent.acp.wire import Json
 from supervisor.agent.bounds import Bounds
+from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.spending.agent_account import AgentAccount
 from supervisor.agent.spending.over_budget import OverBudget
 from supervisor.agent.to_the_end import to_the_end
@@ -63,8 +65,8 @@ class AgentTurn:
         self._child = session.child
         self._bounds = bounds
         self._updates = session.listening.updates
-        self._permissions = Permissions(turn, self._child.definition.name, self._updates, deadline)
-        self._tools = ClientTools(tooling, turn, self._updates)
+        self._permissions = Permissions(turn, self._child.definition, self._updates, deadline)
+        self._tools = ClientTools(tooling, turn, self._updates, partial(_may_write, self._permissions, account))
         self._prompt: asyncio.Task[Any] | None = None
         self._prompted = False
         self._prompted_at = math.inf
@@ -95,10 +97,11 @@ class AgentTurn:
             raise
         finally:
             self._session.listening.leave()
-            await to_the_end(self._tools.terminals.aclose())
+            await to_the_end(self._tools.aclose())
             self._permissions.cancel()  # what was asked in this turn has ended with it
             self._emit(self._updates.finish())
             self._child.settle_seen()  # every way to here ends with a look
+            self._prompt = None  # if it is an error, that keeps the frames it was raised in, and they this turn
         return self._updates.last_message or None
 
     def hurry(self) -> None:
@@ -131,21 +134,32 @@ class AgentTurn:
     async def _carry_out(self) -> None:
         order = self._turn.order
         if order.task is not Task.FOLLOW:
+            self._refuse_pictures(order.inputs)
             await self._say(await self._blocks(order.inputs))
         await self._quiet()
-        while self._unsaid or self._turn.input_offered:
+        while self._unsaid or self._permissions.reasons or self._turn.input_offered:
             self._account.look()
-            blocks = self._unsaid or await self._blocks(await self._turn.more_input())
+            reasons, self._permissions.reasons = self._permissions.reasons, []
+            blocks = [*map(text, reasons), *self._unsaid]
             self._unsaid = []
+            if self._turn.input_offered or not blocks:
+                blocks += await self._blocks(await self._turn.more_input())
             if blocks:
                 await self._say(blocks)
             await self._quiet()
 
+    def _refuse_pictures(self, inputs: Sequence[PendingInput]) -> None:
+        """End a turn that begins with pictures for an agent which has not said that it takes them."""
+        pictures = any(not isinstance(item, TextItem) for one in inputs for item in one.items)
+        if pictures and "pictures" not in self._child.can:
+            name = self._child.definition.name
+            raise AgentFailed(f"the agent {name} takes no pictures; send words alone, or choose another agent")
+
     async def _blocks(self, inputs: Sequence[PendingInput]) -> list[Json]:
         """Return the inputs as a prompt has them; only pictures in files have to be waited for."""
         if any(isinstance(item, LocalImageItem) for one in inputs for item in one.items):
-            return await asyncio.to_thread(blocks_of, inputs, self._bounds)
-        return blocks_of(inputs, self._bounds)
+            return await asyncio.to_thread(blocks_of, inputs, self._tools.reach, self._bounds)
+        return blocks_of(inputs, self._tools.reach, self._bounds)
 
     async def _say(self, blocks: list[Json]) -> None:
         """Prompt, and wait for the answer: all updates before it have been heard then."""
@@ -277,3 +291,10 @@ class AgentTurn:
     def _works_unprompted(self) -> bool:
         """Tell whether it says something still; no answer tells the end of work that no prompt asked for."""
         return not self._prompted and time.monotonic() - self._sign_at < SAYS_NOTHING_S
+
+
+async def _may_write(
+    permissions: Permissions, account: AgentAccount, plan: PatchPlan, obeyed_by: tuple[str, ...], reason: str
+) -> bool:
+    with account.waiting():
+        return await permissions.ask_for_write(plan, obeyed_by, reason)

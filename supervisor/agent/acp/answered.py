@@ -19,7 +19,7 @@ CLOSING = (
     "[Nothing of it has been done yet. Go on with your work from there: do what was allowed; find another way for "
     "what was refused.]"
 )
-ALLOWED = {Decision.APPROVED: "allowed", Decision.APPROVED_FOR_SESSION: "allowed, also from now on"}
+ALLOWED = dict.fromkeys((Decision.APPROVED, Decision.APPROVED_FOR_SESSION), "allowed")  # we keep it, no agent does
 
 
 class Answered:

@@ -46,10 +46,13 @@ class AcpBackend:
 
         account = self._account(turn)
         turn.count = account.take
-        with account.open():
-            if order.task is not Task.FOLLOW:
-                account.look()
-            return await self._carry_out(turn, account)
+        try:
+            with account.open():
+                if order.task is not Task.FOLLOW:
+                    account.look()
+                return await self._carry_out(turn, account)
+        finally:
+            turn.count = None  # the account knows the turn: in a circle neither would be freed
 
     async def _carry_out(self, turn: Turn, account: AgentAccount) -> str | None:
         order = turn.order
@@ -85,7 +88,8 @@ class AcpBackend:
         story = AgentTurn(turn, session, self._bounds(), self._deadline(turn), self._tooling, account)
         self._turns[turn.order.turn] = story
         try:
-            return await story.run()
+            async with self._starter.watched(session, turn):
+                return await story.run()
         finally:
             del self._turns[turn.order.turn]
 

@@ -3,10 +3,12 @@
 A diff of ACP has the old and the new text of a file, or of a piece of it: then its lines are numbered from 1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from actors.vocabulary.event_bases import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.agent.acp.contents import diffs_in
@@ -24,17 +26,42 @@ LONGEST_PATH = 4_096
 Changes = dict[str, FileChange]
 
 
-def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -> Changes:
-    """The changes that the content shows, or that stand in the arguments as Codex writes them."""
+class FoundChanges(Struct, frozen=True):
+    """`further`: those that the changes of each file do not show, as there are too many or two for one file."""
+
+    changes: Mapping[str, FileChange] = {}
+    further: tuple[tuple[str, FileChange], ...] = ()
+
+
+def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -> FoundChanges:
+    """The changes that the content shows, and those that stand in the arguments as Codex writes them."""
     told = Telling(bounds)
     found: Changes = {}
-    for path, change in _of_codex(shape(arguments).get("changes"), told) or _of_diffs(content, told):
+    further: list[tuple[str, FileChange]] = []
+    codex = _of_codex(shape(arguments).get("changes"), told)
+    known = {(_absolute(path, cwd), _changed_lines(change)) for path, change in codex}
+    for path, change in (*codex, *_of_diffs(content, told)):
         name = _absolute(path, cwd)
-        if name in found:
-            found[name] = _both(found[name], change)
-        elif len(found) < MOST_FILES and told.take(name):
+        if name in found and (name, _changed_lines(change)) in known:
+            continue  # Codex tells it in both ways
+        both = _both(found[name], change) if name in found else None
+        if both is not None:
+            found[name] = both
+        elif name not in found and len(found) < MOST_FILES and told.take(name):
             found[name] = change
-    return found
+        else:
+            further.append((name, change))
+    return FoundChanges(found, tuple(further))
+
+
+def tells_changes(arguments: Any) -> bool:
+    """True if the arguments have the changes of Codex, all of which are shown as such."""
+    changes = shape(shape(arguments).get("changes"))
+    known = {"add": "content", "update": "unified_diff"}
+    return 0 < len(changes) <= MOST_FILES and all(
+        one.get("type") == "delete" or isinstance(one.get(known.get(text(one.get("type")), "")), str)
+        for one in map(shape, changes.values())
+    )
 
 
 def _absolute(path: str, cwd: Path | None) -> str:
@@ -95,13 +122,24 @@ def _of_codex_file(change: Shape, told: Telling) -> FileChange | None:
             return None
 
 
-def _both(first: FileChange, second: FileChange) -> FileChange:
-    """Two changes of one file in one call: their hunks one after the other; else the first stands for both."""
+def _both(first: FileChange, second: FileChange) -> FileChange | None:
+    """Two changes of one file in one call: their hunks one after the other; None where they are no hunks."""
     one, other = _update_of(first), _update_of(second)
     if one is None or other is None:
-        return first
+        return first if first == second else None
     same = other.unified_diff in one.unified_diff
     return first if same else _updated(one.unified_diff + other.unified_diff, one.move_path or other.move_path)
+
+
+def _changed_lines(change: FileChange) -> tuple[str, ...]:
+    """The lines that go and come, in whichever way it is told."""
+    match change:
+        case {"add": {"content": str(content)}}:
+            return tuple(f"+{line}" for line in content.splitlines())
+        case {"update": UpdatedFile(unified_diff=diff)}:
+            return tuple(line for line in diff.splitlines() if line.startswith(("+", "-")))
+        case _:
+            return ("-",)
 
 
 def _update_of(change: FileChange) -> UpdatedFile | None:

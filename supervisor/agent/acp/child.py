@@ -16,19 +16,20 @@ import structlog
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.acp.capabilities import Capabilities, capabilities_of
 from supervisor.agent.acp.failures import ChildEnded
-from supervisor.agent.acp.peer import Hears, Peer
+from supervisor.agent.acp.peer import MISUSES, Hears, Misused, Peer
 from supervisor.agent.acp.wire import Json
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.lines import LastWords, Lines, TooLong
+from supervisor.agent.lines import IN_A_ROW, LastWords, Lines, TooLong
 from supervisor.agent.processes.command import Command, Finished, NotStarted
 from supervisor.agent.processes.input import Input
 from supervisor.agent.processes.output import Output, Stream
 from supervisor.agent.processes.processes import Processes
 from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.version import VERSION
 
 KEPT = 1  # byte of output in memory besides what is read: nobody looks at it afterwards
 ENDLESS = 1 << 62  # bytes that are read: it lives as long as it is used, and each turn has a bound
-VERSION = 1
+PROTOCOL = 1  # of ACP
 
 Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # what starts it, confined while it lives
 
@@ -72,7 +73,7 @@ class Child:
         self.about: Json = {}  # its answer to `initialize`
         self.can = Capabilities()  # as that has it
         self.over = asyncio.Event()  # nothing of it is alive
-        self.why: ChildEnded | None = None
+        self._why = ""  # it ended; not as an error, which would keep all that it was raised in
         self.ended_at = math.inf  # when that was known
         self._seen: frozenset[tuple[int, int]] = frozenset()  # processes of its tree, at the last look
         self._settled = self._seen  # those that belong to no turn
@@ -92,7 +93,7 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        return self._running is not None and self.why is None and not self._ending
+        return self._running is not None and not self._why and not self._ending
 
     @property
     def program(self) -> str:
@@ -125,27 +126,22 @@ class Child:
         log.info("agent.ready", agent=self.definition.name, conversation=self.conversation, program=self.program)
 
     async def _initialize(self, client_capabilities: Json) -> Json:
-        client = {"name": "greenroom", "title": "Greenroom", "version": self._version()}
-        asked = {"protocolVersion": VERSION, "clientCapabilities": client_capabilities, "clientInfo": client}
+        client = {"name": "greenroom", "title": "Greenroom", "version": VERSION}
+        asked = {"protocolVersion": PROTOCOL, "clientCapabilities": client_capabilities, "clientInfo": client}
         answer = await self.peer.request("initialize", asked)
         about = answer if isinstance(answer, dict) else {}
-        spoken = about.get("protocolVersion", VERSION)
-        if spoken != VERSION:
+        spoken = about.get("protocolVersion", PROTOCOL)
+        if spoken != PROTOCOL:
             raise self._because(
-                f"it speaks version {str(spoken)[:20]} of ACP, Greenroom speaks {VERSION}; install a version of it "
+                f"it speaks version {str(spoken)[:20]} of ACP, Greenroom speaks {PROTOCOL}; install a version of it "
                 "that does"
             )
         return about
 
-    @staticmethod
-    def _version() -> str:
-        from importlib.metadata import version
-
-        return version("greenroom")
-
     def begin_turn(self) -> None:
         """Give it a new turn's room for what it says."""
         self._said = 0
+        self.peer.begin_turn()
 
     # --- its processes ----------------------------------------------------------------------------------------------
 
@@ -181,14 +177,14 @@ class Child:
         self._processes.kill_now(self.owner)
 
     def gone(self) -> ChildEnded:
-        return self.why or ChildEnded(f"{self.definition.name} has ended")
+        return ChildEnded(f"{self.definition.name} has ended{self._why and f': {self._why}'}")
 
     def _because(self, why: str) -> ChildEnded:
         """Note the reason of its end; the first one is the reason."""
-        if self.why is None:
+        if not self._why:
             self.ended_at = time.monotonic()
-            self.why = ChildEnded(f"{self.definition.name} has ended: {why}")
-        return self.why
+            self._why = why
+        return self.gone()
 
     async def _run(self) -> None:
         """Run the program. What it leaves behind is ended before anybody is told that it is over."""
@@ -200,6 +196,10 @@ class Child:
             why = f"it was ended, because {bound}"
         except Flooded:
             why = f"it was ended, because {self._bounds.beyond('agent_turn_bytes', 'it said too much in one turn')}"
+        except Misused as error:
+            why = (
+                f"it was ended, because it sent {MISUSES:,} messages that nobody can answer in one turn, last {error}"
+            )
         except OSError as error:  # it could not be confined, say
             why = f"it could not be started: {error}"
         except Exception as error:
@@ -208,7 +208,7 @@ class Child:
         finally:
             self._because(why)
             await self._processes.end_turn(self.owner)
-            self.peer.end(self.gone())
+            self.peer.end(str(self.gone()))
             self.over.set()
             log.info("agent.ended", agent=self.definition.name, conversation=self.conversation, why=str(self.gone()))
 
@@ -227,9 +227,11 @@ class Child:
         if stream == "stderr":
             self._words.take(piece)
             return
-        for line in self._lines.cut(piece):
+        for number, line in enumerate(self._lines.cut(piece), 1):
             if line.strip():
                 await self.peer.hear(line)
+            if number % IN_A_ROW == 0:
+                await asyncio.sleep(0)
 
 
 def how(result: Finished | NotStarted, words: str) -> str:

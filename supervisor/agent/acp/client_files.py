@@ -1,21 +1,22 @@
 """Files that an agent reads and writes through us, by the rules of our own tools. Blocking: worker threads."""
 
-from pathlib import Path
 from typing import BinaryIO
 
 from actors.vocabulary.settings import DangerFullAccess, SandboxPolicy
 from supervisor.agent.acp.failures import Refused
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.files.reach import NotReadable, Reach
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.edits import FileEdit, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
-from supervisor.agent.patch.paths import patch_path
+from supervisor.agent.patch.paths import readable_path
 from supervisor.agent.patch.plan import PatchPlan
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.sandbox.roots import Roots
+from supervisor.agent.sandbox.settings_watch import accepting
 from supervisor.agent.worker_job import WorkerJob
 
 NOT_FOUND, NOT_DONE = -32002, -32603
@@ -30,8 +31,8 @@ def read(job: WorkerJob, reach: Reach, path: str, first: int, lines: int | None)
             found = _skip(job, file, first - 1)
             data = _lines(job, file, lines) if found else b""
     except NotReadable as error:
-        missing = not Path(path).exists()
-        raise Refused(f"{path}: No such file or directory" if missing else str(error), NOT_FOUND) from None
+        missing = not (reach.cwd / path).exists()
+        raise Refused(f"{path}: No such file or directory" if missing else error.reason, NOT_FOUND) from None
     except OSError as error:
         raise Refused(f"{path} can't be read: {error.strerror}", NOT_DONE) from None
     if len(data) > READ_BYTES:
@@ -68,10 +69,10 @@ def _lines(job: WorkerJob, file: BinaryIO, lines: int | None) -> bytes:
     return data
 
 
-def planned(job: WorkerJob, path: str, content: str, cwd: Path, bounds: Bounds) -> PatchPlan:
+def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bounds) -> PatchPlan:
     """Compare what is to be written with what is there. Raises PatchError."""
     effort = Effort(bounds, job.go_on)
-    found = patch_path(path, cwd)
+    found = readable_path(path, reach)
     data = content.encode()
     effort.spend_bytes(len(data))
     try:
@@ -88,8 +89,17 @@ def planned(job: WorkerJob, path: str, content: str, cwd: Path, bounds: Bounds) 
     return PatchPlan((edit,), dict(told_changes((edit,), {}, effort)), "", empty=False)
 
 
-def put(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int) -> None:
-    """Write under the roots as they are now. Raises PatchError, and PatchMismatch where a command could not write."""
-    if not (isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)):
+def insist_on_roots(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, *, approved: bool = False) -> None:
+    """Raise PatchMismatch where a command could not write.
+
+    `approved`: a person was asked, because another program would obey what is written.
+    """
+    if not (isinstance(policy, DangerFullAccess) or approved or cover(roots, plan.touched)):
         raise PatchMismatch(f"the conversation's sandbox ({policy.mode}) does not let it be written")
-    apply_plan(plan, umask, {root.path: root.identity() for root in roots.writable})
+
+
+def put(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int, *, approved: bool = False) -> None:
+    """Write under the roots as they are now. Raises PatchError."""
+    insist_on_roots(plan, policy, roots, approved=approved)
+    with accepting(plan.touched):
+        apply_plan(plan, umask, {root.path: root.identity() for root in roots.writable})

@@ -5,7 +5,7 @@ is refused, and that is said. What no tool call of the agent accounts for is a t
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
@@ -15,7 +15,7 @@ from msgspec import Struct
 from actors.conversation.orders import AgentNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
-from actors.vocabulary.settings import DangerFullAccess
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode
 from supervisor.agent.acp import client_files as files
 from supervisor.agent.acp.failures import Refused
 from supervisor.agent.acp.peer import Serve
@@ -25,12 +25,17 @@ from supervisor.agent.acp.updates import Updates
 from supervisor.agent.acp.wire import PARAMS_INVALID, Json
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around
-from supervisor.agent.files.reach import Reach
-from supervisor.agent.patch.errors import PatchError
+from supervisor.agent.folders import lies_in
+from supervisor.agent.patch.errors import PatchError, PatchMismatch
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.processes.command import Finished
 from supervisor.agent.processes.processes import Processes
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.safety.judge import judge_patch
+from supervisor.agent.safety.roots import obeyed_by
+from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
 from supervisor.agent.sandbox.confined import Confined
+from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.turn import Turn
 from supervisor.agent.worker_job import in_worker
@@ -38,6 +43,7 @@ from supervisor.agent.worker_job import in_worker
 BETTER_BY_ITSELF = {"gemini", "qwen"}  # where files are offered, they can't make new ones: a missing one is an error
 VARIABLES = 200  # that an agent may add to a command's environment
 WORDS = 1_000  # of a command
+MayWrite = Callable[[PatchPlan, tuple[str, ...], str], Awaitable[bool]]
 
 
 class Tooling(Struct, frozen=True):
@@ -59,40 +65,48 @@ def offered(tooling: Tooling, turn: Turn, agent: str) -> Json:
 class ClientTools:
     """The requests of one turn."""
 
-    def __init__(self, tooling: Tooling, turn: Turn, updates: Updates) -> None:
+    def __init__(self, tooling: Tooling, turn: Turn, updates: Updates, may_write: MayWrite) -> None:
+        """`may_write`: ask a person whether a file may be written that other programs obey, and for what reason."""
+        self._may_write = may_write
         self._tooling = tooling
         self._turn = turn
         self._updates = updates
         self._around = tooling.around(turn)
         self._writing = asyncio.Lock()
         self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that no tool call of the agent accounts for
-        order = turn.order
-        umask = self._around.umask
-        self.terminals = Terminals(
-            tooling.processes, order.conversation, order.turn, self._confined, umask, self._wrote, self._over
-        )
+        self.terminals = Terminals(tooling.processes, turn.order, self._around.umask)
         updates.show_terminals(self.terminals.shown)
-        self._served: Mapping[str, Serve] = {
-            "fs/read_text_file": self._read,
-            "fs/write_text_file": self._write,
-            "terminal/create": self._create,
-            "terminal/output": self._output,
-            "terminal/wait_for_exit": self._wait,
-            "terminal/kill": self._kill,
-            "terminal/release": self._release,
-        }
 
     def served(self, method: str) -> Serve | None:
-        return self._served.get(method)
+        match method:
+            case "fs/read_text_file":
+                return self._read
+            case "fs/write_text_file":
+                return self._write
+            case "terminal/create":
+                return self._create
+            case "terminal/output":
+                return self._output
+            case "terminal/wait_for_exit":
+                return self._wait
+            case "terminal/kill":
+                return self._kill
+            case "terminal/release":
+                return self._release
+            case _:
+                return None
+
+    async def aclose(self) -> None:
+        """End the terminals: the turn is over."""
+        await self.terminals.aclose()
+        self._updates.show_terminals(lambda _: None)
 
     # --- files ------------------------------------------------------------------------------------------------------
 
     async def _read(self, params: Json) -> Json:
         path, first = _path(params), whole(params.get("line"))
-        settings = self._turn.settings
-        reach = Reach(settings.cwd, None, self._tooling.sandbox.protection.hidden)
         lines = whole(params.get("limit"))
-        return {"content": await in_worker(files.read, reach, path, max(1, first or 1), lines)}
+        return {"content": await in_worker(files.read, self.reach, path, max(1, first or 1), lines)}
 
     async def _write(self, params: Json) -> Json:
         path, content = _path(params), params.get("content")
@@ -100,20 +114,61 @@ class ClientTools:
             raise Refused("`content` is not a text", PARAMS_INVALID)
         async with self._writing:
             try:
-                plan = await in_worker(files.planned, path, text(content), self._turn.settings.cwd, self._bounds)
-                await self._applied(plan)
+                plan = await in_worker(files.planned, self.reach, path, text(content), self._bounds)
+                await self._applied(plan, approved=await self._is_approved(plan))
             except PatchError as error:
                 raise Refused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
         return {}
 
-    async def _applied(self, plan: PatchPlan) -> None:
+    async def _is_approved(self, plan: PatchPlan) -> bool:
+        """Ask a person where another program would obey what is written. False: nobody had to be asked."""
+        settings = self._turn.settings
+        found = await asyncio.to_thread(self._obeyed_by, plan)
+        if not found:
+            return False
+        verdict = judge_patch(
+            inside_roots=True,
+            empty=False,
+            policy=settings.approval_policy,
+            sandbox_mode=SandboxMode(settings.sandbox.mode),
+            sandbox_available=self._tooling.sandbox.availability.ok,
+            obeyed_by=found,
+        )
+        match verdict:
+            case Reject():
+                raise PatchMismatch(verdict.text)
+            case MustAsk():
+                if not await self._may_write(plan, found, verdict.reason or ""):
+                    raise PatchMismatch("a person has refused it")
+                return bool(await asyncio.to_thread(self._obeyed_by, plan))  # the sandbox may be narrower by now
+            case MayRun():
+                return False
+
+    def _obeyed_by(self, plan: PatchPlan) -> tuple[str, ...]:
+        """Return who would obey a file that the sandbox opens but for that. Other files are refused later."""
+        settings = self._turn.settings
+        with self._roots() as roots:
+            opened = all(
+                roots.over(path) and not any(lies_in(path, one) for one in roots.hidden) for path in plan.touched
+            )
+            free = isinstance(settings.sandbox, DangerFullAccess)
+            return obeyed_by(roots, settings.cwd, plan.touched) if opened or free else ()
+
+    async def _applied(self, plan: PatchPlan, *, approved: bool) -> None:
         known = any(_is_about(use.changes, use.places, plan) for use in self._updates.not_over)
-        begin = None if known else self._begin(kind="edit", title=f"Write {next(iter(plan.changes), '')}", plan=plan)
+        title = f"Write {next(iter(plan.changes), '')}"
+        try:
+            await asyncio.to_thread(self._insist_on_roots, plan, approved=approved)
+        except PatchError:
+            if not known:  # without the change, which shows what is in a file that is not the agent's to write
+                self._tell_end(self._begin(kind="edit", title=title), "failed")
+            raise
+        begin = None if known else self._begin(kind="edit", title=title, plan=plan)
         await self._turn.stored()  # a crash must not hide that a file was changed
         status = "failed"
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it.
-            writing = asyncio.ensure_future(asyncio.to_thread(self._put, plan))
+            writing = asyncio.ensure_future(asyncio.to_thread(self._put, plan, approved=approved))
             try:
                 await asyncio.shield(writing)
             except asyncio.CancelledError:
@@ -122,19 +177,34 @@ class ClientTools:
             status = "completed"
         finally:
             if begin is not None:
-                self._say(ev.ToolUseEnd.model_validate({**_end(begin), "status": status}))
+                self._tell_end(begin, status)
 
-    def _put(self, plan: PatchPlan) -> None:
+    def _tell_end(self, begin: ev.ToolUseBegin, status: str) -> None:
+        self._say(ev.ToolUseEnd.model_validate({**_end(begin), "status": status}))
+
+    def _insist_on_roots(self, plan: PatchPlan, *, approved: bool) -> None:
+        with self._roots() as roots:
+            files.insist_on_roots(plan, self._turn.settings.sandbox, roots, approved=approved)
+
+    def _put(self, plan: PatchPlan, *, approved: bool) -> None:
+        with self._roots() as roots:
+            files.put(plan, self._turn.settings.sandbox, roots, self._around.umask, approved=approved)
+
+    def _roots(self) -> AbstractContextManager[Roots]:
         settings, sandbox = self._turn.settings, self._tooling.sandbox
         pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
-        with sandbox.roots(settings.sandbox, settings.cwd, pins) as roots:
-            files.put(plan, settings.sandbox, roots, self._around.umask)
+        return sandbox.roots(settings.sandbox, settings.cwd, pins, self._around.env)
+
+    @property
+    def reach(self) -> Reach:
+        """The files that are read for the agent; it has no `~` of ours."""
+        return Reach(self._turn.settings.cwd, None, self._tooling.sandbox.protection.hidden)
 
     # --- commands ---------------------------------------------------------------------------------------------------
 
     async def _create(self, params: Json) -> Json:
         wanted = self._wanted(params)
-        name = self.terminals.create(wanted)
+        name = self.terminals.create(wanted, self)
         if not any(use.kind == "execute" or use.command for use in self._updates.not_over):
             title = " ".join(wanted.argv)
             self._own[name] = self._begin(kind="execute", title=title, command=wanted.argv, cwd=wanted.cwd)
@@ -157,7 +227,7 @@ class ClientTools:
             keep=min(keep, _limit(whole(params.get("outputByteLimit")), keep)),
         )
 
-    def _confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+    def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
         """Confine a command as the turn's settings are now. In a worker thread."""
         settings, sandbox = self._turn.settings, self._tooling.sandbox
         pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
@@ -177,7 +247,7 @@ class ClientTools:
         await self.terminals.release(_terminal(params))
         return {}
 
-    async def _wrote(self, name: str, piece: str) -> None:
+    async def wrote(self, name: str, piece: str) -> None:
         own = self._own.get(name)
         if own is not None:
             self._say(ev.ToolUseDelta(call_id=own.call_id, item_id=own.item_id, delta=piece, reads_as=own.reads_as))
@@ -185,7 +255,7 @@ class ClientTools:
             self._say(*self._updates.terminal_wrote(name, piece))
         await self._turn.room()
 
-    def _over(self, name: str, terminal: Terminal) -> None:
+    def over(self, name: str, terminal: Terminal) -> None:
         own, ended = self._own.pop(name, None), terminal.ended.result()
         if own is not None:
             code = ended.exit_code if isinstance(ended, Finished) else None

@@ -1,69 +1,29 @@
-"""Known agents in our sandbox: what they must not change there, and what they are started with. Data, and choosing.
+"""Known agents in our sandbox: which of them it is, and what they are started with there. Data, and choosing.
 
-By some files an agent leads its later runs: settings, hooks, programs and instructions of its own. What one that is
-confined wrote there would be obeyed outside of the sandbox, when the person starts it by hand. Sessions, logins and
-caches stay writable, because it can't work without them. A sandbox of its own is off, because ours is round it.
+A sandbox of their own is off, because ours is round them. What they keep of their homes: reach/agent_homes.py.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from msgspec import Struct, field
 
 from actors.vocabulary.settings import ApprovalPolicy
-from supervisor.config.agent_definitions import AgentDefinition
-from supervisor.config.known_agents import KNOWN
+from supervisor.config.agent_definitions import AgentDefinition, kind_named
 
 # As Codex calls it, to ask before all that does more than read. `on-request` asks before leaving its own sandbox, and
 # would ask nothing without one. Only one of the two adapters still knows it; the other reads no arguments.
 ASKS, ASKS_NOTHING = "untrusted", "never"
-EMPTY_SETTINGS = "{}\n"  # an empty file is no JSON, and some agents don't start with one
 
 
 def kind_of(definition: AgentDefinition) -> str:
-    """Return which of the agents known here it is: by its name, or by its program, whatever its person calls it."""
-    if definition.name in KNOWN:
-        return definition.name
-    words = {part for word in definition.argv[:2] for path in (Path(word),) for part in (*path.parts[-4:], path.stem)}
-    return next((name for name in LEADING if words.intersection(KNOWN[name].programs)), "")
+    """Return which of the known agents it is."""
+    return kind_named(definition.name, definition.argv)
 
 
-class Leading(Struct, frozen=True):
-    """Names in the directory of an agent's settings, `place` of its known places. `json` files are made, if missing.
-
-    `apart`: its own places, by number, that are such a file themselves.
-    """
-
-    place: int = 0
-    json: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    apart: tuple[int, ...] = ()
-
-
-# Found by running each in a sandbox: none of these is written in a turn, and a refusal is no end of one.
-LEADING: Mapping[str, Leading] = {
-    "claude": Leading(
-        json=("settings.json",),
-        files=("CLAUDE.md",),
-        folders=("agents", "commands", "hooks", "output-styles", "plugins", "rules", "skills"),
-        apart=(1,),  # it names MCP servers, which are programs
-    ),
-    "codex": Leading(
-        files=("AGENTS.md", "AGENTS.override.md", "config.toml", "requirements.toml"),
-        folders=("prompts", "rules"),
-    ),
-    "gemini": Leading(
-        json=("settings.json", "trustedFolders.json"),
-        files=("GEMINI.md", ".env"),
-        folders=("agents", "commands", "extensions", "hooks", "policies", "skills"),
-    ),
-    "opencode": Leading(
-        place=1,
-        json=("opencode.json",),
-        files=("AGENTS.md",),
-        folders=("agent", "agents", "command", "commands", "plugin", "plugins", "skills", "tool", "tools"),
-    ),
+# A file that an agent makes at its start in its folder of the project, if that is there. Where it can't, as in a
+# folder that is closed to it, it does not start; so it is made before.
+MADE_AT_START: Mapping[str, tuple[str, str, str]] = {
+    "opencode": (".opencode", ".gitignore", "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore"),
 }
 
 _VARIABLES: Mapping[str, Mapping[str, str]] = {

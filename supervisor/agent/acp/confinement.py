@@ -13,15 +13,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from actors.vocabulary.settings import DangerFullAccess, Pin, Settings
-from supervisor.agent.acp.confined_agents import EMPTY_SETTINGS, LEADING, Leading, inside, kind_of
+from actors.vocabulary.settings import DangerFullAccess, Pin, Settings, WorkspaceWrite
+from supervisor.agent.acp.confined_agents import MADE_AT_START, inside, kind_of
 from supervisor.agent.acp.git_desk import make_desk
-from supervisor.agent.folders import lies_in
+from supervisor.agent.folders import lies_in, open_folder
+from supervisor.agent.reach.agent_homes import databases_of, homes_of, logins_of
+from supervisor.agent.reach.home_views import Own, own_homes
 from supervisor.agent.sandbox.confined import Confined
-from supervisor.agent.sandbox.roots import Own
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.config.agent_definitions import AgentDefinition
-from supervisor.config.known_agents import KNOWN, places_of
 from transports.requests import GivenServer
 
 WITHOUT = "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
@@ -38,26 +38,37 @@ class Confinement(Struct, frozen=True):
     directories: tuple[str, ...]
     program: str
     servers: str = ""  # that a client gave
+    login: str = ""  # which files it is, in a sandbox: another one in its place would not be seen there
 
     def changes(self, other: "Confinement") -> str:
         """Name what differs, in words."""
-        differing = [name for name in self.__struct_fields__ if getattr(self, name) != getattr(other, name)]
+        both = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
+        differing = [name for name, now, then in both if now != then and (name != "login" or (now and then))]
         return " and ".join(f"its {name}" for name in differing)
 
 
-def fingerprint(settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = ()) -> Confinement:
+def fingerprint(
+    settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = (), login: str = ""
+) -> Confinement:
     """Return what the sandbox is made of. Pure and cheap: asked before each prompt."""
     policy = settings.sandbox
     roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
     # The variables may hold secrets, so only their hash is kept.
-    program = (definition.argv, sorted(definition.env.items()), definition.own, definition.network)
+    program = (definition.argv, sorted(definition.env.items()), definition.own, definition.network, definition.wanted)
     added = inside(kind_of(definition), settings.approval_policy)
     return Confinement(
         sandbox=f"{policy.model_dump_json()} {definition.confine} {added}",
         directories=(str(settings.cwd), str(definition.cwd or ""), *roots),
         program=hashlib.sha256(msgspec.json.encode(program, enc_hook=str)).hexdigest(),
         servers=hashlib.sha256(repr(given).encode("utf-8", "replace")).hexdigest() if given else "",
+        login=login,
     )
+
+
+def login_of(settings: Settings, definition: AgentDefinition, env: Mapping[str, str]) -> str:
+    """Return which files of a login the agent would be shown now. A few looks at the disk, before each prompt."""
+    given = {**env, **definition.env}
+    return str(logins_of(kind_of(definition), given)) if is_confined(settings, definition) else ""
 
 
 def is_confined(settings: Settings, definition: AgentDefinition) -> bool:
@@ -86,12 +97,16 @@ def confined(
     if not sandbox.availability.ok:
         found = sandbox.availability
         raise NotConfined(f"nothing confines it here: {found.reason}; {found.how_to_get}, or {WITHOUT}")
-    added = inside(kind_of(definition), settings.approval_policy)
-    argv, given = (*definition.argv, *added.args), {**env, **added.env, **definition.env}
-    own = own_of(definition, given)
+    kind, given = kind_of(definition), {**env, **definition.env}
+    added = inside(kind, settings.approval_policy)
+    argv, given = (*definition.argv, *added.args), {**env, **databases_of(kind, given), **added.env, **definition.env}
+    _refuse_open_homes([home for home, _ in homes_of(kind, given)], pins)
+    own = own_homes(kind, definition.own, given)
     _refuse_ours(sandbox, definition, start, own)
+    if isinstance(settings.sandbox, WorkspaceWrite) and (file := MADE_AT_START.get(kind)) is not None:
+        _make_before(start, *file)
     writable = [pin.path for pin in pins if pin.path is not None]
-    placed = make_desk(desk, given, (*writable, *own.places)) if desk is not None else ()
+    placed = make_desk(desk, given, (*writable, *own.written)) if desk is not None else ()
     with sandbox.confine_agent(
         settings.sandbox,
         settings.cwd,
@@ -106,50 +121,42 @@ def confined(
         yield made
 
 
-def own_of(definition: AgentDefinition, env: Mapping[str, str]) -> Own:
-    """Return the agent's own places, which are made if they are missing, and what stays shut in them."""
-    kind = kind_of(definition)
-    known, leading = KNOWN.get(kind), LEADING.get(kind, Leading())
-    known_places = tuple(places_of(known.places, env)) if known else ()
-    apart = {known_places[number] for number in leading.apart if number < len(known_places)}
-    places = tuple(place for place in definition.own if place not in apart)
-    for place in places:
-        if not os.path.lexists(place) and not place.suffix:  # a name with a suffix is a file's
-            place.mkdir(mode=0o700, parents=True)
-    if leading.place >= len(known_places):
-        return Own(tuple(filter(os.path.lexists, places)))
-    settings = known_places[leading.place]
-    files = {settings / name for name in (*leading.json, *leading.files)} | apart
-    for file in (*(settings / name for name in leading.json), *apart):
-        _begin(file)
-    programs = _programs(places)
-    shut = (*files, *(settings / name for name in leading.folders), *programs)
-    return Own(tuple(filter(os.path.lexists, places)), shut, frozenset(files))
-
-
-def _begin(file: Path) -> None:
-    """Make a file of settings without any, so that it is there to be shut. One that is empty would be no JSON."""
-    with contextlib.suppress(OSError):  # a link, a directory, one of somebody else's: that stays what it is
-        made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _make_before(project: Path, folder: str, name: str, text: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError):  # there is no such folder, it is a link, or there is the file
+        inside = open_folder(Path(os.path.realpath(project), folder))
         try:
-            if os.fstat(made).st_size == 0:  # two that begin at once write the same
-                os.write(made, EMPTY_SETTINGS.encode())
+            made = os.open(name, flags, 0o644, dir_fd=inside)
         finally:
-            os.close(made)
+            os.close(inside)
+        with os.fdopen(made, "w") as file:
+            file.write(text)
 
 
-def _programs(places: Sequence[Path]) -> Iterator[Path]:
-    """Yield the programs that lie at the top of the places: scripts that settings name, and the like."""
-    for place in places:
-        with contextlib.suppress(OSError), os.scandir(place) as inside:
-            yield from (Path(one) for one in inside if one.is_file(follow_symlinks=False) and os.access(one, os.X_OK))
+def _refuse_open_homes(homes: Sequence[Path], pins: Sequence[Pin]) -> None:
+    """Refuse an agent whose own home could not be closed to it: its workspace is in it, or can put another there."""
+    for home, root in ((home, pin.path) for home in homes for pin in pins if pin.path is not None):
+        if lies_in(root, Path(os.path.realpath(home))):
+            raise NotConfined(
+                f"{root} lies in {home}, where its own settings are, and it must not change those; work elsewhere, "
+                f"or {WITHOUT}"
+            )
+        for link in (folder for folder in (home, *home.parents) if folder.is_symlink()):
+            if lies_in(Path(os.path.realpath(link.parent)), root):
+                raise NotConfined(
+                    f"its own {home} is reached by the link {link}, which it could replace, as {root} is open to it; "
+                    f"work in a folder below, or {WITHOUT}"
+                )
 
 
 def _refuse_ours(sandbox: Sandbox, definition: AgentDefinition, start: Path, own: Own) -> None:
     """Refuse an agent that would have to see what is hidden of Greenroom's, or to write what is closed."""
     ours = sandbox.protection
     closed = (*ours.hidden, *ours.closed, *ours.files)
-    for paths, shut in (((definition.argv[0], start), ours.hidden), (own.places, closed)):
+    for paths, shut in (
+        ((definition.argv[0], start), ours.hidden),
+        ((*own.places, *(view.path for view in own.views)), closed),
+    ):
         for path in (Path(os.path.realpath(one)) for one in paths):
             if any(lies_in(path, Path(os.path.realpath(one))) for one in shut):
                 raise NotConfined(

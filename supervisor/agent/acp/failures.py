@@ -8,6 +8,7 @@ AgentFailed            the agent, or the way to it, gave up; the message is for 
 """
 
 from supervisor.agent.model.errors import ModelError
+from supervisor.config.known_agents import KNOWN, roads_to_a_login
 
 
 class AgentFailed(ModelError):
@@ -39,9 +40,15 @@ class Refused(AgentFailed):
         self.given = given
 
 
+def _ways(agent: str) -> str:
+    """Name all ways to log in; of an agent that nobody knows, where to look."""
+    more = f"log in by {roads_to_a_login(agent)}; " if agent in KNOWN else ""
+    return f"{more}`greenroom agents {agent}` says how to log in"
+
+
 class LoginWanted(Refused):
     """The agent wants somebody to log in; `said` are its own words."""
 
     def __init__(self, said: str, agent: str, given: int) -> None:
-        super().__init__(f"{said.rstrip('.')}; `greenroom agents {agent}` says how to log in", given)
+        super().__init__(f"{said.rstrip('.')}; {_ways(agent)}", given)
         self.said = said

@@ -6,6 +6,7 @@ The sandbox is made and taken down in worker threads, because it waits for the d
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 import structlog
 from msgspec import Struct
@@ -15,8 +16,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agent.acp.child import Launch
-from supervisor.agent.acp.confinement import Confinement, confined, fingerprint, is_confined
+from supervisor.agent.acp.confinement import Confinement, confined, fingerprint, is_confined, login_of
 from supervisor.agent.acp.git_desk import GitDesk
+from supervisor.agent.acp.variables import variables_of
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
 from supervisor.agent.processes.command import Command
@@ -30,6 +32,7 @@ from transports.requests import GivenServer
 
 log = structlog.get_logger()
 
+Closed = frozenset[tuple[Path, int]]
 Define = Callable[[RunAgent, Around], AgentDefinition]
 
 
@@ -68,6 +71,7 @@ class Launching:
         self._define = define
         self._loaded = loaded
         self._given = given
+        self._closed: dict[TurnId, Closed] = {}  # to each agent that runs, in the directories it may write
 
     def environ(self, order: RunAgent) -> Mapping[str, str]:
         """Return the variables of the conversation's client."""
@@ -90,15 +94,51 @@ class Launching:
         """Name what an agent's sandbox was made of and is another now; nothing: it still fits."""
         return made_of.changes(self._fingerprint(turn, await self.definition(turn)))
 
+    async def are_more_closed(self, owner: TurnId, turn: Turn) -> bool:
+        """Tell whether something has come to be in an agent's directories that its sandbox leaves open."""
+        then = self._closed.get(owner)
+        return then is not None and not await asyncio.to_thread(self._closed_now, turn) <= then
+
+    def _closed_now(self, turn: Turn) -> Closed:
+        settings, around = turn.settings, self._around(turn.order)
+        pins = self._sandbox.pins(turn.order.conversation, settings, around.env)
+        return self._sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
+
+    @asynccontextmanager
+    async def watched(self, turn: Turn, definition: AgentDefinition) -> AsyncIterator[None]:
+        """Watch over the projects of a confined agent for a turn; afterwards tell what was undone."""
+        settings, around = turn.settings, self._around(turn.order)
+        if not (is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)):
+            yield
+            return
+        pins = await asyncio.to_thread(self._sandbox.pins, turn.order.conversation, settings, around.env)
+
+        def watching() -> AbstractContextManager[list[str]]:
+            return self._sandbox.watched(settings.sandbox, settings.cwd, pins, around.env)
+
+        undone: list[str] = []
+        try:
+            async with in_a_thread(watching, leave_there=True) as undone:
+                yield
+        finally:
+            for finding in undone:
+                turn.emit(ev.BackgroundEvent(message=finding))
+
+    def has_login(self, made_of: Confinement, turn: Turn, definition: AgentDefinition) -> bool:
+        """Tell whether the agent's login is the one that it was started with. Another may have been made by hand."""
+        return made_of.login == login_of(turn.settings, definition, self.environ(turn.order))
+
     def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> Confinement:
-        return fingerprint(turn.settings, definition, self._given_to(turn))
+        login = login_of(turn.settings, definition, self.environ(turn.order))
+        return fingerprint(turn.settings, definition, self._given_to(turn), login)
 
     def _given_to(self, turn: Turn) -> tuple[GivenServer, ...]:
         return self._given(turn.order.conversation)
 
     def _launch(self, turn: Turn, definition: AgentDefinition) -> Launch:
         settings, conversation, around = turn.settings, turn.order.conversation, self._around(turn.order)
-        sandbox = self._sandbox
+        sandbox, config = self._sandbox, self._loaded().relayered(settings.overrides).config
+        env = variables_of(definition, settings, config, around.env)
 
         @asynccontextmanager
         async def launch(owner: TurnId) -> AsyncIterator[Command]:
@@ -107,9 +147,13 @@ class Launching:
             folder = sandbox.new_desk() if asks else None
 
             def made() -> AbstractContextManager[Confined]:
-                return confined(sandbox, settings, definition, around.env, pins, folder)
+                if asks:
+                    self._closed[owner] = sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
+                return confined(sandbox, settings, definition, env, pins, folder)
 
-            async with in_a_thread(made, leave_there=True) as inside, AsyncExitStack() as stack:
+            async with AsyncExitStack() as stack:
+                stack.callback(self._closed.pop, owner, None)
+                inside = await stack.enter_async_context(in_a_thread(made, leave_there=True))
                 if folder is not None and folder.exists():
                     desk = GitDesk(folder, sandbox, self._processes, settings, pins)
                     await stack.enter_async_context(desk.open(conversation, owner, around.umask))

@@ -78,10 +78,13 @@ class Listening:
         self.muted = False  # a replay goes on, of what is history already
         self.replayed = 0  # words and work in it
 
-    async def told(self, method: str, params: Json) -> None:
+    async def told(self, method: str, params: Json) -> bool:
         update = params.get("update")
-        if method == "session/update" and isinstance(update, dict) and not self._is_of_another(params):
+        if method != "session/update" or not isinstance(update, dict):
+            return False
+        if not self._is_of_another(params):
             await self._updated(update)
+        return True
 
     def _is_of_another(self, params: Json) -> bool:
         return bool(self.session) and params.get("sessionId", self.session) != self.session

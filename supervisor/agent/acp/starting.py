@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from actors.conversation.orders import KnownSession
 from actors.vocabulary.ids import TurnId
@@ -17,6 +18,8 @@ from supervisor.agent.acp.wire import Json
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.turn import Turn
+
+CLOSED = "what other programs obey in its directories"
 
 
 class Starter:
@@ -80,8 +83,16 @@ class Starter:
     async def changes(self, session: AcpSession, turn: Turn) -> str:
         """Name what has changed so that the agent must be started anew; nothing: it need not be."""
         looked_up = self._launching.looked_up(turn)
-        if session.made_of is None or looked_up.is_like(session.looked_up):
-            return ""
-        changed = await self._launching.changes(session.made_of, turn)
-        session.looked_up = None if changed else looked_up
-        return changed
+        if session.made_of is not None and not (
+            looked_up.is_like(session.looked_up)
+            and self._launching.has_login(session.made_of, turn, session.child.definition)
+        ):
+            if changed := await self._launching.changes(session.made_of, turn):
+                session.looked_up = None
+                return changed
+            session.looked_up = looked_up
+        return CLOSED if await self._launching.are_more_closed(session.child.owner, turn) else ""
+
+    def watched(self, session: AcpSession, turn: Turn) -> AbstractAsyncContextManager[None]:
+        """Watch over the projects while the agent carries out a turn."""
+        return self._launching.watched(turn, session.child.definition)

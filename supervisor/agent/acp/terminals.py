@@ -6,14 +6,16 @@ Each has an owner of its own, which the turn's end ends: nothing of a terminal o
 import asyncio
 import codecs
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 from msgspec import Struct
 
-from actors.vocabulary.ids import ConversationId, TurnId
+from actors.conversation.orders import RunAgent
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.acp.failures import Refused
 from supervisor.agent.acp.tool_uses import ShownTerminal
 from supervisor.agent.acp.wire import PARAMS_INVALID
@@ -25,8 +27,12 @@ from supervisor.agent.processes.spawn import reason
 from supervisor.agent.sandbox.confined import Confined
 
 MOST = 32  # terminals of one turn that are not released; each keeps its output
-Wrote = Callable[[str, str], Awaitable[None]]  # a terminal's id, and what it wrote since
 ALL = 1 << 62  # bytes of output: what is kept is bounded here
+# Of all terminals of one turn: what is kept whole, and then of each, as all of it is stored.
+KEPT, KEPT_OF_EACH = 8 << 20, 64 << 10
+# What they write at once, and then 200 pieces a second of all of them: a command that writes without end would hold
+# up everybody else, and waits for its reader instead.
+AT_ONCE, PAUSE_S = 1 << 20, 0.005
 SIGNALLED = 128  # exit codes above it are signals, as in shells
 
 log = structlog.get_logger()
@@ -60,6 +66,15 @@ class Terminal:
             self._dropped = True
 
     @property
+    def size(self) -> int:
+        return len(self._kept)
+
+    def narrow(self, keep: int) -> None:
+        """Keep less from now on."""
+        self._keep = min(self._keep, keep)
+        self.take(b"")
+
+    @property
     def text(self) -> str:
         return self._kept.decode("utf-8", "replace")
 
@@ -79,38 +94,40 @@ class Terminal:
         return ShownTerminal(self.text, done.exit_code if isinstance(done, Finished) else None)
 
 
+class Owner(Protocol):
+    """The user of a terminal, which is known while its command runs. `name` is the terminal's id."""
+
+    def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+        """Confine its command. In a worker thread."""
+
+    async def wrote(self, name: str, piece: str) -> None: ...
+
+    def over(self, name: str, terminal: Terminal) -> None: ...
+
+
 class Terminals:
     """The terminals of one turn."""
 
-    def __init__(
-        self,
-        processes: Processes,
-        conversation: ConversationId,
-        turn: TurnId,
-        confine: Callable[[Wanted], AbstractContextManager[Confined]],
-        umask: int,
-        wrote: Wrote,
-        over: Callable[[str, Terminal], None],
-    ) -> None:
+    def __init__(self, processes: Processes, order: RunAgent, umask: int) -> None:
         self._processes = processes
-        self._conversation = conversation
-        self._turn = turn
-        self._confine = confine
+        self._conversation = order.conversation
+        self._turn = order.turn
         self._umask = umask
-        self._wrote = wrote
-        self._over = over
         self._open: dict[str, Terminal] = {}
         self._released: dict[str, ShownTerminal] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._numbers = itertools.count(1)
+        self._stored = 0  # bytes of those that have ended
+        self._taken = 0  # bytes that they have written
+        self._pace = asyncio.Lock()
 
-    def create(self, wanted: Wanted) -> str:
+    def create(self, wanted: Wanted, owner: Owner) -> str:
         if len(self._open) >= MOST:
             raise Refused(f"{MOST} terminals are open in this turn; release one of them first", PARAMS_INVALID)
         name = f"{self._turn}-terminal-{next(self._numbers)}"
         terminal = self._open[name] = Terminal(wanted.keep)
         self._processes.tie(TurnId(name), self._turn)
-        self._running[name] = asyncio.create_task(self._run(name, terminal, wanted), name=name)
+        self._running[name] = asyncio.create_task(self._run(name, terminal, wanted, owner), name=name)
         return name
 
     def output(self, name: str) -> dict[str, object]:
@@ -153,16 +170,20 @@ class Terminals:
         await self._processes.end_turn(TurnId(name))
         await asyncio.wait({self._running.pop(name)})
 
-    async def _run(self, name: str, terminal: Terminal, wanted: Wanted) -> None:
+    async def _run(self, name: str, terminal: Terminal, wanted: Wanted, owner: Owner) -> None:
         decoded = codecs.getincrementaldecoder("utf-8")("replace")
 
         async def take(_: Stream, chunk: bytes) -> None:
             terminal.take(chunk)
-            await self._wrote(name, decoded.decode(chunk))
+            live = sum(one.size for one in self._open.values() if not one.ended.done())
+            if self._stored + live > KEPT:
+                terminal.narrow(KEPT_OF_EACH)
+            await owner.wrote(name, decoded.decode(chunk))
+            await self._hold_back(len(chunk))
 
         result: Finished | NotStarted = NotStarted("it was ended before it began")
         try:
-            async with in_a_thread(lambda: self._confine(wanted)) as confined:
+            async with in_a_thread(lambda: owner.confined(wanted)) as confined:
                 if not terminal.killed:
                     command = confined.command(self._conversation, TurnId(name), None, self._umask)
                     result = await self._processes.run(command, Output(take, keep_bytes=0, live_bytes=ALL))
@@ -175,4 +196,12 @@ class Terminals:
             if isinstance(result, NotStarted):
                 terminal.take(f"{result}\n".encode())
             terminal.ended.set_result(result)
-            self._over(name, terminal)
+            owner.over(name, terminal)
+            self._stored += terminal.size
+
+    async def _hold_back(self, taken: int) -> None:
+        """Let others have their turn, once the terminals have written more than anybody reads."""
+        self._taken += taken
+        if self._taken > AT_ONCE:
+            async with self._pace:
+                await asyncio.sleep(PAUSE_S)

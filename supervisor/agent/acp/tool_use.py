@@ -3,7 +3,6 @@
 A member that an update leaves out, or gives another type than the protocol has, stays as it was.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from actors.vocabulary.agent_events import Place, ReadsAs, ToolKind
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
+from supervisor.agent.acp.asked import Asked, digest, written
 from supervisor.agent.acp.changes import changes_in
 from supervisor.agent.acp.contents import diffs_in
 from supervisor.agent.acp.raw import command_of, cwd_of
@@ -21,7 +21,6 @@ from supervisor.agent.acp.shapes import Shape, count, shapes, short, text
 from supervisor.agent.bounds import Bounds
 
 KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}
-ARGUMENTS = 16 * 1024  # characters that an event tells: a person looks at them, and the agent has them
 MOST_PLACES = 100  # files of one call; more are no help to anybody
 LONGEST_PATH = 4_096
 
@@ -37,6 +36,8 @@ class ToolUse(Struct, frozen=True):
     places: tuple[Place, ...] = ()
     arguments: str = ""  # as JSON
     shown: int = 0  # a fingerprint of the changes, which agents repeat with each update
+    asked: Asked = Asked()
+    words: str = ""  # that its question came with
 
     @property
     def reads_as(self) -> ReadsAs:
@@ -69,19 +70,32 @@ class ToolUse(Struct, frozen=True):
             command=command_of(arguments, title) or self.command,
             cwd=cwd_of(arguments, update.get("_meta")) or self.cwd,
             places=_places(update.get("locations")) or self.places,
-            arguments=_written(arguments) if arguments else self.arguments,
+            arguments=written(arguments) if arguments else self.arguments,
         )
-        if not shown or shown == self.shown:
+        if shown and shown != self.shown:
+            found = changes_in(update.get("content"), arguments, known.cwd or cwd, bounds)
+            known = replace(known, changes=found.changes or self.changes, shown=shown)
+            asked = known.asked.showing(update.get("content"), found.further)
+            known = replace(known, asked=asked)
+        if not arguments:
             return known
-        changes = changes_in(update.get("content"), arguments, known.cwd or cwd, bounds)
-        return replace(known, changes=changes or self.changes, shown=shown)
+        seen = (*known.command, *(text(known.cwd and str(known.cwd)),), *(str(one.path) for one in known.places))
+        return replace(known, asked=known.asked.given_with(arguments, seen, is_command=bool(known.command)))
+
+    def fingerprint(self, *where: str) -> str:
+        """Return what tells the use from every other; nothing where only words tell of it. `where`: besides."""
+        if not self.asked.tells:
+            return ""
+        title = "" if self.command else self.title
+        about = (*where, self.kind, title, self.command, str(self.cwd or ""), [str(one.path) for one in self.places])
+        return digest([about, self.asked.mark, self.asked.diffs, self.asked.own_words(self.words)])
 
 
 def _fingerprint(content: Any, arguments: Any) -> int:
     """Nought where no change is shown."""
     parts = [(text(one["path"]), text(one.get("oldText")), text(one.get("newText"))) for one in diffs_in(content)]
     codex = arguments.get("changes") if isinstance(arguments, dict) else None
-    return hash((*parts, _written(codex) if codex else "")) if parts or codex else 0
+    return hash((*parts, written(codex) if codex else "")) if parts or codex else 0
 
 
 def _places(locations: Any) -> tuple[Place, ...]:
@@ -92,16 +106,3 @@ def _places(locations: Any) -> tuple[Place, ...]:
 def _line(value: Any) -> int | None:
     number = count(value)
     return None if number is None else min(number, MOST)
-
-
-def _written(arguments: Any) -> str:
-    """The arguments as JSON; of a long text the middle is left out."""
-    try:
-        written = text(json.dumps(arguments, ensure_ascii=False))
-    except (ValueError, TypeError, RecursionError):
-        return ""
-    left_out = len(written) - ARGUMENTS
-    if left_out <= 0:
-        return written
-    half = ARGUMENTS // 2
-    return f"{written[:half]}[… {left_out:,} characters …]{written[-half:]}"

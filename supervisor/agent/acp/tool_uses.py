@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
@@ -49,6 +50,7 @@ class Call:
         self.asked = False  # its question is open
         self.said = ""  # words that it came with, which say what it is for
         self.terminals: tuple[str, ...] = ()
+        self.unread = ""  # written by them before the call showed them
         self.exit_code: int | None = None
         self.reads_as: ev.ReadsAs = "other"  # settled when it begins, so that its end reads as its beginning
 
@@ -100,12 +102,12 @@ class ToolUses:
     def ask(self, update: Shape, new_item: Callable[[], ItemId]) -> ToolUse:
         """A permission is asked for: return what is known of the call. It waits, whatever was said of it before."""
         call = self._known(update, new_item)
+        words = said_in(update.get("content")) or (call.said if call is not None else "")
         if call is None:
-            return ToolUse(CallId(short(update.get("toolCallId"))), new_item()).taking(
-                update, self._cwd, self._bounds
-            )
+            use = ToolUse(CallId(short(update.get("toolCallId"))), new_item())
+            return replace(use.taking(update, self._cwd, self._bounds), words=words)
         call.asked = True
-        return call.use
+        return replace(call.use, words=words)
 
     def allowed(self, call_id: str) -> Iterator[UseNews]:
         call = self._calls.get(CallId(call_id))
@@ -152,7 +154,10 @@ class ToolUses:
             call = self._calls[call_id] = Call(ToolUse(call_id, new_item()), written, self._now())
             call.said = said_in(update.get("content")) if text(update.get("status")) not in ENDS else ""
         call.use = call.use.taking(update, self._cwd, self._bounds)
-        call.terminals = terminals_in(update.get("content")) or call.terminals
+        shown = terminals_in(update.get("content")) or call.terminals
+        found = (self.terminals(name) for name in shown if name not in call.terminals)
+        call.unread += "".join(one.text for one in found if one is not None)
+        call.terminals = shown
         if not call.runs:
             call.since = self._now()
         return call
@@ -160,6 +165,8 @@ class ToolUses:
     def _written(self, call: Call, update: Shape, status: str) -> Iterator[UseNews]:
         """The output that comes while it runs."""
         call.exit_code = raw.exit_code(update, "") if call.exit_code is None else call.exit_code
+        unread, call.unread = call.unread, ""
+        yield from self._more(call, call.written.more(unread))
         piece = raw.terminal_piece(update)
         whole = raw.terminal_whole(update)
         if whole and status in ENDS:

@@ -26,6 +26,7 @@ from supervisor.agent.acp.failures import AgentFailed, LoginWanted
 from supervisor.agent.acp.options import AgentNews
 from supervisor.agent.acp.peer import Serve
 from supervisor.agent.acp.shapes import shape, shapes, short
+from supervisor.agent.acp.variables import variables_of
 from supervisor.agent.acp.wire import Json
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
@@ -110,9 +111,11 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
         model="", cwd=folder, sandbox=policy, approval_policy=config.approval_policy, agent=definition.name
     )
 
+    given = variables_of(definition, settings, config, env)
+
     def made() -> AbstractContextManager[Confined]:
         pins = pins_of(policy, folder, temporary_of(env))
-        return confined(place.sandbox, settings, definition, env, pins)
+        return confined(place.sandbox, settings, definition, given, pins)
 
     @asynccontextmanager
     async def launch(owner: TurnId) -> AsyncIterator[Command]:
@@ -125,8 +128,9 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
 class _Nobody:
     """A Hears that keeps nothing and serves nothing."""
 
-    async def told(self, method: str, params: Json) -> None:
+    async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # of a Hears
         """Leave it: nobody has asked."""
+        return True
 
     def served(self, method: str) -> Serve | None:  # noqa: ARG002  # of a Hears
         return None

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from supervisor.agent.model.decoding import intricate
+from supervisor.agent.json_values import intricate
 
 Json = dict[str, Any]  # as agents say it; only a key that was looked for is known
 

@@ -24,6 +24,7 @@ from supervisor.agent.model.request import HistoryItem, ModelRequest, Piece
 from supervisor.agent.model.retry import Build
 from supervisor.agent.spending.account import Asked
 from supervisor.agent.spending.prices import FREE
+from supervisor.agent.spending.usage import Usage
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
@@ -195,8 +196,8 @@ def _report(step: DemoStep, output: str) -> str:
     return f"It failed with exit code {code}.\n{told}".strip()
 
 
-def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
+def _usage(request: ModelRequest, step: DemoStep) -> Usage:
     """Estimate tokens at four characters each."""
     read = sum(piece.weight for piece in _pieces(request.items)) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
-    return stream.Usage(input=read, output=written, total=read + written)
+    return Usage(input=read, output=written, total=read + written)

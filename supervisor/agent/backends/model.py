@@ -5,6 +5,7 @@ The loop is the same for every model. It can begin in the middle, because open c
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +27,8 @@ from supervisor.agent.model.request import ModelRequest
 from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.model_events import ModelEvents
 from supervisor.agent.open_calls import OpenCall
-from supervisor.agent.prompt_context import Notice, gone, notices
+from supervisor.agent.prompt_context import Context, context_now, gone
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.request_builder import RequestBuilder
 from supervisor.agent.side_by_side import side_by_side
 from supervisor.agent.spending.account import Account
@@ -41,6 +43,7 @@ class AgentOptions(Struct, frozen=True):
     """Options from the config for talking to a model."""
 
     home: Path
+    hidden: tuple[Path, ...] = ()  # folders that nothing is read from for a model
     guide_bytes: int = 32 * 1024
     skills_bytes: int = 0  # 0: skills are not offered
     show_raw_reasoning: bool = False
@@ -96,7 +99,9 @@ class ModelBackend:
         looking = self._look_around(chosen.settings, around)
         transcript = await self._transcripts.open(order, chosen.model.form)
         deadline_s, default = options.approval_deadline_s, options.approval_default
-        work = Work(turn, transcript, around, account, deadline_s, default, bounds=self._bounds)
+        work = Work(
+            turn, transcript, around, account, deadline_s, default, bounds=self._bounds, hidden=options.hidden
+        )
         self._tell_context(work, await looking)
         if order.task is Task.COMPACT:
             return await self._compact(chosen, work)
@@ -140,26 +145,20 @@ class ModelBackend:
             self._tell_context(work, await self._look_around(chosen.settings, work.around))
         return chosen
 
-    def _look_around(self, settings: Settings, around: Around) -> asyncio.Future[list[Notice]]:
-        """Collect the notices in a worker thread while the transcript is opened: the disk may be slow, or away."""
-        options, user_home = self._options, around.env.get("HOME", "")
-        look = lambda: list(  # noqa: E731  # as the executor wants it
-            notices(
-                settings,
-                options.home,
-                options.guide_bytes,
-                user_home=user_home,
-                skills_bytes=options.skills_bytes,
-            )
-        )
+    def _look_around(self, settings: Settings, around: Around) -> asyncio.Future[Context]:
+        """Collect the context in a worker thread while the transcript is opened: the disk may be slow, or away."""
+        options, reach = self._options, Reach.of(settings.cwd, around.env, self._options.hidden)
+        look = partial(context_now, settings, reach, options.home, options.guide_bytes, options.skills_bytes)
         return asyncio.get_running_loop().run_in_executor(None, look)
 
-    def _tell_context(self, work: Work, wanted: Sequence[Notice]) -> None:
+    def _tell_context(self, work: Work, wanted: Context) -> None:
         """Add the notices that are new or have changed."""
         transcript = work.transcript
         if not transcript.last_context and (about_model := self._noticed(work)):
             work.say(ev.BackgroundEvent(message=about_model))
-        for notice in (*wanted, *gone(wanted, transcript.last_context)):
+        for why in wanted.left_out:
+            work.tell_left_out(f"the model does not get a file: {why}")
+        for notice in (*wanted.notices, *gone(wanted.notices, transcript.last_context)):
             if transcript.last_context.get(notice.kind) != notice.text:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
 

@@ -20,6 +20,7 @@ from supervisor.agent.model.errors import ContextFull, FatalModelError
 from supervisor.agent.model.request import ModelRequest, Said, said
 from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.model_events import token_count
+from supervisor.agent.spending.usage import Usage
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.transcripts import Past, TranscriptCache
@@ -274,7 +275,7 @@ class Heard:
             match one:
                 case stream.TextDone(text):
                     self.text += text
-                case stream.Usage():
+                case Usage():
                     count = self._work.account.billed(token_count(one), one)
                     self._work.account.take(count)
                     self._work.turn.emit(count)

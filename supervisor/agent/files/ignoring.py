@@ -1,9 +1,10 @@
 """The patterns of `.gitignore`, as gitignore(5) describes them. Standard library alone."""
 
-# ruff: noqa: PTH113, PTH118, PTH120, PTH123 # as in searching.py
+# ruff: noqa: PTH118, PTH120, PTH123 # as in searching.py
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 
 from supervisor.agent.work_tree import is_work_tree
@@ -32,12 +33,14 @@ def _translated(part: str) -> str:
 
 
 def rules_in(folder: str) -> tuple[Rule, ...]:
-    """Read a folder's rules; none if there are none, or they can't be read."""
+    """Read a folder's rules; none if there are none, or they can't be read. Like git, follow no link there."""
     path = os.path.join(folder, FILE)
     try:
-        if not os.path.isfile(path):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             return ()
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(
+            os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8", errors="replace"
+        ) as file:
             return tuple(_rules(file.read(BYTES).splitlines()))
     except OSError:
         return ()

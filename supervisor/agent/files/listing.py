@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.agent.files.reach import NotReadable, Reach, open_listed
+from supervisor.agent.reach.readable import Reach, open_listed
 
 NAMES = 100_000  # of one folder that are read and sorted: a tenth of a second
 CLOSED = frozenset({".git"})
@@ -52,7 +52,7 @@ def list_folder(reach: Reach, name: str, depth: int, entries: int, go_on: GoOn) 
                     left_out += 1
                     continue
                 found[(*below, entry.name)] = entry.shown
-                if entry.enter and len(below) + 1 < depth and _may_enter(reach, real.joinpath(*below, entry.name)):
+                if entry.enter and len(below) + 1 < depth and reach.allows(str(real.joinpath(*below, entry.name))):
                     waiting.append((*below, entry.name))
     shown = tuple("/".join((*map(printable, path[:-1]), found[path])) for path in sorted(found))
     return Listing(shown, left_out, bool(waiting), tuple(map(printable, unread)))
@@ -98,14 +98,6 @@ def _kind(entry: "os.DirEntry[str]") -> str:
     except OSError:
         return ""
     return " (pipe)" if stat.S_ISFIFO(mode) else " (socket)" if stat.S_ISSOCK(mode) else " (device)"
-
-
-def _may_enter(reach: Reach, folder: Path) -> bool:
-    try:
-        reach.find(str(folder))
-    except NotReadable:
-        return False
-    return True
 
 
 def printable(name: str) -> str:

@@ -6,8 +6,8 @@ from io import BufferedReader
 
 from msgspec import Struct
 
-from supervisor.agent.files.reach import NotReadable
-from supervisor.agent.pictures import kind_of
+from supervisor.agent.picture_kinds import kind_of
+from supervisor.agent.reading import NotReadable
 
 BINARY_BYTES = 8 << 10  # of the beginning; a NUL in it means that a file is no text, as git decides it
 CHUNK = 1 << 20

@@ -38,6 +38,7 @@ class Query(TypedDict):
     matches: int
     bytes: int
     hidden: list[str]
+    hidden_files: list[tuple[int, int]]  # device and inode, by which hard links to them are known
 
 
 class Full(Exception):
@@ -87,9 +88,10 @@ def search(query: Query, out: TextIO) -> int:
         out.write(f"the pattern can't be used: {error}\n")
         return BAD_PATTERN
     found, more = Found(query, out), ""
+    ours = {(device, inode) for device, inode in query["hidden_files"]}
     try:
         for path in paths(query):
-            lines = _lines(path)
+            lines = _lines(path, ours)
             if lines is None:
                 found.left_out += 1
             elif lines:
@@ -107,7 +109,8 @@ def paths(query: Query) -> Iterator[str]:
     if not os.path.isdir(top):
         yield top
         return
-    for path in _below(top, rules_above(top), tuple(query["hidden"]) + CLOSED):
+    closed = tuple(one.casefold() for one in (*query["hidden"], *CLOSED))
+    for path in _below(top, rules_above(top), closed):
         if wanted is None or wanted.fullmatch(os.path.relpath(path, top)):
             yield path
 
@@ -132,11 +135,15 @@ def _inside(folder: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[tupl
         return
     for name, is_folder in inside:
         path = os.path.join(folder, name)
-        if path not in closed and name not in SKIPPED and not (rules and ignored(path, rules, folder=is_folder)):
+        if (
+            path.casefold() not in closed
+            and name not in SKIPPED
+            and not (rules and ignored(path, rules, folder=is_folder))
+        ):
             yield path, is_folder, rules
 
 
-def _lines(path: str) -> list[str] | None:
+def _lines(path: str, ours: set[tuple[int, int]]) -> list[str] | None:
     """Return the lines of a text file, none of anything that is no file; None if it is binary or very large."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY)
@@ -144,7 +151,7 @@ def _lines(path: str) -> list[str] | None:
         return []
     with open(handle, "rb") as file:
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in ours:
             return []
         try:
             data = file.read(FILE_BYTES + 1)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from supervisor.agent.model.decoding import intricate
+from supervisor.agent.json_values import intricate
 
 PLAIN = {"accept-encoding": "identity"}  # a packed answer of kilobytes may be gigabytes
 VALUES = 500_000  # in one answer, as in a line of a program's

@@ -5,7 +5,7 @@ Loop thread. Cancelling it is interrupting the call: it is over for us at once, 
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from actors.vocabulary import events as ev
@@ -30,12 +30,21 @@ NO_ROOM = "the form needs what can't be told here"
 class ToolCall:
     """A Caller, too: what the server says and asks meanwhile is this call's."""
 
-    def __init__(self, work: Work, call: OpenCall, offered: OfferedTool, connect: Callable[[], Connection]) -> None:
+    def __init__(
+        self,
+        work: Work,
+        call: OpenCall,
+        offered: OfferedTool,
+        connect: Callable[[], Connection],
+        look: Callable[[], Awaitable[OfferedTool | None]],
+    ) -> None:
+        """`look`: the tool as it is offered now; a person may have taken their time."""
         self.conversation = str(work.turn.order.conversation)
         self._work = work
         self._call = call
         self._offered = offered
         self._connect = connect
+        self._look = look
         self._what = f"{offered.server} {offered.tool.name}"
         self._open = False
         self._progress_lines = 0
@@ -45,7 +54,7 @@ class ToolCall:
         refused = await self._refused(arguments)
         return refused or await self._carried_out(arguments)
 
-    async def _refused(self, arguments: Json) -> Told | None:
+    async def _refused(self, arguments: Json, *, changed: bool = False) -> Told | None:
         match verdict(self._offered, self._work.settings):
             case Verdict.RUN:
                 return None
@@ -53,15 +62,21 @@ class ToolCall:
                 refused = "it would have to be approved, and the approval policy is never"
                 return failure("refused", f"{self._what}: {refused}; a person can {self._way_out}")
             case Verdict.ASK:
-                answer = await self._work.ask(self._question(arguments))
-                return None if answer.approved else failure("refused", answer.rejects(self._what))
+                answer = await self._work.ask(self._question(arguments, changed=changed))
+                if not answer.approved:
+                    return failure("refused", answer.rejects(self._what))
+                now = await self._look()
+                if now is None or now.fingerprint == self._offered.fingerprint:
+                    return None
+                self._offered = now
+                return await self._refused(arguments, changed=True)
 
     @property
     def _way_out(self) -> str:
         setting = f"set mcp_servers.{self._offered.server}.default_tools_approval_mode"
         return f"write the server into the config, and {setting}" if self._offered.given else setting
 
-    def _question(self, arguments: Json) -> ev.McpToolCallApprovalRequest:
+    def _question(self, arguments: Json, *, changed: bool) -> ev.McpToolCallApprovalRequest:
         work = self._work
         return ev.McpToolCallApprovalRequest(
             call_id=self._call.call,
@@ -72,6 +87,8 @@ class ToolCall:
             item_id=self._call.item,
             deadline_s=work.deadline_s,
             default=work.default,
+            fingerprint=self._offered.fingerprint,
+            changed=changed,
         )
 
     async def _carried_out(self, arguments: Json) -> Told:

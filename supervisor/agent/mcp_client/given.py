@@ -15,8 +15,8 @@ from supervisor.agent.given_rules import Asked, Where, beside, left_out, settle,
 from supervisor.agent.given_servers import Given, GivenServers
 from supervisor.agent.mcp_client.connections import Place
 from supervisor.agent.processes.command import Command
+from supervisor.agent.reach.home_views import Own
 from supervisor.agent.sandbox.confined import Confined
-from supervisor.agent.sandbox.roots import Own
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.config.mcp_servers import McpServer

@@ -20,7 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from actors.vocabulary.brief import brief
 from supervisor.agent.mcp_client.bounded_answers import PLAIN, bound
 from supervisor.agent.mcp_client.failures import CallFailed, Ended, Unavailable
-from supervisor.agent.mcp_client.offers import DESCRIPTION, schema_of
+from supervisor.agent.mcp_client.offers import DESCRIPTION, fingerprint_of, schema_of
 from supervisor.agent.mcp_client.server_tools import Json, ServerTool
 from supervisor.agent.mcp_client.watch import Watch
 from supervisor.version import VERSION
@@ -169,6 +169,7 @@ def _tool(tool: types.Tool) -> ServerTool:
         schema_of(tool.input_schema),
         only_reads=bool(hints and hints.read_only_hint),
         destroys=hints.destructive_hint if hints else None,
+        fingerprint=fingerprint_of(tool.model_dump(mode="json", by_alias=True, exclude={"icons", "meta"})),
     )
 
 

@@ -38,6 +38,18 @@ class OfferedTool(Struct, frozen=True):
     def spec(self) -> ToolSpec:
         return _described(self.name, self.server, self.tool)
 
+    @property
+    def fingerprint(self) -> str:
+        """Of the tool, and of the program or address that answers for it. Of variables and headers only the names."""
+        config = self.config
+        server = config.model_dump(mode="json", include={"command", "args", "cwd", "url", "env_vars"})
+        return fingerprint_of([self.tool.fingerprint, server, sorted(config.env), sorted(config.http_headers)])
+
+
+def fingerprint_of(told: object) -> str:
+    """Return the same text for the same JSON, whatever the order of its members."""
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
 
 @lru_cache(TOOLS_KEPT)
 def _described(name: str, server: str, tool: ServerTool) -> ToolSpec:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from actors.vocabulary.items import ImageItem
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.mcp_client.server_tools import Json
-from supervisor.agent.pictures import kind_of
+from supervisor.agent.picture_kinds import kind_of
 from supervisor.agent.tools.head_and_tail import head_and_tail
 from supervisor.agent.tools.told import Told, failure
 

@@ -19,3 +19,4 @@ class ServerTool(Struct, frozen=True, eq=False):
     schema: Mapping[str, Any]
     only_reads: bool = False
     destroys: bool | None = None
+    fingerprint: str = ""  # of all that the server says of it, also of what is too long to be kept here

@@ -14,9 +14,9 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from supervisor.agent.lines import LastWords, Lines, TooLong
+from supervisor.agent.json_values import intricate
+from supervisor.agent.lines import IN_A_ROW, LastWords, Lines, TooLong
 from supervisor.agent.mcp_client.watch import Watch
-from supervisor.agent.model.decoding import intricate
 from supervisor.agent.processes.command import Command, Finished, NotStarted
 from supervisor.agent.processes.input import Input
 from supervisor.agent.processes.output import Output, Stream
@@ -118,9 +118,11 @@ class _Reader:
         if stream == "stderr":
             self._words.take(piece)
             return
-        for line in self._lines.cut(piece):
+        for number, line in enumerate(self._lines.cut(piece), 1):
             if line.strip():
                 await self._hear(line)
+            if number % IN_A_ROW == 0:
+                await asyncio.sleep(0)
 
     async def _hear(self, line: bytes) -> None:
         try:

@@ -14,6 +14,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from supervisor.agent.environments import Around
+from supervisor.agent.json_values import intricate
 from supervisor.agent.mcp_client.asking import Verdict
 from supervisor.agent.mcp_client.call import ToolCall, verdict
 from supervisor.agent.mcp_client.connection import Connection
@@ -22,7 +23,6 @@ from supervisor.agent.mcp_client.failures import Unavailable
 from supervisor.agent.mcp_client.given import ClientServers, Reach
 from supervisor.agent.mcp_client.offers import BETWEEN, OfferedTool, offered
 from supervisor.agent.mcp_client.server_tools import ServerTool
-from supervisor.agent.model.decoding import intricate
 from supervisor.agent.model.request import ToolSpec
 from supervisor.agent.open_calls import OpenCall
 from supervisor.agent.tools.arguments import BadArguments
@@ -78,7 +78,11 @@ class ServerTools:
         """Carry out a call; None if no server has such a tool."""
         if BETWEEN not in call.name:
             return None
-        meant = next((one for one in await self.offered(work) if one.name == call.name), None)
+
+        async def look() -> OfferedTool | None:
+            return next((one for one in await self.offered(work) if one.name == call.name), None)
+
+        meant = await look()
         if meant is None:
             return None
         arguments = _arguments(call.arguments, work.bounds.answer_event_values)
@@ -89,7 +93,7 @@ class ServerTools:
                 raise Unavailable("the conversation does not have it any more")
             return self._connections.of(meant.server, reach.server, self._around_of(work), reach.place)
 
-        return await ToolCall(work, call, meant, connect).run(arguments)
+        return await ToolCall(work, call, meant, connect, look).run(arguments)
 
     def end_of(self, conversation: ConversationId) -> None:
         """End the servers that a conversation has alone."""

@@ -49,9 +49,9 @@ from supervisor.agent.model.stream_events import (
     ReasoningDone,
     TextDelta,
     TextDone,
-    Usage,
 )
 from supervisor.agent.model.web_search import OPENROUTER_PLUGIN
+from supervisor.agent.spending.usage import Usage
 
 ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from pydantic_core import from_json
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
+from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.json_values import SMALL, intricate
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agent.model.stream_events import (
     CallDone,
@@ -26,14 +27,13 @@ from supervisor.agent.model.stream_events import (
     SectionBreak,
     StreamEvent,
     TextDone,
-    Usage,
 )
+from supervisor.agent.spending.usage import Usage
 
 Object = dict[str, Any]
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENDS_IN_FIRST_HALF = re.compile("[\ud800-\udbff]$")
-SMALL = 64 * KIB  # JSON of this size is parsed in a millisecond or two, whatever is in it
 LONGEST_NAME = 1024  # of a call, a tool, a response: they are repeated in many events
 MOST_USD = 1e6  # of one response
 MOST_TOKENS = 1 << 40  # of one response; a thousand times what any model reads, and a sum of many fits 64 bits
@@ -256,22 +256,6 @@ def a_cost(value: Any) -> float | None:
     """Read an amount of money. None for what no response costs."""
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if plain and 0 <= value <= MOST_USD else None
-
-
-def intricate(data: bytes, most_values: int) -> bool:
-    """Tell whether JSON has too many values to be parsed in a moment. Much faster than parsing."""
-    if len(data) <= SMALL:
-        return False
-    plain = data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
-    if plain.count(b'"') > 4 * most_values:  # a name and a text for each value
-        return True
-    outside = b"".join(plain.split(b'"')[::2])
-    values = 0
-    for start in range(0, len(outside), SMALL):
-        values += sum(outside.count(mark, start, start + SMALL) for mark in (b",", b"[", b"{"))
-        if values > most_values:
-            return True
-    return False
 
 
 class Gathered:

@@ -228,13 +228,13 @@ class HttpConnection(asyncio.BufferedProtocol):
         while self._failure is None and not self._headed:
             await self._more(timeout_s)
         if self._failure is not None and not self._body:
-            raise self._failure
+            raise _again(self._failure)
 
     async def piece(self, timeout_s: float | None) -> bytes:
         """Return the data that arrived since the last call; empty at the end."""
         while not self._body and not self._complete:
             if self._failure is not None:
-                raise self._failure
+                raise _again(self._failure)
             await self._more(timeout_s)
         data = b"".join(self._body)
         self._body.clear()
@@ -325,6 +325,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._end(exc)
         self._writable.set()
         self._timer.close()
+        del self._parser  # it knows this connection, and nothing arrives any more
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -387,6 +388,11 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._lasting = self._parser.should_keep_alive()  # the parser forgets it afterwards
         else:
             self.headers = []
+
+
+def _again(failure: httpx.TransportError) -> httpx.TransportError:
+    """Make the same error anew: one that is raised keeps its frames, and they the connection that would keep it."""
+    return type(failure)(str(failure))
 
 
 def _origin(url: httpx.URL) -> Origin:

@@ -33,9 +33,9 @@ from supervisor.agent.model.stream_events import (
     StreamEvent,
     TextDelta,
     TextDone,
-    Usage,
 )
 from supervisor.agent.model.web_search import kept, query_of
+from supervisor.agent.spending.usage import Usage
 
 WINDOW_FULL = "model_context_window_exceeded"
 CUT = {

@@ -41,9 +41,9 @@ from supervisor.agent.model.stream_events import (
     SectionBreak,
     TextDelta,
     TextDone,
-    Usage,
 )
 from supervisor.agent.model.web_search import RESPONSES_TOOL, items_of, kept, query_of
+from supervisor.agent.spending.usage import Usage
 
 
 def body(request: ModelRequest, longest: int | None = None, *, web_search: bool = False) -> list[bytes]:

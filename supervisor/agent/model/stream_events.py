@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
+from supervisor.agent.spending.usage import Usage
 
 
 class TextDelta(Struct, frozen=True):
@@ -68,21 +69,6 @@ class CallDone(Struct, frozen=True):
     name: str
     arguments: str
     signature: str = ""
-
-
-class Usage(Struct, frozen=True):
-    """Tokens of this response. None where the server gave no number. Those of the caches are part of `input`.
-
-    `cost` is in US dollars, where the provider says what the response cost.
-    """
-
-    input: int
-    output: int
-    total: int
-    cached: int | None = None
-    reasoning: int | None = None
-    cache_written: int | None = None
-    cost: float | None = None
 
 
 class ResponseEnd(Struct, frozen=True):

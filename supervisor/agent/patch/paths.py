@@ -6,6 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from supervisor.agent.patch.errors import PatchMismatch
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 
 LONGEST_PATH = 4095  # the kernel's own bound
 
@@ -31,6 +33,16 @@ def patch_path(written: str, cwd: Path) -> PatchPath:
         raise PatchMismatch(f"{written} is a directory, not a file")
     real = Path(os.path.realpath(plain.parent)) / plain.name
     return PatchPath(written, _shown(real, cwd), real)
+
+
+def readable_path(written: str, reach: Reach) -> PatchPath:
+    """Make a path of a file that may be read for a model. Raises PatchMismatch for one that may not."""
+    path = patch_path(written, reach.cwd)
+    try:
+        reach.insist(path.real, str(path.shown))
+    except NotReadable as error:
+        raise PatchMismatch(error.reason) from None
+    return path
 
 
 def _shown(real: Path, cwd: Path) -> Path:

@@ -17,7 +17,8 @@ from supervisor.agent.patch.errors import PatchMismatch, os_error_text
 from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.agent.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
 from supervisor.agent.patch.locate import updated
-from supervisor.agent.patch.paths import PatchPath, patch_path
+from supervisor.agent.patch.paths import PatchPath, readable_path
+from supervisor.agent.reach.readable import Reach
 
 READ_FAILED = "Failed to read file to update"
 
@@ -34,10 +35,13 @@ class PatchPlan(Struct, frozen=True):
         return tuple(edit.path.real for edit in self.edits)
 
 
-def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None = None) -> PatchPlan:
-    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case."""
+def plan_patch(operations: Sequence[Operation], reach: Reach, effort: Effort | None = None) -> PatchPlan:
+    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case.
+
+    Refusals and previews show what is in the files, so none is read that is out of reach.
+    """
     effort = effort or Effort()
-    draft = _Draft(cwd, effort)
+    draft = _Draft(reach, effort)
     for operation in operations:
         effort.go_on()
         match operation:
@@ -56,7 +60,7 @@ def plan_patch(operations: Sequence[Operation], cwd: Path, effort: Effort | None
 class _Draft(Struct):
     """The files as they would be after the operations so far."""
 
-    cwd: Path
+    reach: Reach
     effort: Effort
     edits: dict[Path, FileEdit] = field(default_factory=dict)
     on_disk: dict[Path, FileState | None] = field(default_factory=dict)
@@ -97,7 +101,7 @@ class _Draft(Struct):
         self.moves[source.real] = target
 
     def _path(self, written: str) -> PatchPath:
-        path = patch_path(written, self.cwd)
+        path = readable_path(written, self.reach)
         self.effort.spend_path(path.real)
         if path.real in self.moves or any(path.real == target.real for target in self.moves.values()):
             raise PatchMismatch(f"{path.shown} is moved and named again in one patch; use a patch for each step")

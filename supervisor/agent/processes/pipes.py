@@ -133,6 +133,7 @@ class Pump:
     def stop(self) -> list[Pipe]:
         """Stop handing over. The pipes' content is captured; return those that stay open."""
         self.task.cancel()
+        del self.task  # it keeps the frame that it was cancelled or failed in, which knows this pump
         for pipe in self.pipes:
             pipe.empty()
         return [pipe for pipe in self.pipes if not pipe.ended.done()]

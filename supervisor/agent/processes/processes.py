@@ -31,6 +31,7 @@ from supervisor.agent.processes.tree import Scope, Tree
 
 GRACE_S = 1.0  # from TERM to KILL
 DRAIN_S = 0.05  # after a command's end, for a pipeline's last output; later writers are in the background
+REAP_SOON_S = 0.1
 REAP_S = 5.0  # between removals of dead orphans, each of which costs an entry in the process table
 
 log = structlog.get_logger()
@@ -167,6 +168,10 @@ class Processes:
         if not self._turns and self._reaping is not None:
             self._reaping.cancel()
             self._reaping = None
+
+    def reap_soon(self) -> None:
+        """Reap what a program that belongs to no turn has left: it is dead a moment after that program."""
+        asyncio.get_running_loop().call_later(REAP_SOON_S, self._tree.reap)
 
     def _reap(self) -> None:
         self._tree.reap()

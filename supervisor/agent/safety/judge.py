@@ -20,13 +20,13 @@ def judge_command(
 ) -> Verdict:
     """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
-    `escalated`: the model asked to leave the sandbox; with one, and under `on-request`, a person is asked.
+    `escalated`: the model asked to leave the sandbox; with one, a person is asked just that where policy hears it.
     `history`: it changes that of a repository, which the sandbox could be opened for.
     """
     column = _column(sandbox_mode, available=sandbox_available)
     verdict = rules.COMMANDS[policy][column]
     if escalated:
-        asks = policy is ApprovalPolicy.ON_REQUEST and column is Sandboxing.AVAILABLE
+        asks = policy in rules.HEARS_ESCALATION and column is Sandboxing.AVAILABLE
         return MustAsk() if asks else verdict
     if verdict == MayRun():
         return verdict  # everything runs there
@@ -57,11 +57,25 @@ def confinement(run: MayRun, own: SandboxPolicy) -> SandboxPolicy:
 
 
 def judge_patch(
-    *, inside_roots: bool, empty: bool, policy: ApprovalPolicy, sandbox_mode: SandboxMode, sandbox_available: bool
+    *,
+    inside_roots: bool,
+    empty: bool,
+    policy: ApprovalPolicy,
+    sandbox_mode: SandboxMode,
+    sandbox_available: bool,
+    obeyed_by: Sequence[str] = (),
 ) -> Verdict:
-    """Judge a patch. `inside_roots` is about every path that is written, moved or deleted."""
+    """Judge a patch. `inside_roots` is about every path that is written, moved or deleted.
+
+    `obeyed_by`: the programs that would obey one of them. Where nobody is asked and nothing is confined, any command
+    could write it as well.
+    """
     if empty:
         return Reject(rules.EMPTY_PATCH)
+    if obeyed_by and policy is not ApprovalPolicy.NEVER:
+        return MustAsk(rules.OBEYED_REASON.format(" and ".join(obeyed_by)))
+    if obeyed_by and sandbox_mode is not SandboxMode.DANGER_FULL_ACCESS:
+        return Reject(rules.OBEYED.format(" and ".join(obeyed_by)))
     if not inside_roots:
         read_only = sandbox_mode is SandboxMode.READ_ONLY
         return (rules.PATCHES_READ_ONLY if read_only else rules.PATCHES_OUTSIDE)[policy]

@@ -1,10 +1,17 @@
-"""Compare a patch with the roots of its conversation: it may write only where commands could, by resolved paths."""
+"""Compare a patch with the roots of its conversation: it may write only where commands could, by resolved paths.
+
+Also tell who would obey what it writes.
+"""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from supervisor.agent.repositories import OWN
+from supervisor.agent.folders import lies_in
+from supervisor.agent.reach.found_settings import setting_around
+from supervisor.agent.reach.other_systems import is_leading
+from supervisor.agent.reach.project_settings import settings_in
+from supervisor.agent.reach.repositories import OWN
 from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.work_tree import GIT, makes_repository
 
@@ -21,14 +28,29 @@ def _covers(roots: Roots, path: Path, planned: tuple[Path, ...]) -> bool:
     if any(_lies_in(path, closed) for closed in (*roots.closed, *roots.hidden)):
         return False
     return any(
-        path.is_relative_to(root.path) and not _in_repository(root.path, path, planned) for root in roots.writable
+        path.is_relative_to(root.path)
+        and not _in_repository(root.path, path, planned)
+        and not any(settings_in(path.relative_to(root.path).parts))
+        for root in roots.writable
     )
+
+
+def obeyed_by(roots: Roots, cwd: Path, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Return the agents, editors and shells that would obey one of these resolved paths."""
+    real = Path(os.path.realpath(cwd))
+    bases = [*roots.settings, *(() if setting_around(real) else (real,))]
+    found: dict[str, None] = {}
+    for path in paths:
+        base = max((one for one in bases if lies_in(path, one)), key=lambda one: len(one.parts), default=Path("/"))
+        found |= dict.fromkeys(setting.who for _, setting in settings_in(path.relative_to(base).parts))
+        found |= dict.fromkeys(who for closed, who in roots.leading.items() if _lies_in(path, closed))
+    return tuple(found)
 
 
 def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
     """Tell whether a path is in a repository: nested, bare, or named `.GIT` on a file system that ignores case."""
     parts = path.relative_to(root).parts
-    if any(part.casefold() == GIT for part in parts):
+    if any(part.casefold() == GIT for part in parts) or is_leading(parts):
         return True
     at = root
     for part in parts:

@@ -13,18 +13,26 @@ from actors.vocabulary.settings import ApprovalPolicy
 
 
 class MustAsk(Struct, frozen=True):
-    """A question. `history`: only whether the command may change a repository's history, in the sandbox."""
+    """A question. `history`: only whether the command may change a repository's history, in the sandbox.
+
+    `inside`: a yes means in the sandbox, and only a yes to `outside` means without.
+    """
 
     reason: str | None = None
     history: bool = False
+    inside: bool = False
 
 
 class MayRun(Struct, frozen=True):
-    """Permission to run; `read_only`: without write access and network, whatever the conversation's own sandbox."""
+    """Permission to run; `read_only`: without write access and network, whatever the conversation's own sandbox.
+
+    `retry_where_held_back`: a person is asked whether it may run again without the sandbox, where that held it back.
+    """
 
     sandboxed: bool = False
     retry_unsandboxed_on_failure: bool = False
     read_only: bool = False
+    retry_where_held_back: bool = False
 
 
 class Reject(Struct, frozen=True):
@@ -52,8 +60,11 @@ READ_ONLY_REASON = "the sandbox is read-only"
 
 _UNTRUSTED, _ON_FAILURE = ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE
 _ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
+HEARS_ESCALATION = frozenset({_UNTRUSTED, _ON_REQUEST})
 _ASK, _RUN, _RUN_INSIDE = MustAsk(), MayRun(), MayRun(sandboxed=True)
 _TRY_INSIDE = MayRun(sandboxed=True, retry_unsandboxed_on_failure=True)
+_ASK_INSIDE = MustAsk(inside=True)
+APPROVED_INSIDE = MayRun(sandboxed=True, retry_where_held_back=True)
 
 Table = Mapping[ApprovalPolicy, Mapping[Sandboxing, Verdict]]
 
@@ -65,7 +76,7 @@ def _table(rows: Mapping[ApprovalPolicy, tuple[Verdict, Verdict, Verdict]]) -> T
 
 COMMANDS = _table(
     {
-        _UNTRUSTED: (_ASK, _ASK, _ASK),
+        _UNTRUSTED: (_ASK, _ASK_INSIDE, _ASK),
         _ON_FAILURE: (_RUN, _TRY_INSIDE, _ASK),
         _ON_REQUEST: (_RUN, _RUN_INSIDE, _ASK),
         _NEVER: (_RUN, _RUN_INSIDE, Reject(NOT_TRUSTED)),
@@ -95,6 +106,10 @@ PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
     _ON_REQUEST: MustAsk(READ_ONLY_REASON),
     _NEVER: Reject(READ_ONLY),
 }
+
+# Files that agents, editors and shells of the person obey, in or outside of the roots. `{}`: who does.
+OBEYED_REASON = "{} would obey it without asking you"
+OBEYED = "{} would obey it without asking; rejected by user approval settings"
 
 # --- programs that only read ---------------------------------------------------------------------------------------
 

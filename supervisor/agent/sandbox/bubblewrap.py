@@ -15,6 +15,8 @@ from pathlib import Path
 
 from supervisor.agent.folders import PASS, open_below, open_folder
 from supervisor.agent.processes.command import MARKS
+from supervisor.agent.reach.home_views import COPY_BYTES, HomeView
+from supervisor.agent.reading import read_ordinary
 from supervisor.agent.sandbox.confined import Availability, Confined, Order
 from supervisor.agent.sandbox.git_view import Mount
 from supervisor.agent.sandbox.leftovers import Ledger
@@ -28,6 +30,7 @@ PROBE_TIMEOUT_S = 5.0  # takes 10 ms; only a broken mount makes it slow
 SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 BARE: Mapping[str, str] = {"PATH": "/usr/bin:/bin"}
 SCRATCH_BYTES = 1 << 30  # of memory that a program without a temporary directory may fill in place of one
+HOME_BYTES = 256 << 20  # of memory for what a program makes in its home and does not keep
 MOST_VARIABLES = 2_500  # bubblewrap takes 9,000 arguments, and each variable is three of them
 INSTALL = "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
 ALLOW = (
@@ -90,12 +93,13 @@ class Bubblewrap:
             mounts = mounts_of(order.roots, self._placeholders, stack)
             named = tuple(_socket(path, stack) for path in sockets)
             over = order.history.mounts if order.history else ()
+            copied = dict(_copied(order.views, stack))
             filtered = program(os.uname().machine, unix_sockets=bool(sockets), links=order.history is None)
             fds = () if filtered is None else (_memory(filtered, stack),)
             told = (
                 *ISOLATED,
                 *(() if order.network else ("--unshare-net",)),
-                *self._seen(order, mounts, over),
+                *self._seen(order, mounts, over, copied),
                 *_placed(order),
                 *_sockets(named),
                 *(part for fd in fds for part in ("--seccomp", str(fd))),
@@ -110,11 +114,11 @@ class Bubblewrap:
                 cwd=Path("/"),
                 env=BARE,
                 keeper=True,
-                pass_fds=(said, *fds, *by_descriptor),
+                pass_fds=(said, *fds, *copied.values(), *by_descriptor),
                 notices=order.roots.notices,
             )
 
-    def _seen(self, order: Order, mounts: Mounts, over: Sequence[Mount]) -> Iterator[str]:
+    def _seen(self, order: Order, mounts: Mounts, over: Sequence[Mount], copied: Mapping[Path, int]) -> Iterator[str]:
         """Yield the mounts. Later ones win: a closed path in a writable root is closed, however roots are nested."""
         yield from ("--ro-bind", "/", "/")
         if order.scratch is not None:
@@ -125,6 +129,8 @@ class Bubblewrap:
             for path, fd in group.items():
                 how = (f"{option}-fd", str(fd)) if self._by_descriptor else (option, str(path))
                 yield from (*how, str(path))
+        for view in order.views:
+            yield from _viewed(view, copied)
         for mount in over:
             option = "--bind" if mount.writable else "--ro-bind"
             how = (f"{option}-fd", str(mount.descriptor)) if self._by_descriptor else (option, str(mount.source))
@@ -135,6 +141,29 @@ class Bubblewrap:
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
         for path in mounts.hidden:
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+
+
+def _copied(views: Sequence[HomeView], stack: contextlib.ExitStack) -> Iterator[tuple[Path, int]]:
+    for path in (path for view in views for path in view.copies):
+        with contextlib.suppress(OSError):
+            yield path, _memory(read_ordinary(path, COPY_BYTES), stack)
+
+
+def _viewed(view: HomeView, copied: Mapping[Path, int]) -> Iterator[str]:
+    """Put a folder in memory over a home, and in it what is shown of the real one. What is gone meanwhile is not."""
+    yield from ("--size", str(HOME_BYTES), "--tmpfs", str(view.path))
+    for path in view.folders:
+        yield from ("--dir", str(path))
+    for path, target in view.links:
+        yield from ("--symlink", target, str(path))
+    for path in view.copies:
+        if path in copied:
+            yield from ("--file", str(copied[path]), str(path))
+    for option, paths in (("--bind-try", view.kept), ("--ro-bind-try", view.shown)):
+        for path in paths:
+            yield from (option, str(path), str(path))
+    for path in view.memory:
+        yield from ("--size", str(HOME_BYTES), "--tmpfs", str(path))
 
 
 def _placed(order: Order) -> Iterator[str]:

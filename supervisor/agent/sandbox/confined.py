@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes.command import Command
+from supervisor.agent.reach.home_views import HomeView
 from supervisor.agent.sandbox.git_view import GitView
 from supervisor.agent.sandbox.roots import Roots
 
@@ -40,6 +41,7 @@ class Order(Struct, frozen=True):
     scratch: Path | None = None  # gets an empty directory of its own in this place, in memory
     kept: Sequence[Path] = ()  # what of that place is shown all the same
     placed: Sequence[Placed] = ()
+    views: Sequence[HomeView] = ()  # homes of the program's own, which lie over all roots
 
 
 class Confined(Struct, frozen=True):

@@ -6,30 +6,21 @@ git believes what it finds there: names of files that it writes, and words that 
 import re
 from pathlib import Path
 
-from supervisor.agent.reading import read_ordinary
-from supervisor.agent.repositories import CONFIG_BYTES, entries
-from supervisor.agent.sandbox.git_index import Unfit, check
+from supervisor.agent.reach.git_index import Unfit, check
+from supervisor.agent.reach.gitlinks import INDEX, INDEX_BYTES, SHARED, gitlinks
 from supervisor.agent.work_tree import HEAD
 
-INDEX, PACKED, SHARED = "index", "packed-refs", "sharedindex."
+PACKED = "packed-refs"
 # HEAD, MERGE_MSG and their like. One word alone would be `config` or `commondir` where a file system ignores case.
 STATE = re.compile(r"HEAD|[A-Z]{2,20}(?:_[A-Z]{2,20}){1,3}|sharedindex\.[0-9a-f]{40,64}")
 STATE_BYTES = 1 << 20  # of a file of git's state but the index; messages are a few lines
-INDEX_BYTES = 64 << 20  # some 600,000 files; without a bound an empty file of any size would fill the disk
 TEXTS = {
     HEAD: (
-        re.compile(rb"(?:ref: refs/[^\0-\x20\x7f~^:?*\[\\]{1,1000}|[0-9a-f]{40}|[0-9a-f]{64})\n?"),
+        re.compile(rb"(?:ref: refs/(?!heads/-)[^\0-\x20\x7f~^:?*\[\\]{1,1000}|[0-9a-f]{40}|[0-9a-f]{64})\n?"),
         "no branch and no commit",
     ),
     "BISECT_NAMES": (re.compile(rb"(?: ?'(?:[^'\0]|'\\['!]')*+')*+\n?"), "something else than quoted paths"),
 }
-
-
-def hash_bytes(shared: Path) -> int:
-    """Return the length of a hash in the index of a repository."""
-    text = read_ordinary(shared / "config", CONFIG_BYTES).decode("utf-8-sig", "surrogateescape")
-    named = [value for section, key, value in entries(text) if (section, key) == ("extensions", "objectformat")]
-    return 32 if named[-1:] == ["sha256"] else 20
 
 
 def unfit(name: str, file: Path, hashes: int) -> str | None:
@@ -44,6 +35,20 @@ def unfit(name: str, file: Path, hashes: int) -> str | None:
         wanted, otherwise = TEXTS[name]
         return None if wanted.fullmatch(file.read_bytes()) else f"the new one names {otherwise}"
     return None
+
+
+def new_link(before: Path, after: Path, hashes: int) -> str | None:
+    """Return why the index in a folder must not replace that in another: git would go into a further repository."""
+    try:
+        new = set(gitlinks(after, hashes)).difference(gitlinks(before, hashes))
+    except Unfit as error:
+        return f"the new one is not used: {error}"
+    if not new:
+        return None
+    return (
+        f"the new one has a repository in it, {min(new)!a}, which git would go into by itself and run what its "
+        "configuration names; only a person can add it, by `git add` outside of the sandbox"
+    )
 
 
 def _unfit_index(file: Path, hashes: int) -> str | None:

@@ -20,11 +20,14 @@ import structlog
 from msgspec import Struct, field
 
 from supervisor.agent.folders import FOLDER, PASS, open_folder
+from supervisor.agent.reach.git_settings import hash_bytes
+from supervisor.agent.reach.gitlinks import INDEX, SHARED
 from supervisor.agent.sandbox.git_locks import Locked, locked
-from supervisor.agent.sandbox.git_state import INDEX, PACKED, STATE, hash_bytes, unfit
+from supervisor.agent.sandbox.git_state import PACKED, STATE, new_link, unfit
 from supervisor.agent.sandbox.history import Repository
 from supervisor.agent.sandbox.leftovers import Ledger
 from supervisor.agent.work_tree import HEAD
+from supervisor.safe_git import with_settings
 
 log = structlog.get_logger()
 LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # folders that are the real ones
@@ -56,7 +59,7 @@ def view_of(repository: Repository, scratch: Path, ledger: Ledger) -> Iterator[G
     """Make the view, and bring the new state back when it is left. OSError: another git is at work there."""
     view = GitView()
     with contextlib.ExitStack() as stack:
-        hashes, alone = hash_bytes(repository.shared), repository.own == repository.shared
+        hashes, alone = hash_bytes((repository.shared,)), repository.own == repository.shared
         folders = [_Folder(repository.shared, hashes, shared=True, own=alone)]
         if not alone:
             folders.append(_Folder(repository.own, hashes, shared=False, own=True))
@@ -158,8 +161,12 @@ class _Folder:
             yield f"{self._real} is as it was before the command, which made more than {ENTRIES} files in it"
             return
         yield from self._not_kept(names)
-        for name in filter(self._is_state, names):
+        without_head = False
+        for name in sorted(filter(self._is_state, names), key=_order):
+            if name == HEAD and without_head:
+                continue
             if (refused := self._take(name)) is not None:
+                without_head |= name == INDEX  # it would be that of another commit
                 yield f"{self._real / name} is as it was before the command: {refused}"
         for name, before in self._before.items():
             if name not in names and name != HEAD and self._now(name) == before:
@@ -187,7 +194,10 @@ class _Folder:
         if (lock := self._locks.get(name)) is not None:
             if (self._real / name).exists() and filecmp.cmp(new, self._real / name, shallow=False):
                 return None
-            if (refused := unfit(name, new, self._hashes)) is None:
+            refused = unfit(name, new, self._hashes)
+            if refused is None and name == INDEX:
+                refused = new_link(self._real, self._copy, self._hashes)
+            if refused is None:
                 lock.replace_by(new)
             return refused
         before = self._before.get(name)
@@ -219,11 +229,11 @@ class _Folder:
             raise
 
 
+def _order(name: str) -> tuple[bool, bool, str]:
+    """Bring the parts of the index back first, then the index, then all else."""
+    return not name.startswith(SHARED), name != INDEX, name
+
+
 def quiet(env: Mapping[str, str]) -> dict[str, str]:
     """Return the environment in which git tidies nothing up by itself, with what it was configured by before."""
-    told = env.get("GIT_CONFIG_COUNT", "0")
-    count = int(told) if told.isdecimal() else 0
-    added: dict[str, str] = {}
-    for number, (key, value) in enumerate(QUIET.items(), count):
-        added |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return {**env, **added, "GIT_CONFIG_COUNT": str(count + len(QUIET))}
+    return with_settings(env, QUIET)

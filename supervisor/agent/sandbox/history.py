@@ -11,8 +11,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from supervisor.agent.folders import lies_in
+from supervisor.agent.reach.git_settings import leading_settings
+from supervisor.agent.reach.repositories import POINTER_BYTES
 from supervisor.agent.reading import read_ordinary
-from supervisor.agent.repositories import CONFIG_BYTES, POINTER_BYTES, entries
 from supervisor.agent.work_tree import COMMON, GIT, HEAD, STORES
 
 LINK_FORBIDDEN = (
@@ -78,8 +79,8 @@ def _named_back(found: Repository) -> bool:
 
 
 def _is_submodule(found: Repository) -> bool:
-    text = read_ordinary(found.own / "config", CONFIG_BYTES).decode("utf-8-sig", "surrogateescape")
-    named = [value for section, key, value in entries(text) if (section, key) == ("core", "worktree")]
+    leading = leading_settings(found.own / "config")
+    named = [one.value for one in leading if (one.section, one.key) == ("core", "worktree")]
     return bool(named) and Path(os.path.realpath(found.own / named[-1])) == found.work_tree
 
 

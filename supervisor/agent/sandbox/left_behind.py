@@ -14,8 +14,14 @@ def desks_beside(ledgers: Path) -> Path:
     return ledgers.parent / "desks"
 
 
+def watches_beside(ledgers: Path) -> Path:
+    """Return the folder of what was known of projects, a file for each command or turn that is watched."""
+    return ledgers.parent / "watches"
+
+
 def is_anything_left(ledgers: Path) -> bool:
-    return any(_holds_something(folder) for folder in (ledgers, views_beside(ledgers), desks_beside(ledgers)))
+    beside = (views_beside(ledgers), desks_beside(ledgers), watches_beside(ledgers))
+    return any(_holds_something(folder) for folder in (ledgers, *beside))
 
 
 def _holds_something(folder: Path) -> bool:

@@ -16,14 +16,13 @@ from collections.abc import Iterator
 import structlog
 from msgspec import Struct
 
-from supervisor.agent.folders import FOLDER, PASS
+from supervisor.agent.folders import FOLDER, PASS, STAMP_NS
 from supervisor.agent.sandbox.leftovers import Entry, Ledger, entry_in
 from supervisor.agent.work_tree import GIT
 
 log = structlog.get_logger()
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 TRIES = 20  # each is lost only to a command that ends in this very moment
-STAMP_NS = 1_000_000_007_123_456_789  # of a placeholder's last change, in September 2001; whatever is put in ends it
 
 
 class _Placeholder(Struct):

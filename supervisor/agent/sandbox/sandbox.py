@@ -10,7 +10,7 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -20,16 +20,18 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.folders import lies_in, remove_tree
 from supervisor.agent.pins import Pins, pins_of
-from supervisor.agent.sandbox.aftermath import seen_to
+from supervisor.agent.reach.found_settings import keep
+from supervisor.agent.reach.home_views import Own
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
 from supervisor.agent.sandbox.confined import Availability, Confined, Order, Placed
 from supervisor.agent.sandbox.git_view import GitView, quiet, view_of
 from supervisor.agent.sandbox.history import Repository, repository_around
-from supervisor.agent.sandbox.left_behind import views_beside
+from supervisor.agent.sandbox.left_behind import desks_beside, views_beside, watches_beside
 from supervisor.agent.sandbox.leftovers import Ledger, clear
-from supervisor.agent.sandbox.roots import Own, Protection, Roots, opened
+from supervisor.agent.sandbox.roots import Protection, Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
 from supervisor.agent.sandbox.seccomp import program
+from supervisor.agent.sandbox.watching import look_after, watch
 from supervisor.agent.workspace import missing, projects, temporary_of
 
 log = structlog.get_logger()
@@ -46,14 +48,24 @@ class Implementation(Protocol):
 class Sandbox:
     """The daemon's sandbox. No command and no patch may write to `protection`: our journal, config and sockets."""
 
-    def __init__(self, protection: Protection = Protection(), ledgers: Path | None = None) -> None:  # noqa: B008 - frozen
-        """`ledgers` is the folder of what must not be left on disk; None: a life that leaves it, if it is killed."""
+    def __init__(
+        self,
+        protection: Protection = Protection(),  # noqa: B008 - frozen
+        ledgers: Path | None = None,
+        after_probe: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`ledgers` is the folder of what must not be left on disk; None: a life that leaves it, if it is killed.
+
+        `after_probe` is called after the probe, whose processes may not all have been waited for.
+        """
         self.protection = protection
+        self._after_probe = after_probe
         self._pins = Pins()
         self._ledgers = ledgers
         self._ledger = Ledger(ledgers)
         self._views = views_beside(ledgers) if ledgers is not None else None
-        self._desks = ledgers.parent / "desks" if ledgers is not None else None  # of agents' git, for a life each
+        self._desks = desks_beside(ledgers) if ledgers is not None else None  # of agents' git, for a life each
+        self._watches = watches_beside(ledgers) if ledgers is not None else None
         self._implementation: Implementation = (
             Seatbelt() if sys.platform == "darwin" else Bubblewrap(ledger=self._ledger)
         )
@@ -61,7 +73,9 @@ class Sandbox:
     @functools.cached_property
     def availability(self) -> Availability:
         """The result of a probe, which is run once. Ask for it at the start: it takes some 10 ms."""
-        return self._implementation.probe()
+        found = self._implementation.probe()
+        self._after_probe()
+        return found
 
     def begin(self) -> None:
         """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
@@ -70,6 +84,8 @@ class Sandbox:
                 remove_tree(folder)
         if self._ledgers is not None and (lives := clear(self._ledgers)):
             log.warning("sandbox.leftovers_removed", lives=lives)
+        if self._watches is not None:
+            look_after(self._watches)
 
     def end(self) -> None:
         self._ledger.close()
@@ -108,10 +124,10 @@ class Sandbox:
         return self._pins.of(conversation, settings, temporary_of(env))
 
     def roots(
-        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin]
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> contextlib.AbstractContextManager[Roots]:
         """Open the directories in which commands and patches may write now. Blocking."""
-        return opened(policy, cwd, pins, self.protection)
+        return opened(policy, cwd, pins, self.protection, env=env)
 
     @contextlib.contextmanager
     def confine(
@@ -140,16 +156,29 @@ class Sandbox:
         given = env if opens.network_access else {**env, **NO_NETWORK}
         known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
         findings: list[str] = []
-        with self.roots(policy, cwd, known) as roots:
+        with self.roots(policy, cwd, known, env) as roots:
             with self._viewed(history, findings) as view:
                 env = quiet(given) if view else given
                 order = Order(roots, real, argv, env, opens.network_access, opens.unix_sockets, view)
-                with self._implementation.confine(order) as confined:
-                    try:
-                        yield confined
-                    finally:
-                        confined.aftermath.extend(seen_to(roots))
+                with self._implementation.confine(order) as confined, watch(roots, self._watches, confined.aftermath):
+                    yield confined
             confined.aftermath.extend(findings)
+
+    @contextlib.contextmanager
+    def watched(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
+    ) -> Iterator[list[str]]:
+        """Watch over the projects for a turn of a program that lives longer; afterwards tell what was undone."""
+        undone: list[str] = []
+        with self.roots(policy, cwd, pins, env) as roots, watch(roots, self._watches, undone):
+            yield undone
+
+    def closed(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
+    ) -> frozenset[tuple[Path, int]]:
+        """Return the paths in the roots that would be closed now, and which file each setting is. Blocking."""
+        with self.roots(policy, cwd, pins, env) as roots:
+            return frozenset((path, _inode(path) if path in roots.leading else 0) for path in roots.closed)
 
     @contextlib.contextmanager
     def confine_agent(
@@ -167,24 +196,31 @@ class Sandbox:
     ) -> Iterator[Confined]:
         """Confine a program that lives for hours, with places of its own to write in. Otherwise like `confine`.
 
-        What a path means in it is settled when it starts. Without a temporary directory it gets one in memory.
+        What a path means in it is settled when it starts. Without a temporary directory it gets one in memory. What
+        it makes is looked at by whoever knows when: see `watched`.
         """
         real = _directory(start)
         _find(argv[0], real, env)
         sockets = policy.unix_sockets if isinstance(policy, WorkspaceWrite) else ()
-        with opened(policy, cwd, pins, self.protection, own) as roots:
-            around = (real, Path(env.get("HOME", "/")), *own.places, *(Path(part) for part in argv))
+        with opened(policy, cwd, pins, self.protection, own, env) as roots:
+            homes = (view.path for view in own.views)
+            around = (real, Path(env.get("HOME", "/")), *own.places, *homes, *(Path(part) for part in argv))
             scratch, kept = _scratch(roots, around)
             tmpdir = env.get("TMPDIR", "")
             if tmpdir and roots.over(Path(os.path.realpath(tmpdir))) is None:
                 env = {**env, "TMPDIR": str(TEMPORARY)}
             given = env if network else {**env, **NO_NETWORK}
-            order = Order(roots, real, argv, given, network, sockets, scratch=scratch, kept=kept, placed=placed)
+            order = Order(
+                roots, real, argv, given, network, sockets, scratch=scratch, kept=kept, placed=placed, views=own.views
+            )
             with self._implementation.confine(order) as confined:
-                try:
-                    yield confined
-                finally:
-                    confined.aftermath.extend(seen_to(roots))
+                yield confined
+
+
+def _inode(path: Path) -> int:
+    """Return which file it is; 0: none, or an empty folder of ours. A mount ends when its file is replaced."""
+    kept = keep(path)
+    return 0 if kept is None or kept.placeholder else kept.inode
 
 
 def _scratch(roots: Roots, around: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:

@@ -42,6 +42,9 @@ class Seatbelt:
             # A folder on the way to a closed path can't be renamed or removed, only its content.
             "ANCHOR": tuple(dict.fromkeys(_between(roots))),
             "READ_ONLY": roots.closed,
+            # A home can't be one in memory here: what an agent keeps of it is opened again, and all else stays shut.
+            "KEPT": tuple(path for view in order.views for path in view.kept),
+            "SHUT": tuple(path for view in order.views for path in (*view.shown, *view.memory)),
             "HIDDEN": roots.hidden,
             "SOCKET": tuple(order.sockets),
         }
@@ -70,6 +73,8 @@ def profile(names: Iterable[str], *, network: bool) -> str:
         "WRITABLE": '(allow file-write* (subpath (param "{}")))',
         "ANCHOR": '(deny file-write-unlink (literal (param "{}")))',
         "READ_ONLY": '(deny file-write* (subpath (param "{}")))',
+        "KEPT": '(allow file-write* (subpath (param "{}")))',
+        "SHUT": '(deny file-write* (subpath (param "{}")))',
         "HIDDEN": '(deny file-read* file-write* (subpath (param "{}")))',
         "SOCKET": '(allow network-outbound (remote unix-socket (path-literal (param "{}"))))',
     }

@@ -13,7 +13,6 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from actors.vocabulary.spent import NOTHING, Spent, spent_on
-from supervisor.agent.model.stream_events import Usage
 from supervisor.agent.spending.ledger import Ledger
 from supervisor.agent.spending.over_budget import OverBudget
 from supervisor.agent.spending.prices import Price
@@ -27,6 +26,7 @@ from supervisor.agent.spending.reached import (
     unknown,
     used_up,
 )
+from supervisor.agent.spending.usage import Usage
 from supervisor.agent.turn import Turn
 from supervisor.config.budgets import BudgetsTable
 

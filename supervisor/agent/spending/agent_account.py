@@ -19,8 +19,10 @@ class AgentAccount(Account):
         super().take(event)
         if isinstance(event, ev.TokenCount):
             self._counted = True
-            if event.cost_usd is None:
-                self._note("usd")
+            told: dict[ev.BudgetUnit, float | None] = {"tokens": event.total_tokens, "usd": event.cost_usd}
+            for unit, number in told.items():
+                if number is None or number <= 0:  # nothing is for nothing: who says so would go on for ever
+                    self._note(unit)
 
     def prompted(self) -> None:
         self._counted = False

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, convert
 
-from supervisor.agent.model.stream_events import Usage
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.budgets import PriceTable
 
 FILE = Path(__file__).with_name("prices.toml")

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from actors.vocabulary.events import PlanStep
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.decoding import intricate
+from supervisor.agent.json_values import intricate
 
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_WAIT_S = 600.0  # for a job; a model that wants more asks again

@@ -1,13 +1,13 @@
 """One call that looks at files: one line for people, work in a worker thread, text for the model. Loop thread."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
 from actors.vocabulary import events as ev
-from supervisor.agent.files.reach import NotReadable, Reach
 from supervisor.agent.open_calls import OpenCall
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.told import Told, failure
 from supervisor.agent.tools.work import Work
@@ -40,10 +40,7 @@ class Looking(Struct, frozen=True):
 
     @property
     def reach(self) -> Reach:
-        """The files that a command could read, by the protection as it is now."""
-        home = Path(self.work.env.get("HOME", ""))
-        hidden = self.sandbox.protection.hidden
-        return Reach(self.work.settings.cwd, home if home.is_absolute() else None, hidden)
+        return self.work.reach
 
     def began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
         call, cwd = self.call, self.work.settings.cwd

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
@@ -15,16 +16,26 @@ from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.safety.judge import judge_patch
-from supervisor.agent.safety.roots import cover
+from supervisor.agent.safety.roots import cover, obeyed_by
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
 from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agent.sandbox.settings_watch import accepting
 from supervisor.agent.tools.told import Told, failure
 from supervisor.agent.tools.work import Work
 from supervisor.agent.turn import ApprovalAnswer
 from supervisor.agent.worker_job import WorkerJob, in_worker
 from supervisor.agent.workspace import missing
+
+
+class Judged(Struct, frozen=True):
+    """`outside`: the sandbox would not let a command write all of it. `obeyed_by`: who would obey what is written."""
+
+    verdict: Verdict
+    outside: bool
+    obeyed_by: tuple[str, ...]
 
 
 class Patching(Struct, frozen=True):
@@ -36,42 +47,44 @@ class Patching(Struct, frozen=True):
 
     async def apply(self, text: str, cwd: Path) -> Told:
         try:
-            plan = await in_worker(_planned, text, cwd, self.work.bounds)
+            plan = await in_worker(_planned, text, replace(self.work.reach, cwd=cwd), self.work.bounds)
         except PatchError as error:
             return failure("patch", f"error: {error.message}", f"the patch does not apply: {error.message}")
-        verdict, inside = await asyncio.to_thread(self._judge, plan)
+        judged = await asyncio.to_thread(self._judge, plan)
+        verdict = judged.verdict
         match verdict:
             case Reject():
                 return failure("refused", f"patch rejected: {verdict.text}")
             case MustAsk():
-                answer = await self._ask(plan, verdict, outside=not inside)
+                answer = await self._ask(plan, judged)
                 if not answer.approved:
                     return failure("refused", answer.rejects("patch"))
-                now, _ = await asyncio.to_thread(self._judge, plan)  # the settings may have changed meanwhile
-                if isinstance(now, Reject):
-                    return failure("refused", f"patch rejected: {now.text}")
+                now = await asyncio.to_thread(self._judge, plan)  # the settings may have changed meanwhile
+                if isinstance(now.verdict, Reject):
+                    return failure("refused", f"patch rejected: {now.verdict.text}")
             case MayRun():
                 pass
         return await self._write(plan, auto_approved=not isinstance(verdict, MustAsk))
 
-    def _judge(self, plan: PatchPlan) -> tuple[Verdict, bool]:
-        """Judge the plan; also tell whether the sandbox would let a command write all of it."""
+    def _judge(self, plan: PatchPlan) -> Judged:
         settings = self.work.settings
         with self._roots() as roots:
             inside = _may_write(settings.sandbox, roots, plan)
+            obeyed = obeyed_by(roots, settings.cwd, plan.touched)
         verdict = judge_patch(
             inside_roots=inside,
             empty=plan.empty,
             policy=settings.approval_policy,
             sandbox_mode=SandboxMode(settings.sandbox.mode),
             sandbox_available=self.sandbox.availability.ok,
+            obeyed_by=obeyed,
         )
-        return verdict, inside
+        return Judged(verdict, not inside, obeyed)
 
     def _roots(self) -> AbstractContextManager[Roots]:
         settings = self.work.settings
         pins = self.sandbox.pins(self.work.turn.order.conversation, settings, self.work.env)
-        return self.sandbox.roots(settings.sandbox, settings.cwd, pins)
+        return self.sandbox.roots(settings.sandbox, settings.cwd, pins, self.work.env)
 
     def _apply(self, plan: PatchPlan, *, auto_approved: bool) -> str:
         """Write under the roots as they are now, which must still cover the plan if no person approved it."""
@@ -79,15 +92,17 @@ class Patching(Struct, frozen=True):
             if auto_approved and not _may_write(self.work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
             pinned = {root.path: root.identity() for root in roots.writable}
-            return apply_plan(plan, self.work.around.umask, pinned)
+            with accepting(plan.touched):
+                return apply_plan(plan, self.work.around.umask, pinned)
 
-    async def _ask(self, plan: PatchPlan, verdict: MustAsk, *, outside: bool) -> ApprovalAnswer:
+    async def _ask(self, plan: PatchPlan, judged: Judged) -> ApprovalAnswer:
         work = self.work
         request = ev.ApplyPatchApprovalRequest(
             call_id=self.call.call,
             changes=plan.changes,
-            reason=verdict.reason,
-            outside_sandbox=outside,
+            reason=judged.verdict.reason if isinstance(judged.verdict, MustAsk) else None,
+            outside_sandbox=judged.outside,
+            obeyed_by=judged.obeyed_by,
             approval_id=work.new_approval(),
             item_id=self.call.item,
             deadline_s=work.deadline_s,
@@ -129,12 +144,12 @@ class Patching(Struct, frozen=True):
         )
 
 
-def _planned(job: WorkerJob, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
-    if not cwd.exists():
-        raise PatchMismatch(missing(cwd))
+def _planned(job: WorkerJob, text: str, reach: Reach, bounds: Bounds) -> PatchPlan:
+    if not reach.cwd.exists():
+        raise PatchMismatch(missing(reach.cwd))
     effort = Effort(bounds, job.go_on)
     effort.spend_lines(text.count("\n"))
-    return plan_patch(parse(text, job.go_on), cwd, effort)
+    return plan_patch(parse(text, job.go_on), reach, effort)
 
 
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:

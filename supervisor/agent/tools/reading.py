@@ -13,11 +13,12 @@ from actors.vocabulary.settings import Settings
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.files.listing import list_folder
 from supervisor.agent.files.pages import read_page
-from supervisor.agent.files.reach import NotReadable, Reach
 from supervisor.agent.model.request import ToolSpec
 from supervisor.agent.model.sight import sees_nothing
 from supervisor.agent.open_calls import OpenCall
 from supervisor.agent.pictures import NoPicture, picture_of
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools import reading_specs as specs
 from supervisor.agent.tools.arguments import ListArguments, ReadArguments, ViewArguments, parsed

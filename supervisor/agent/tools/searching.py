@@ -12,13 +12,13 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, Settings
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.files import searching
-from supervisor.agent.files.reach import NotReadable
 from supervisor.agent.model.request import ToolSpec
 from supervisor.agent.open_calls import OpenCall
 from supervisor.agent.processes.command import Finished, NotStarted
 from supervisor.agent.processes.output import Output, Stream
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.processes.spawn import reason
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.sandbox.confined import Confined
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools import reading_specs as specs
@@ -85,6 +85,7 @@ def _query(_: WorkerJob, arguments: SearchArguments, looking: Looking, max_bytes
         matches=arguments.max_matches,
         bytes=max_bytes,
         hidden=[str(folder) for folder in reach.real_hidden],
+        hidden_files=sorted(reach.hidden_files),
     )
 
 

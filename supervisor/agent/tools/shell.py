@@ -23,12 +23,13 @@ from supervisor.agent.safety.git_commands import history_place
 from supervisor.agent.safety.hints import parsed_command
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
-from supervisor.agent.safety.rules import RETRY_REASON, MayRun, MustAsk, Reject, Verdict
+from supervisor.agent.safety.rules import APPROVED_INSIDE, RETRY_REASON, MayRun, MustAsk, Reject, Verdict
 from supervisor.agent.sandbox.confined import Confined
 from supervisor.agent.sandbox.history import Repository
 from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.background import Background
+from supervisor.agent.tools.held_back import failure_of, may_be_held_back
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.ran import Ran, not_started
 from supervisor.agent.tools.time_limit import TimeLimit, time_limit
@@ -93,10 +94,13 @@ class Shell(Struct, frozen=True):
                 return failure("refused", verdict.text)
             case MustAsk():
                 asked = history if verdict.history else None
-                answer = await self._ask(self.arguments.justification or verdict.reason, history=asked)
+                why = self.arguments.justification or verdict.reason
+                answer = await self._ask(why, history=asked, inside=verdict.inside)
                 if not answer.approved:
                     return failure("refused", answer.rejects("exec command"))
-                return await (self._approved() if asked is None else self._approved_for_history(asked))
+                if asked is not None:
+                    return await self._approved_for_history(asked)
+                return await self._approved(leaves=answer.outside or not verdict.inside)
             case MayRun():
                 return await self._allowed(verdict)
 
@@ -107,11 +111,19 @@ class Shell(Struct, frozen=True):
             return self._told(await self._execute(self.work.settings.sandbox, history))
         return await self._judged()
 
-    async def _approved(self) -> Told:
-        """Judge again what was approved: settings that changed meanwhile allow no more than they say now."""
+    async def _approved(self, *, leaves: bool) -> Told:
+        """Judge again what was approved: settings that changed meanwhile allow no more than they say now.
+
+        `leaves`: it was approved to run outside of the sandbox. What was approved inside is asked anew where by now
+        there is no inside.
+        """
         match verdict := self._verdict():
             case Reject():
                 return failure("refused", verdict.text)
+            case MustAsk() if not (leaves or verdict.inside):
+                return await self._judged()
+            case MustAsk() if not leaves:
+                return await self._allowed(APPROVED_INSIDE)
             case MustAsk() if self.arguments.background is not None:
                 return await self._in_background(DangerFullAccess())
             case MustAsk():
@@ -139,14 +151,14 @@ class Shell(Struct, frozen=True):
         return await Background(self.jobs, self.work, self.call).start(spec, lambda: self._confined(policy))
 
     async def _run(self, verdict: MayRun) -> Told:
-        retry = verdict.retry_unsandboxed_on_failure
-        ran = self._already() if retry else None
+        ran = self._already() if verdict.retry_unsandboxed_on_failure or verdict.retry_where_held_back else None
         if ran is None:
-            ran = await self._execute(confinement(verdict, self.work.settings.sandbox))
-            if not (retry and verdict.sandboxed and ran.failed):
+            policy = confinement(verdict, self.work.settings.sandbox)
+            ran = await self._execute(policy)
+            if not self._is_worth_a_retry(verdict, policy, ran):
                 return self._told(ran)
             self.work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
-        answer = await self._ask(RETRY_REASON, retry=True)
+        answer = await self._ask(RETRY_REASON, retry=True, failed=failure_of(ran))
         if not answer.approved:
             return failure("refused", f"{answer.rejects('exec command')}\n{self._told(ran).text}")
         if not _may_leave(self._verdict()):
@@ -154,6 +166,12 @@ class Shell(Struct, frozen=True):
             return self._told(ran)
         self.work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
         return self._told(await self._execute(DangerFullAccess()))
+
+    def _is_worth_a_retry(self, verdict: MayRun, policy: SandboxPolicy, ran: Ran) -> bool:
+        if not (verdict.sandboxed and ran.failed):
+            return False
+        held_back = verdict.retry_where_held_back and may_be_held_back(ran, policy, self.work.env)
+        return verdict.retry_unsandboxed_on_failure or held_back
 
     def _already(self) -> Ran | None:
         """Return a result from an earlier life of this turn: no command is run again only to ask the same."""
@@ -163,7 +181,13 @@ class Shell(Struct, frozen=True):
         return Ran(ended.exit_code, ended.stdout, ended.stderr, ended.duration.seconds)
 
     async def _ask(
-        self, why: str | None, *, retry: bool = False, history: Repository | None = None
+        self,
+        why: str | None,
+        *,
+        retry: bool = False,
+        failed: str = "",
+        history: Repository | None = None,
+        inside: bool = False,
     ) -> ApprovalAnswer:
         work = self.work
         request = ev.ExecApprovalRequest(
@@ -174,11 +198,13 @@ class Shell(Struct, frozen=True):
             approval_id=work.new_approval(),
             item_id=self.call.item,
             retry=retry,
-            outside_sandbox=history is None,  # any other approved command runs outside
+            outside_sandbox=history is None and not inside,  # any other approved command runs outside
             deadline_s=work.deadline_s,
             default=work.default,
             history_of=None if history is None else history.work_tree,
             background=self.arguments.background,
+            inside_or_outside=inside,
+            failed=failed,
         )
         return await work.ask(request)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
@@ -11,6 +12,7 @@ from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.spending.account import Account
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import ApprovalAnswer, Turn
@@ -25,6 +27,7 @@ class Work:
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # if nobody answers before the deadline
     bounds: Bounds = DEFAULTS
+    hidden: tuple[Path, ...] = ()  # folders that nothing is read from
     noticed: set[str] = field(default_factory=set)  # what a person has been told once in this turn
     _changes: TurnChanges | None = field(default=None, init=False)
 
@@ -44,6 +47,17 @@ class Work:
         """The settings as they are now; somebody may change them while the turn runs."""
         return self.turn.settings
 
+    @property
+    def reach(self) -> Reach:
+        """The files that are read for the model."""
+        return Reach.of(self.settings.cwd, self.env, self.hidden)
+
+    def tell_left_out(self, message: str) -> None:
+        """Tell a person, once, of something that the model does not get."""
+        if message not in self.transcript.left_out:
+            self.transcript.left_out.add(message)
+            self.say(ev.BackgroundEvent(message=message))
+
     def say(self, event: ev.AgentEvent) -> None:
         self.transcript.take(event)
         self.turn.emit(event)
@@ -54,13 +68,8 @@ class Work:
 
     async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
         """Return the answer, which may have been given in an earlier life of the turn."""
-        known = self.transcript.calls.decided(request.item_id, retry=getattr(request, "retry", False))
-        if known is not None and _same_scope(known.request, request):
-            return ApprovalAnswer(known.decision, known.reason)
+        known = self.transcript.calls.decided(request)
+        if known is not None:
+            return ApprovalAnswer(known.decision, known.reason, outside=known.outside)
         with self.account.waiting():
             return await self.turn.ask(request)
-
-
-def _same_scope(asked: ev.ApprovalRequest, request: ev.ApprovalRequest) -> bool:
-    """Tell whether an answer holds: one about a repository's history, in the sandbox, lets nothing run outside."""
-    return getattr(asked, "history_of", None) == getattr(request, "history_of", None)

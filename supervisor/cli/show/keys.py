@@ -1,16 +1,25 @@
-"""Keys as they are pressed on a terminal, which is restored however the program leaves."""
+"""Keys as they are pressed on a terminal, which is restored however the program leaves.
+
+What was typed meanwhile and read by nobody is thrown away then: a shell would take it for a command.
+"""
 
 import os
 import re
+import select
+import signal
 import sys
 import termios
 import tty
-from typing import Self
+from contextlib import suppress
+from typing import NoReturn, Self
 
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z, CTRL_BACKSLASH = "\x03", "\x04", "\x15", "\x1a", "\x1c"
 ENTER, BACKSPACE, ESCAPE = "\r", "\x7f", "\x1b"
 UP, DOWN = "\x1b[A", "\x1b[B"
 PASTES_APART, PASTES_AS_KEYS = "\x1b[?2004h", "\x1b[?2004l"  # the terminal says where a paste begins and ends
+FOCUS_TOLD, FOCUS_UNTOLD = "\x1b[?1004h", "\x1b[?1004l"  # the terminal says when its window gets and loses the focus
+_FOCUS = {"\x1b[I": True, "\x1b[O": False}
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _WAYS_OUT = {b"\x03", b"\x04", b"\x1c"}  # keys that end a paste if they are pressed alone
 _BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # an escape sequence that has only begun
@@ -31,21 +40,29 @@ def there_are() -> bool:
 
 
 class Keyboard:
-    """The keyboard. Every key is read, Ctrl-C too; the verb decides what it means."""
+    """The keyboard. Every key is read, Ctrl-C too; the verb decides what it means. A signal raises SystemExit."""
 
     def __init__(self) -> None:
         self.fd = sys.stdin.fileno()
+        self.focused: bool | None = None  # None: the terminal has not said
+        self._handlers = {
+            number: before for number in _ENDS if (before := signal.getsignal(number)) is not signal.SIG_IGN
+        }
         self._before = termios.tcgetattr(self.fd)
         self._unfinished = b""
         self._begun = ""
         self._paste: str | None = None  # what has arrived of a paste that has not ended
 
     def __enter__(self) -> Self:
+        for number in self._handlers:
+            signal.signal(number, end_by_signal)
         self.take()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.give_back()
+        for number, before in self._handlers.items():
+            signal.signal(number, before)
 
     def take(self) -> None:
         tty.setcbreak(self.fd)
@@ -53,16 +70,25 @@ class Keyboard:
         now[0] &= ~(termios.ICRNL | termios.IXON)
         now[3] &= ~(termios.ISIG | termios.IEXTEN)
         termios.tcsetattr(self.fd, termios.TCSADRAIN, now)
-        self._say(PASTES_APART)
+        self._say(PASTES_APART + FOCUS_TOLD)
 
     def give_back(self) -> None:
-        self._say(PASTES_AS_KEYS)
-        termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
+        self._say(PASTES_AS_KEYS + FOCUS_UNTOLD)
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(self.fd, termios.TCSAFLUSH, self._before)
 
     @staticmethod
     def _say(words: str) -> None:
-        sys.stdout.write(words)
-        sys.stdout.flush()
+        with suppress(OSError):  # the same
+            sys.stdout.write(words)
+            sys.stdout.flush()
+
+    def pending(self) -> list[str]:
+        """The keys that are pressed already."""
+        found: list[str] = []
+        while CTRL_D not in found and select.select([self.fd], [], [], 0)[0]:  # it is also the end of the input
+            found += self.read()
+        return found
 
     def read(self) -> list[str]:
         """Read what was pressed or pasted. The end of input is Ctrl-D; arrow keys and the like come whole."""
@@ -100,8 +126,17 @@ class Keyboard:
                 self._paste = ""
             elif (begun := _BEGUN.search(typed)) is not None:
                 typed, self._begun = typed[: begun.start()], begun[0]
-            found += _keys(typed)
+            found += [key for key in _keys(typed) if not self._tells_focus(key)]
         return found
+
+    def _tells_focus(self, key: str) -> bool:
+        self.focused = _FOCUS.get(key, self.focused)
+        return key in _FOCUS
+
+
+def end_by_signal(number: int, _: object) -> NoReturn:
+    """Handle a signal so that whoever has changed the terminal changes it back."""
+    raise SystemExit(128 + number)
 
 
 def _keys(text: str) -> list[str]:

@@ -6,9 +6,10 @@ from actors.vocabulary.visible import visible
 from supervisor.cli.client import Json
 from supervisor.cli.words import one_line
 from transports.job_words import job_end
+from transports.question import why_not_asked
 from transports.waiting_words import waits
 
-HELD = "(held: `greenroom queue` shows it and lets it go on, and so does the next `send`)"
+HELD = "(held: `greenroom queue` lets it go on, or drops it; the next message goes first, alone)"
 
 
 def by_whom(body: Json) -> str:
@@ -41,6 +42,7 @@ NOTES: dict[str, Callable[[Json], str]] = {
     "stream_error": lambda body: one_line(body["message"]),
     "web_search_end": lambda body: f"searched the web: {one_line(body['query']) or 'something'}",
     "background_event": lambda body: one_line(body["message"]),
+    "kept_yes_used": why_not_asked,
     "agent_session": _session,
     "agent_title": lambda body: f"about: {one_line(body['title'])}" if body["title"] else "about: nothing any more",
     "compacted": lambda body: f"summed up: events {body['first_seq']} to {body['last_seq']}{_room(body)}",

@@ -20,7 +20,7 @@ from supervisor.cli.show.notes import NOTES, YELLOW, because, by_whom, words_of
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.tool_printer import ToolPrinter
 from supervisor.cli.terminal import Paint
-from supervisor.cli.words import clean, hung, many, one_line, took
+from supervisor.cli.words import clean, clean_piece, hung, many, one_line, took
 from transports import question as texts
 
 LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
@@ -162,7 +162,7 @@ class EventPrinter(ToolPrinter):
 
     def _on_agent_message(self, body: Json, _: Json) -> None:
         shown = self._streamed.pop(body["item_id"], None)
-        text = clean(body["message"])
+        text = clean_piece(body["message"])
         if shown is None:
             self._told.fresh()
             self._said.line(self._whole(text))
@@ -190,7 +190,7 @@ class EventPrinter(ToolPrinter):
             self._cut(body)
 
     def _stream(self, item: str, text: str, screen: Screen, *styles: str) -> None:
-        text = clean(text)
+        text = clean_piece(text)
         self._streamed[item] = self._streamed.get(item, "") + text
         screen.write(self._paint(text, *styles))
 

@@ -19,7 +19,7 @@ _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 class Screen:
     def __init__(self, stream: TextIO, *, live: bool) -> None:
         self._stream = stream
-        self._live = live
+        self.live = live
         self._columns = terminal.size()[0]
         self._at = 0  # the cell of the next character
         self._bare = True  # nothing is drawn in this line yet
@@ -39,7 +39,7 @@ class Screen:
     @property
     def room(self) -> int | None:
         """Cells of a line that the window does not break; None without a window."""
-        return max(8, self._columns - 1) if self._live else None
+        return max(8, self._columns - 1) if self.live else None
 
     def write(self, text: str, *, asks: bool = False) -> None:
         """Write text; full lines break between words. Only an approval (`asks`) may begin a line with its sign."""
@@ -58,7 +58,7 @@ class Screen:
             self.write("\n")
 
     def foot(self, text: str) -> None:
-        if self._live and text != self._foot:
+        if self.live and text != self._foot:
             self._erase()
             self._foot = text
             self._draw()
@@ -95,7 +95,7 @@ class Screen:
                 out.append(piece)
             elif piece == "\n":
                 self._end_line(out)
-            elif self._live:
+            elif self.live:
                 self._put(piece, out, asks=asks)
             else:
                 out.append(piece)

@@ -4,33 +4,36 @@ A word and Enter answer an approval, if they were typed after the person could r
 or a word that was begun before.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from actors.vocabulary.visible import visible
+from supervisor.cli.answers import Answer, answer_in, is_like_an_answer, possible_words
+from supervisor.cli.client import Json
 from supervisor.cli.ids import short
 from supervisor.cli.show import keys
 from supervisor.cli.terminal import Paint
 from supervisor.cli.words import took
 
-ANSWERS = {
-    **dict.fromkeys(("y", "yes"), "approved"),
-    **dict.fromkeys(("n", "no"), "denied"),
-    "always": "approved_for_session",
-    "abort": "abort",
-}
 SHOW = "show"
 LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-WIDE = 80  # columns needed to say what the words mean
 CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
 PASTED = "a paste answers no approval; type the word"
+HELD = "the daemon is away; Enter sends this when it is back, Ctrl-C leaves"
 CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
+NOTHING = "that answers nothing: {}; a sentence is a message"
+SAYS = {
+    "outside": "outside (the sandbox)",
+    "always": "always (in this conversation)",
+    "abort": "abort (ends the turn)",
+}
 
 
 class WatchAction(Enum):
     LEAVE = auto()
+    GIVE_UP = auto()
     INTERRUPT = auto()
     KILL = auto()
     ANSWER = auto()
@@ -42,7 +45,8 @@ class WatchAction(Enum):
 @dataclass(frozen=True, slots=True)
 class WatchCommand:
     action: WatchAction
-    text: str = ""  # the message, or the decision
+    text: str = ""  # the message
+    answer: Answer | None = None
 
 
 @dataclass(slots=True)
@@ -51,10 +55,12 @@ class Scene:
 
     running: bool = False
     approval: str | None = None
+    question: Json = field(default_factory=dict)  # the event that asks for it
     partly: bool = False  # some lines of the approval were left out
-    once: bool = False  # a yes to it can't hold for later
     asked: float = 0.0
     began: float = 0.0
+    away: str = ""  # why nothing can be sent: words for the foot line
+    slow: str = ""  # the same while the daemon does not answer
 
 
 class Talk:
@@ -70,6 +76,7 @@ class Talk:
         self._said = ""  # why nothing was answered
         self._asking = False
         self._interrupting = False
+        self._held = False  # Enter was pressed while the daemon was away
 
     def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> WatchCommand | None:
         """Act on a key. `more`: other keys came at the same moment, so it was not typed by hand."""
@@ -77,6 +84,8 @@ class Talk:
             return WatchCommand(WatchAction.LEAVE)
         if key == keys.CTRL_Z:
             return WatchCommand(WatchAction.SUSPEND)
+        if scene.away and key == keys.CTRL_C:
+            return WatchCommand(WatchAction.GIVE_UP)
         if self._read_only:
             return WatchCommand(WatchAction.LEAVE) if key in {keys.CTRL_C, "q"} else None
         if key == keys.CTRL_C:
@@ -88,6 +97,7 @@ class Talk:
         return self._type(key, scene, more=more)
 
     def _begin(self, scene: Scene, now: float) -> None:
+        self._held = False
         if not self._typed:
             known = scene.approval is not None and self._seen == scene.approval and not self._pasted
             self._pasted, self._said = False, ""
@@ -121,6 +131,8 @@ class Talk:
         if isinstance(key, keys.Pasted):
             self._typed += key
             self._pasted = True
+        elif key == keys.ENTER and scene.away:
+            self._held = True
         elif key == keys.ENTER:
             said, self._typed = self._typed.strip(), ""
             self._pasted = self._pasted or more
@@ -136,26 +148,41 @@ class Talk:
         return None
 
     def _entered(self, said: str, scene: Scene) -> WatchCommand | None:
-        word = said.lower()
-        if word not in ANSWERS and not (word == SHOW and scene.approval is not None):
-            return WatchCommand(WatchAction.SAY, said)
         if scene.approval is None:
-            if self._seen is None:
+            if self._seen is None or not is_like_an_answer(said):
                 return WatchCommand(WatchAction.SAY, said)
             self._said = CLOSED
             return None
-        if word == SHOW and not self._pasted:
+        shows = said.lower() == SHOW
+        if shows and not self._pasted:
             return WatchCommand(WatchAction.SHOW)
-        decision = ANSWERS.get(word, "")
-        self._said = self._why_not(scene, decision)
-        return None if self._said else WatchCommand(WatchAction.ANSWER, decision)
+        answer = answer_in(said, scene.question)
+        if answer is None and not is_like_an_answer(said):
+            return WatchCommand(WatchAction.SAY, said)
+        self._said = self._why_not(scene, answer)
+        return None if self._said else WatchCommand(WatchAction.ANSWER, answer=answer)
 
-    def _why_not(self, scene: Scene, decision: str) -> str:
+    def _why_not(self, scene: Scene, answer: Answer | None) -> str:
         if self._pasted:
             return PASTED
         if self._seen != scene.approval:
             return CHANGED
-        return PARTLY if scene.partly and decision.startswith("approved") else ""
+        if answer is None:
+            return NOTHING.format(", ".join(possible_words(scene.question)))
+        return PARTLY if scene.partly and answer.approves else ""
+
+    @property
+    def draft(self) -> str:
+        """The line that was not sent."""
+        return self._typed.strip()
+
+    def keep(self, pressed: list[str]) -> None:
+        """Add keys to the line that is not sent any more."""
+        for key in pressed:
+            if key == keys.ENTER:
+                self._typed += "\n"
+            elif key.isprintable() or isinstance(key, keys.Pasted):
+                self._typed += key
 
     def turn_ended(self) -> None:
         self._asking = self._interrupting = False
@@ -164,10 +191,14 @@ class Talk:
         """The text of the foot line: the most urgent there is."""
         if self._asking:
             return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
+        if self._held and scene.away:
+            return self._paint(HELD, "yellow", "bold")
         if self._typed:
             return f"> {visible(self._typed.replace(chr(10), '⏎')[-columns:])[-(columns - 5) :]}_"
         if self._said:
             return self._paint(self._said, "yellow", "bold")
+        if scene.away or scene.slow:
+            return self._paint(scene.away or scene.slow, "yellow", "bold")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
         if not self._read_only and scene.approval is not None and self._may_answer(scene, now):
@@ -182,7 +213,7 @@ class Talk:
     def _words(self, approval: str, scene: Scene, columns: int) -> str:
         if scene.partly:
             return f"{short(approval)}: show (all of it), no, abort + Enter"
-        if columns < WIDE:
-            return f"{short(approval)}: yes/no/{'' if scene.once else 'always/'}abort + Enter"
-        always = "" if scene.once else "always (in this conversation), "
-        return f"{short(approval)}: yes, no, {always}abort (ends the turn) + Enter"
+        words, known = list(possible_words(scene.question)), short(approval)
+        long, plain = (", ".join(one) for one in ([SAYS.get(word, word) for word in words], words))
+        told = (f"{known}: {long}", f"{known}: {plain}", f"{known}: {'/'.join(words)}", "/".join(words))
+        return next((one for one in (f"{one} + Enter" for one in told) if len(one) < columns), told[-1])

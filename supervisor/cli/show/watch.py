@@ -1,6 +1,7 @@
 """A conversation, watched live: events to the screen, keys to the daemon. One thread, one select.
 
-Leaving never ends anything: the conversation goes on.
+Leaving never ends anything: the conversation goes on. A daemon that goes away and comes back is attached to again,
+behind the last event that was shown; what it has not acknowledged is sent again under the same key.
 """
 
 import contextlib
@@ -13,18 +14,20 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids
+from greenroom.unfinished import UnfinishedItems
+from supervisor.cli import absence, exits, ids
+from supervisor.cli.answers import Answer
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
 from supervisor.cli.ending import TERMINAL, TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.show import keys
+from supervisor.cli.show.attention import Attention
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
 from supervisor.cli.written import write_event
-from transports.question import only_once
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -39,6 +42,15 @@ class WatchOptions(NamedTuple):
     one_stream: bool = False  # all goes to standard output, also in a pipe
 
 
+class SentRequest(NamedTuple):
+    """A request that has no answer yet."""
+
+    method: str
+    params: Json
+    again: bool = False  # a daemon that has come back is asked once more: it has a key, or can be answered only once
+    quiet: frozenset[str] = frozenset()  # refusals that the screen shows anyway
+
+
 class Watch:
     def __init__(self, control: Control, conversation: str, options: WatchOptions) -> None:
         self._control = control
@@ -46,7 +58,7 @@ class Watch:
         self._options = options
         terminal = is_terminal() and not options.as_json
         self._keyboard = keys.Keyboard() if terminal and options.keys and keys.there_are() else None
-        one = terminal or options.one_stream
+        one = terminal or (options.one_stream and not options.as_json)
         told = Screen(sys.stdout if one else sys.stderr, live=terminal)
         said = told if one else Screen(sys.stdout, live=False)
         self.screen = told
@@ -57,83 +69,126 @@ class Watch:
         self._talk = Talk(paint, read_only=options.read_only)
         self._scene = Scene()
         self.seq = 0
+        self._unfinished = UnfinishedItems()
         self._subscription = ""
-        self._asides: dict[int, str] = {}
-        self._awaited: int | None = None
+        self._attaching: int | None = None
+        self._why_again = ""  # the daemon's own reason, if it ended the subscription
+        self._sent: dict[int, SentRequest] = {}
+        self._unsent: list[SentRequest] = []  # to be sent when everything is shown that was stored meanwhile
+        self._awaited: SentRequest | None = None
         self.result: Json | None = None
         self._over = False
+        self._absence: absence.Absence | None = None
+        self._lost: Lost | None = None
+        self._heartbeat = absence.Heartbeat(control, self._show_slowness)
+        self._attention: Attention | None = None
 
     # --- from outside ---------------------------------------------------------------------------------------------
 
     def attach(self, after: int | None) -> Json:
         """Subscribe; the loop shows the events."""
-        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
-        answer = self._control.call("conversation/attach", **params)
-        self._subscription = answer["subscription"]
+        attachment = self._attachment(after)
+        answer = absence.through_absences(
+            lambda: self._control.call("conversation/attach", **attachment), absence.say
+        )
         self.seq = answer["seq"] if after is None else after
-        running = answer["summary"]["turn"] is not None
-        self.printer.base = answer["summary"]["settings"]["cwd"]
-        self._scene.running, self._scene.began = running, time.time()
+        self._attached(answer)
         return answer
 
-    def until_answered(self, request: int, timeout_s: float | None = None) -> Json:
-        """Show events until the request is answered; return the answer."""
-        self._awaited = request
+    def until_answered(self, method: str, params: Json, timeout_s: float | None = None) -> Json:
+        """Send a request that has a key, and show events until it is answered; return the answer."""
+        self._awaited = SentRequest(method, params, again=True)
+        try:
+            self._send(self._awaited)
+        except Lost as lost:
+            self._lose(lost)
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
-            raise PersonLeft
+            raise self._left()
         return self.result
 
     def until_left(self) -> NoReturn:
         self._loop(lambda: False)
-        raise PersonLeft
+        raise self._left()
+
+    def _left(self) -> Exception:
+        return PersonLeft() if self._absence is None or self._lost is None else self._lost
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
     def _loop(self, done: Callable[[], bool], timeout_s: float | None = None) -> None:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
-            with self._listening() as sources:
+            with self._listening() as wake:
                 while not (self._over or done()):
-                    self._turn(sources)
+                    self._turn(wake)
                     if deadline is not None and time.monotonic() > deadline:
                         raise Problem("the turn has not ended in time", self._how_to_come_back(), "timed_out")
         finally:
             self.screen.close()
             self._said.fresh()
+            if self._talk.draft:
+                self.screen.line(f"(typed and not sent: {visible(self._talk.draft)})")
 
-    def _turn(self, sources: "Sources") -> None:
+    def _turn(self, wake: int) -> None:
+        back = self._absence is not None and self._absence.look()
+        try:
+            if back:
+                self._come_back()
+            if self._absence is None:
+                self._hear()
+            if self.result is None:
+                self._foot()
+                self._wait(wake)
+        except Lost as lost:
+            self._lose(lost)
+
+    def _hear(self) -> None:
         for message in self._control.messages(0.0):
+            self._heartbeat.heard()
             self._arrived(message)
             if self.result is not None:
                 return  # what follows belongs to another turn
-        self._foot()
-        ready, _, _ = select.select(sources.all, [], [], TICK_S)
-        if sources.wake in ready:
-            os.read(sources.wake, 64)
+        self._heartbeat.look()
+
+    def _wait(self, wake: int) -> None:
+        """Wait for the daemon, a key or a new window size, but no longer than until the spinner turns."""
+        sources = [wake, *([self._keyboard.fd] if self._keyboard else [])]
+        if self._absence is None:
+            sources.append(self._control.socket.fileno())
+        ready, _, _ = select.select(sources, [], [], TICK_S)
+        if wake in ready:
+            os.read(wake, 64)
             self.screen.resized()
         if self._keyboard is not None and self._keyboard.fd in ready:
-            pressed = self._keyboard.read()
-            for at, key in enumerate(pressed, 1):
-                self._want(self._talk.press(key, self._scene, time.time(), more=at < len(pressed)))
+            self._pressed(self._keyboard.read())
+
+    def _pressed(self, pressed: list[str]) -> None:
+        if self._attention is not None and pressed:
+            self._attention.pressed(time.time())
+        for at, key in enumerate(pressed, 1):
+            self._want(self._talk.press(key, self._scene, time.time(), more=at < len(pressed)))
 
     def _foot(self) -> None:
-        if self._keyboard is not None or self._scene.running:
-            self.screen.foot(self._talk.foot(self._scene, time.time(), self.screen.columns) if self._keyboard else "")
+        if self._keyboard is not None:
+            self.screen.foot(self._talk.foot(self._scene, time.time(), self.screen.columns))
+        else:
+            self.screen.foot(self._scene.away or self._scene.slow)
 
     @contextlib.contextmanager
-    def _listening(self) -> Iterator["Sources"]:
-        """Let a new window size wake the select, and TERM end the program with the terminal restored."""
+    def _listening(self) -> Iterator[int]:
+        """Let a new window size wake the select, and leave the terminal as it was, whatever ends the program."""
         wake, woken = os.pipe()
         for end in (wake, woken):
             os.set_blocking(end, False)
         before = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-        handlers = {signal.SIGWINCH: lambda *_: None, signal.SIGTERM: _terminated}
+        handlers = {signal.SIGWINCH: lambda *_: None, signal.SIGTERM: keys.end_by_signal}
         old = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
-            with self._keyboard or contextlib.nullcontext():
-                fds = [self._control.socket.fileno(), wake, *([self._keyboard.fd] if self._keyboard else [])]
-                yield Sources(fds, wake)
+            with self._keyboard or contextlib.nullcontext(), self._attention or contextlib.nullcontext():
+                yield wake
+                if self._keyboard is not None:
+                    self._talk.keep(self._keyboard.pending())
         finally:
             signal.set_wakeup_fd(before)
             for number, handler in old.items():
@@ -141,26 +196,105 @@ class Watch:
             os.close(wake)
             os.close(woken)
 
+    # --- a daemon that is away, or does not answer ------------------------------------------------------------------
+
+    def _lose(self, lost: Lost) -> None:
+        self._lost = lost
+        self._absence = absence.Absence(lost, self._control, patient=is_terminal())
+        self._scene.away, self._scene.slow = absence.AWAY, ""
+        self._subscription, self._attaching = "", None
+        self._unsent += [request for request in self._sent.values() if request.again]
+        self._sent.clear()
+        self._note(absence.AWAY)
+
+    def _come_back(self) -> None:
+        self._absence = None
+        self._scene.away = ""
+        self._heartbeat.heard()
+        self._note(absence.BACK)
+        self._attach_again()
+
+    def _attach_again(self) -> None:
+        """Attach behind the last event that was shown."""
+        self._attaching = self._control.send("conversation/attach", **self._attachment(self.seq))
+
+    def _send_unsent(self) -> None:
+        while self._unsent:
+            self._send(self._unsent.pop(0))
+
+    def _show_slowness(self, slow: bool) -> None:
+        self._scene.slow = absence.SLOW if slow else ""
+        if not self.screen.live:  # there is no line at the bottom to say it in
+            absence.say(absence.SLOW if slow else absence.ANSWERS)
+
+    def _note(self, text: str) -> None:
+        """Say something about the connection, which belongs to no history."""
+        if self.screen.live:
+            self.screen.line(f"({text})")
+        else:
+            absence.say(text)
+
     # --- from the daemon ------------------------------------------------------------------------------------------
+
+    def _attachment(self, after: int | None) -> Json:
+        return {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
+
+    def _attached(self, answer: Json) -> None:
+        summary = answer["summary"]
+        self._subscription = answer["subscription"]
+        self._unfinished.attached()
+        self.printer.base = summary["settings"]["cwd"]
+        self._scene.running, self._scene.began = summary["turn"] is not None, time.time()
+        if self._keyboard is not None and self._attention is None:
+            self._attention = Attention(self._keyboard, summary["name"] or ids.short(self.conversation), time.time())
 
     def _arrived(self, message: Json) -> None:
         method, params = message.get("method"), message.get("params") or {}
         if method == "events" and params.get("subscription") == self._subscription:
             self._events(params)
         elif method == "ended" and params.get("subscription") == self._subscription:
-            self._ended(str(params.get("reason")))
+            self._why_again = str(params.get("reason"))
+            self._attach_again()  # the conversation has a new owner, or is gone
         elif method == "announcement":
             self.screen.line(f"({clean(str(params.get('message')))})")
-        elif "method" not in message and message.get("id") in {None, self._awaited}:
+        elif "method" not in message and self._attaching is not None and message.get("id") == self._attaching:
+            self._attaching = None
+            self._attached(self._attachment_in(message))
+        elif "method" not in message:
+            self._answered(message)
+
+    def _attachment_in(self, message: Json) -> Json:
+        try:
+            return result_of(message)
+        except Refused as refusal:
+            if not self._why_again:
+                raise
+            raise Problem(f"the daemon ended the subscription: {self._why_again}", refusal.message) from refusal
+
+    def _answered(self, message: Json) -> None:
+        request = self._sent.pop(message.get("id"), None)  # type: ignore[arg-type]  # None is in no dict of numbers
+        if message.get("id") is None or (request is not None and request is self._awaited):
             self.result = result_of(message)  # an error without an id: the request could not be read
-        elif "method" not in message and message.get("id") in self._asides:
-            self._aside(self._asides.pop(message["id"]), message)
+        elif request is not None:
+            try:
+                result_of(message)
+            except Refused as refusal:
+                if refusal.code not in request.quiet:
+                    self.screen.line(f"! {visible(refusal.message)}")
 
     def _events(self, params: Json) -> None:
         if params.get("gap"):
             self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
+        if params.get("lagged"):
+            self._unfinished.lagged()
         for envelope in params["events"]:
-            self.seq = envelope["seq"] or self.seq
+            if envelope["seq"] is None:
+                if (fresh := self._unfinished.fresh(envelope)) is None:
+                    continue
+                envelope = fresh  # noqa: PLW2901  # the same event without what was said already
+            else:
+                self._unfinished.finish(envelope["event"])
+                self.seq = envelope["seq"]
             if self._options.as_json:
                 write_event(envelope)
             self._follow(envelope)
@@ -168,6 +302,8 @@ class Watch:
             if request["approval_id"] not in self.printer.approvals and not self._options.as_json:
                 self.printer.ask(request)  # asked before the first event shown; to answer it, a person must read it
         self._next_approval()
+        if params.get("pending") is not None:  # everything is shown, up to now
+            self._send_unsent()
 
     def _next_approval(self) -> None:
         approval = next(iter(self.printer.approvals), None)
@@ -179,7 +315,9 @@ class Watch:
 
     def _look_at(self, approval: str | None) -> None:
         self._scene.partly = approval in self.printer.partly
-        self._scene.once = approval is not None and only_once(self.printer.approvals[approval])
+        self._scene.question = {} if approval is None else self.printer.approvals[approval]
+        if self._attention is not None:
+            self._attention.questions(self.printer.approvals, time.time())
 
     def _below(self, approval: str) -> None:
         """Add a line below an approval if the foot line can't say all that the person needs."""
@@ -199,20 +337,8 @@ class Watch:
         elif kind in TERMINAL:
             self._scene.running = False
             self._talk.turn_ended()
-
-    def _ended(self, reason: str) -> None:
-        """Attach again behind the last event that was shown: the conversation has a new owner."""
-        try:
-            self.attach(self.seq)
-        except Refused as refusal:
-            raise Problem(f"the daemon ended the subscription: {reason}", refusal.message) from refusal
-
-    def _aside(self, what: str, message: Json) -> None:
-        try:
-            result_of(message)
-        except Refused as refusal:
-            if not (what == "answer" and refusal.code in {"already_answered", "unknown_approval"}):
-                self.screen.line(f"! {visible(refusal.message)}")
+            if self._attention is not None:
+                self._attention.turn_ended(self._scene.began, envelope["ts"], time.time())
 
     # --- from the keys --------------------------------------------------------------------------------------------
 
@@ -222,26 +348,31 @@ class Watch:
         match command.action:
             case WatchAction.LEAVE:
                 self._over = True
+            case WatchAction.GIVE_UP:
+                raise KeyboardInterrupt
             case WatchAction.INTERRUPT | WatchAction.KILL:
                 kill = command.action is WatchAction.KILL
-                self._ask("interrupt", "conversation/interrupt", conversation=self.conversation, kill=kill)
+                self._send(SentRequest("conversation/interrupt", {"conversation": self.conversation, "kill": kill}))
             case WatchAction.ANSWER:
-                self._answer(command.text)
+                self._answer(command.answer or Answer("denied"))
             case WatchAction.SHOW:
                 self._show()
             case WatchAction.SAY:
-                self._ask("send", "conversation/send", conversation=self.conversation, prompt=command.text)
+                said = {"conversation": self.conversation, "prompt": command.text, "key": fresh_key()}
+                self._send(SentRequest("conversation/send", said, again=True))
             case WatchAction.SUSPEND:
                 self._suspend()
 
-    def _answer(self, decision: str) -> None:
+    def _answer(self, answer: Answer) -> None:
         approval = self._scene.approval
         if approval is not None:
             self.printer.approvals.pop(approval, None)
             self._scene.approval = next(iter(self.printer.approvals), None)
             self._scene.asked = time.time()
             self._show(whole=False)
-            self._ask("answer", "approvals/answer", approval=approval, decision=decision)
+            sent = {"approval": approval, **answer.members}
+            quiet = frozenset({"already_answered", "unknown_approval"})
+            self._send(SentRequest("approvals/answer", sent, again=True, quiet=quiet))
 
     def _show(self, *, whole: bool = True) -> None:
         """Show the open approval, again if need be: it may have scrolled far up."""
@@ -250,8 +381,12 @@ class Watch:
             self._look_at(self._scene.approval)
             self._below(self._scene.approval)
 
-    def _ask(self, what: str, method: str, **params: object) -> None:
-        self._asides[self._control.send(method, **params)] = what
+    def _send(self, request: SentRequest) -> None:
+        try:
+            self._sent[self._control.send(request.method, **request.params)] = request
+        except Lost:
+            self._unsent += [request] if request.again else []
+            raise
 
     def _suspend(self) -> None:
         assert self._keyboard is not None, "a key came from it"  # noqa: S101
@@ -265,17 +400,13 @@ class Watch:
         return f"`greenroom attach {ids.short(self.conversation)}` watches it"
 
 
-class Sources(NamedTuple):
-    all: list[int]
-    wake: int
+def fresh_key() -> str:
+    """A key that no other message of the conversation has."""
+    return os.urandom(16).hex()
 
 
 class PersonLeft(Exception):
     """The person left before the answer came."""
-
-
-def _terminated(*_: object) -> None:
-    raise SystemExit(exits.TERMINATED)
 
 
 def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:

@@ -5,7 +5,9 @@ from supervisor.cli.verbs.options import (
     ANY,
     CONVERSATION,
     EFFORTS,
+    IMAGE,
     LISTING,
+    LONG,
     NEW_VALUES,
     SETTINGS,
     STREAM,
@@ -21,7 +23,11 @@ IN_CONVERSATION = (
         "greenroom run -C ~/src/shop 'why does the test fail?'",
         args=(Arg("prompt", "The message; - reads it from standard input."),),
         opts=(
-            Opt(("--name",), "Name of the conversation.", "NAME"),
+            Opt(
+                ("--name",),
+                "Name of the conversation. Default: that of its worktree, or the prompt's first words.",
+                "NAME",
+            ),
             *SETTINGS,
             Opt(
                 ("--worktree",),
@@ -32,6 +38,7 @@ IN_CONVERSATION = (
             Opt(("--provider",), "Model provider. Default: from the config.", "NAME"),
             Opt(("--effort",), "How hard a reasoning model thinks.", "EFFORT", choices=EFFORTS),
             WRITABLE_ROOTS,
+            IMAGE,
             Opt(("-d", "--detach"), "Print the id and return; the turn continues."),
             STREAM,
         ),
@@ -52,6 +59,7 @@ IN_CONVERSATION = (
                 choices=("steer", "enqueue", "reject", "interrupt"),
                 default="steer",
             ),
+            IMAGE,
             Opt(("--wait",), "Watch the turn; the exit code says how it ended."),
             Opt(
                 ("--key",), "Idempotency key, kept for a day: a second message with the same key is not sent.", "KEY"
@@ -104,6 +112,12 @@ IN_CONVERSATION = (
         opts=(
             Opt(("-a", "--all"), "Show all, archived conversations too."),
             Opt(("-n", "--count"), "How many to show. Default: a screen of them, or 100 in a pipe.", "ROWS"),
+            Opt(
+                ("--state",),
+                "Only those in this state, such as waiting, running, failed or denied.",
+                "STATE",
+                kind="state",
+            ),
             Opt(("--filter",), "Only where state=…, cwd=… or name=…; repeat to combine.", "KEY=VALUE", many=True),
             Opt(
                 ("--sort",),
@@ -112,8 +126,11 @@ IN_CONVERSATION = (
                 default="-updated",
                 signed=True,
             ),
+            LONG,
             *LISTING,
         ),
+        about="The state tells of a turn that failed, was denied or lost, or was ended by a budget, until the\n"
+        "next message.",
         aliases=("ps",),
     ),
     Verb(
@@ -181,6 +198,7 @@ IN_CONVERSATION = (
         "top:run",
         "watch all conversations live",
         "greenroom top",
+        opts=(LONG,),
         about="Keys: i interrupt, a answer an approval, enter attach, q quit.",
     ),
 )

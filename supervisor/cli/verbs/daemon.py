@@ -1,7 +1,7 @@
 """The verbs about the daemon, its config and its machine. Data only."""
 
 from supervisor.cli.shapes import Arg, Opt, Verb
-from supervisor.cli.verbs.options import ANY, JSON, LISTING
+from supervisor.cli.verbs.options import ANY, JSON, LISTING, LONG
 
 DAEMON = (
     Verb(
@@ -38,7 +38,7 @@ DAEMON = (
         "show the daemon and its conversations, or one in detail",
         "greenroom status --check",
         args=(ANY,),
-        opts=(Opt(("--check",), "Exit with 3 if one of these conversations has failed."), *LISTING),
+        opts=(Opt(("--check",), "Exit with 3 if one of these conversations has failed."), LONG, *LISTING),
     ),
     Verb(
         "doctor",

@@ -1,7 +1,7 @@
 """The verbs that keep conversations in order: costs, settings, names, copies. Data only."""
 
 from supervisor.cli.shapes import Arg, Opt, Verb
-from supervisor.cli.verbs.options import CONVERSATION, CONVERSATIONS, JSON, LISTING, NEW_VALUES
+from supervisor.cli.verbs.options import CD, CONVERSATION, CONVERSATIONS, JSON, LISTING, NEW_VALUES
 
 KEEPING = (
     Verb(
@@ -49,8 +49,9 @@ KEEPING = (
             Opt(("--reset",), "Return to the limit of the configuration.", "UNIT", many=True),
             *LISTING,
         ),
-        about="Units are requests, tool_calls, minutes, tokens and usd. The next message goes on, or\n"
-        "`greenroom queue go`. A raise of day.UNIT counts today, one of home.UNIT until --reset.",
+        about="Units are requests, tool_calls, minutes, tokens and usd. After a raise the next message goes on,\n"
+        "and `greenroom queue CONVERSATION go` lets go what is held. A raise of day.UNIT counts\n"
+        "today, one of home.UNIT until --reset.",
     ),
     Verb(
         "worktree",
@@ -140,6 +141,12 @@ KEEPING = (
         "create a conversation from a file written by `export`",
         "greenroom import billing.jsonl",
         args=(Arg("file", "File to read; - is standard input.", kind="file"),),
-        opts=(Opt(("--new-id",), "Use a new id; needed if the conversation still exists."), JSON),
+        opts=(
+            Opt(("--new-id",), "Use a new id; needed if the conversation still exists."),
+            CD,
+            JSON,
+        ),
+        about="The conversation is run by your settings of today, like a new one. Where its file asked for others, "
+        "that is told, with the command that takes them.",
     ),
 )

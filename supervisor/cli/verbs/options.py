@@ -22,8 +22,21 @@ LISTING = (
     Opt(("-q", "--quiet"), "Print ids only, one per line."),
     Opt(("-w", "--watch"), "Print again on every change, until Ctrl-C."),
 )
+LONG = Opt(
+    ("-l", "--long"),
+    "Show tokens, cost, context, agent and model in a narrow window, too. Default: from 120 columns on.",
+)
+IMAGE = Opt(
+    ("--image",),
+    "Send this picture, too: PNG, JPEG, GIF or WebP; repeat for several.",
+    "FILE",
+    kind="file",
+    many=True,
+)
 TIMEOUT = Opt(("-t", "--timeout"), "Give up after this time (30s, 5m), with exit code 124.", "TIME")
 REASON = Opt(("--reason",), "The reason, kept in the history.", "TEXT")
+ENDED_BADLY = ("failed", "denied", "lost", "over-budget")  # until the next message
+STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", *ENDED_BADLY, "archived")
 APPROVALS = ("untrusted", "on-failure", "on-request", "never")
 SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
 EFFORTS = ("minimal", "low", "medium", "high", "none")
@@ -43,8 +56,9 @@ NEW_VALUES = (
     WRITABLE_ROOTS,
     Opt(("--agent",), "The agent that carries out turns; `greenroom agents` lists them.", "NAME", kind="agent"),
 )
+CD = Opt(("-C", "--cd"), "Working directory. Default: the current directory.", "DIR", kind="directory", dest="cwd")
 SETTINGS = (
-    Opt(("-C", "--cd"), "Working directory. Default: the current directory.", "DIR", kind="directory", dest="cwd"),
+    CD,
     Opt(
         ("--agent",),
         "Agent that carries out turns; `greenroom agents` lists them. Default: from the config.",

@@ -21,7 +21,7 @@ TURNS = (
             JSON,
         ),
         aliases=("stop",),
-        about="Queued messages wait until the next message is sent, or `greenroom queue CONVERSATION go`.\n"
+        about="What waits is held until `greenroom queue CONVERSATION go`. The next message goes first, alone.\n"
         "A second interrupt kills commands at once.",
     ),
     Verb(
@@ -50,8 +50,8 @@ TURNS = (
             *LISTING,
         ),
         about="Messages wait if they were sent with `--if-busy enqueue`, or as long as the turn has not taken them.\n"
-        "An interrupt holds them until the next message, or `go`. Messages that join the running turn and those\n"
-        "that get a turn of their own have no order among each other.",
+        "After an interrupt they are held until `go`; a message that is sent meanwhile goes first, alone. Messages\n"
+        "that join the running turn and those that get a turn of their own have no order among each other.",
     ),
     Verb(
         "jobs",
@@ -126,12 +126,14 @@ TURNS = (
         opts=(
             Opt(
                 ("--option",),
-                "Of the options that an agent offers, this one, by its id or its name.",
+                "Of the options that an agent offers, this one, by its id or its name; one may be a rule of its own.",
                 "NAME_OR_ID",
             ),
+            Opt(("--outside",), "Outside the sandbox, where a yes alone means inside."),
             Opt(
                 ("--for",),
-                "once: this time only. conversation: the same command from now on, in this conversation.",
+                "once: this time only. conversation: also the same later in this conversation; Greenroom keeps it, "
+                "and no agent is told.",
                 "HOW_LONG",
                 choices=("once", "conversation"),
                 default="once",
@@ -146,6 +148,8 @@ TURNS = (
         "answer an approval with no",
         "greenroom deny 3f2a --reason 'not on main'",
         args=(APPROVAL,),
+        about="`greenroom deny 3f2a because it is not on main` gives the reason as well. Any other word that names "
+        "no approval is refused, and nothing is answered.",
         opts=(
             Opt(("--reason",), "The reason; the model reads it.", "TEXT"),
             Opt(("--abort",), "End the turn as well."),

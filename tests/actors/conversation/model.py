@@ -63,6 +63,9 @@ class Story:
         if self.turn is None and not self.failed:
             assert BusyPolicy.INTERRUPT not in self.waiting.values(), "urgent input was left behind"
             assert self.paused or not self.waiting, "input waits for nothing"
+            assert BusyPolicy.STEER not in self.waiting.values(), "what steers has no turn to join"
+        if self.turn is None:
+            assert self.waiting or not self.paused, "nothing is held by a pause"
 
     # --- turns and their input ------------------------------------------------------------------------------------
 
@@ -103,14 +106,14 @@ class Story:
             assert inputs == urgent[:1], "what interrupts runs next, in its order"
             self.situations["an urgent input ran" + (" although the queue was paused" if self.paused else "")] += 1
             return
-        assert not self.paused, "a paused queue starts nothing"
         if inputs[-1] not in self.waiting:
-            assert inputs[:-1] == steering, "what steered in vain comes first"
-            self.situations["a new message took along what steered in vain" if steering else "a message ran"] += 1
+            assert not inputs[:-1], "a message goes alone"
+            self.situations["a message ran" + (" before those that are held" if self.paused else "")] += 1
         elif steering:
             assert inputs == steering, "what steered too late starts the next turn, all of it"
             self.situations["late steering started a turn"] += 1
         else:
+            assert not self.paused, "a paused queue starts nothing"
             assert inputs == queue[:1], "the queue runs in order, one at a time"
             self.situations["the queue went on"] += 1
 
@@ -199,7 +202,10 @@ class Story:
                     self.waiting = {**dict.fromkeys(urgent, BusyPolicy.ENQUEUE), **kept}  # its place in line is kept
                     self.situations["a replacement waits for somebody"] += 1
                 else:
-                    assert not self.paused
+                    assert self._waiting(BusyPolicy.STEER) or not self.paused
+                    steering = dict.fromkeys(self._waiting(BusyPolicy.STEER), BusyPolicy.ENQUEUE)
+                    rest = {one: how for one, how in self.waiting.items() if one not in {*urgent, *steering}}
+                    self.waiting = {**{one: self.waiting[one] for one in urgent}, **steering, **rest}
                 assert event.queued == len(self.waiting) - len(self._waiting(BusyPolicy.INTERRUPT)) > 0
                 self.paused = True
                 self.situations["the queue was paused"] += 1

@@ -1,14 +1,21 @@
 """Questions to people: asked once, answered once, scoped, withdrawn, kept over a restart."""
 
+import json
+
 import pytest
+from msgspec.structs import replace
 
 from actors.conversation import condition, summary, visible
+from actors.conversation.applying import apply
 from actors.conversation.effects import SetTimer
-from actors.conversation.messages import TimerFired
+from actors.conversation.facts import unborn
+from actors.conversation.messages import AnswerApproval, TimerFired
 from actors.conversation.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
+from actors.conversation.restore import head_of, restore
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
+from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
@@ -140,7 +147,7 @@ def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
     core.end()
     assert visible(core.state) is Condition.RUNNING
     core.store()
-    assert visible(core.state) is Condition.IDLE
+    assert visible(core.state) is Condition.DENIED
 
 
 def test_d28_a_question_waits_although_nobody_is_attached() -> None:
@@ -407,3 +414,46 @@ def test_a_tool_approved_for_the_session_is_not_asked_for_again_but_another_tool
     assert [one.approval_id for one in summary(core.state).pending] == ["q3"]
     answers = [(one.approval, one.decision) for one in core.orders_of(AnswerAgent)]
     assert answers == [("q1", Decision.APPROVED_FOR_SESSION), ("q2", Decision.APPROVED_FOR_SESSION)]
+
+
+# --- kept yeses of before, and of others ------------------------------------------------------------------------
+
+
+def test_a_yes_in_a_checkpoint_of_before_holds_for_what_it_meant_and_for_no_tool_or_inside_question() -> None:
+    """Then a yes meant outside; and of a server's tool nobody had kept what it was."""
+    old = (("rm", "x"), "/work"), (("mcp", "files", "write"), "")
+    checkpoint = json.loads(head_of(asked().state).checkpoint)
+    del checkpoint["kept"]
+    body = json.dumps({**checkpoint, "standing": old}).encode()
+    facts = restore(checkpoint["conversation"], replace(head_of(asked().state), checkpoint=body), ()).facts
+    kept = facts.kept_yes(w.ask())
+    assert kept is not None
+    assert kept.approval == ""
+    inside = w.ask().model_copy(update={"outside_sandbox": False, "inside_or_outside": True})
+    for request in (inside, w.ask_tool("q", "write"), w.ask_tool("q", "write", fingerprint="")):
+        assert facts.kept_yes(request) is None
+
+
+def test_a_yes_for_the_session_of_before_to_an_agent_is_not_taken_for_ours() -> None:
+    """It was sent to the agent as a rule of its own; what it was for stands nowhere."""
+    core = Core()
+    core.send()
+    core.output(w.ask_use(w.option("ever", "allow_always", "Ever")))
+    core.say(AnswerApproval(ApprovalId("question"), Decision.APPROVED, "ann", option="ever"))
+    old = core.said_of(ev.ApprovalResolved)[0].model_copy(update={"decision": Decision.APPROVED_FOR_SESSION})
+    asked_again = apply(core.state.facts, w.ask_use(approval="question"), 1.0, core.turn)
+    assert apply(asked_again, old, 2.0, core.turn).kept == ()
+
+
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_yes_holds_in_its_own_conversation_and_in_no_copy_of_it(forked: bool) -> None:
+    core = asked()
+    core.answer_with(Decision.APPROVED_FOR_SESSION, ANN)
+    core.end()
+    facts = unborn(core.state.facts.conversation)
+    for record in core.disk.records:
+        event = ev.durable_adapter.validate_json(record.body)
+        if forked and isinstance(event, ev.SessionConfigured):
+            event = event.model_copy(update={"forked_from": f"other@{len(core.disk.records)}"})
+        facts = apply(facts, event, record.ts, record.turn)
+    assert (facts.kept_yes(w.ask()) is None) == forked

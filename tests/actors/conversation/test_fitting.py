@@ -56,17 +56,100 @@ def test_an_option_is_chosen_by_its_id_or_its_name(named: str) -> None:
     assert [one.option for one in core.orders_of(AnswerAgent)] == ["plan"]
 
 
-def test_an_option_of_always_is_an_answer_for_the_session() -> None:
-    core = asked(w.ask_use(ONCE, EVER, REJECT))
-    core.answer_with(YES, ANN, option="allow-with-updates")
-    assert resolved(core).decision is ALWAYS
+@pytest.mark.parametrize("decision", [YES, ALWAYS])
+@pytest.mark.parametrize("named", ["allow-with-updates", "Yes, and don't ask again", "allow_always"])
+def test_an_agents_own_always_is_a_yes_that_the_agent_keeps_and_we_do_not(decision: Decision, named: str) -> None:
+    core = asked(w.ask_use(ONCE, EVER, REJECT, fingerprint="f"))
+    core.answer_with(decision, ANN, option=named)
+    assert (resolved(core).decision, resolved(core).option) == (YES, "allow-with-updates")
+    core.output(w.ask_use(ONCE, EVER, REJECT, fingerprint="f", approval="again"))
+    assert core.said_of(ev.KeptYesUsed) == []
 
 
-def test_always_is_a_yes_once_where_the_agent_has_no_always() -> None:
-    """It is the agent that would remember it; an answer that says more than is meant would be believed."""
-    core = asked(w.ask_use(ONCE, REJECT))
+def test_always_is_ours_and_the_agent_is_told_nothing_of_it() -> None:
+    core = asked(w.ask_use(ONCE, EVER, REJECT, fingerprint="f"))
+    core.answer_with(ALWAYS, ANN)
+    assert (resolved(core).decision, resolved(core).option) == (ALWAYS, "")
+    for option in (ONCE, PLAN):  # what it offers is not what it asks
+        core.output(w.ask_use(option, EVER, REJECT, fingerprint="f", approval=f"again-{option.id}"))
+    core.output(w.ask_use(ONCE, EVER, REJECT, fingerprint="g", approval="other"))
+    assert [one.approval for one in core.orders_of(AnswerAgent)] == ["question", "again-allow-once", "again-plan"]
+    assert [one.approval_id for one in core.said_of(ev.KeptYesUsed)] == ["question"] * 2
+
+
+@pytest.mark.parametrize(
+    "request_", [w.ask_use(ONCE, EVER, REJECT), w.ask_patch(), w.ask_form()], ids=lambda one: one.type
+)
+def test_always_is_a_yes_once_where_nothing_would_know_the_same_again(request_: ev.ApprovalRequest) -> None:
+    """An answer that says more than is kept would be believed."""
+    core = asked(request_)
     core.answer_with(ALWAYS, ANN)
     assert resolved(core).decision is YES
+
+
+@pytest.mark.parametrize("decision", [YES, ALWAYS])
+def test_a_plain_yes_is_never_sent_as_a_rule_where_the_agent_offers_nothing_else(decision: Decision) -> None:
+    core = asked(w.ask_use(EVER, REJECT, fingerprint="f"))
+    core.answer_with(decision, ANN)
+    assert "name one of its own rules" in refusal(core)
+
+
+# --- outside of the sandbox -----------------------------------------------------------------------------------------
+
+
+def inside_first(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ExecApprovalRequest:
+    changes = {"outside_sandbox": False, "inside_or_outside": True}
+    return w.ask(approval, command=command).model_copy(update=changes)
+
+
+def leaving(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ExecApprovalRequest:
+    return w.ask(approval, command=command).model_copy(update={"outside_sandbox": True})
+
+
+@pytest.mark.parametrize("how", ["outside", "option", "form"])
+def test_outside_is_an_answer_of_its_own(how: str) -> None:
+    core = asked(inside_first())
+    if how == "outside":
+        core.answer_with(YES, ANN, outside=True)
+    elif how == "option":
+        core.answer_with(YES, ANN, option="approved_outside")
+    else:
+        core.answer_with(YES, ANN, content={"option": "approved_outside"})
+    assert (resolved(core).decision, resolved(core).outside, resolved(core).option) == (YES, True, "")
+    assert [one.outside for one in core.orders_of(AnswerAgent)] == [True]
+    assert core.answer(ANN) == Answered(resolved(core).approval_id, YES, "", outside=True)
+
+
+def test_outside_says_nothing_new_where_a_yes_means_outside() -> None:
+    core = asked(leaving())
+    core.answer_with(YES, ANN, outside=True)
+    assert not resolved(core).outside
+
+
+@pytest.mark.parametrize("decision", [NO, Decision.ABORT])
+def test_a_no_to_outside_leaves_the_question_open(decision: Decision) -> None:
+    core = asked(inside_first())
+    core.answer_with(decision, ANN, outside=True)
+    assert "a no runs nothing" in refusal(core)
+
+
+@pytest.mark.parametrize("request_", [w.ask_use(ONCE, REJECT), w.ask_patch(), w.ask_form()], ids=lambda one: one.type)
+def test_outside_for_a_question_about_something_else_leaves_it_open(request_: ev.ApprovalRequest) -> None:
+    core = asked(request_)
+    core.answer_with(YES, ANN, outside=True)
+    assert "not about leaving the sandbox" in refusal(core)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_a_kept_yes_remembers_whether_it_was_inside_or_outside_and_never_answers_more(outside: bool) -> None:
+    core = asked(inside_first())
+    core.answer_with(ALWAYS, ANN, outside=outside)
+    core.end()
+    core.crash()
+    core.send()
+    core.output(inside_first("again"), leaving("leaves"), inside_first("other", ("make", "x")))
+    assert [(one.approval, one.outside) for one in core.orders_of(AnswerAgent)][1:] == [("again", outside)]
+    assert [one.approval_id for one in core.state.facts.asked] == ["leaves", "other"]
 
 
 def test_an_option_that_is_none_of_them_leaves_the_question_open() -> None:

@@ -927,7 +927,7 @@ EXPECTED = (
     "a call ended: replaced",
     "a call waits in a paused queue",
     "a message ran",
-    "a new message took along what steered in vain",
+    "a message ran before those that are held",
     "a question was answered: abort",
     "a question was answered: approved",
     "a question was answered: approved_for_session",

@@ -1,9 +1,12 @@
 """The queue of input that waits for a turn of its own: its order, its pause, and what resumes it."""
 
+from collections.abc import Callable
+
 import pytest
+from msgspec.structs import replace
 
 from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
-from actors.conversation.orders import AgentStopped, Crashed, ModelFailed, Outcome
+from actors.conversation.orders import AgentStopped, Crashed, GiveInput, InputWanted, ModelFailed, Outcome
 from actors.conversation.summary import line_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Ending, Interrupted
@@ -55,14 +58,14 @@ def test_an_interrupt_pauses_the_queue_says_so_and_counts_what_waits() -> None:
     assert len(core.runs) == 1
 
 
-def test_a_queue_that_is_paused_and_full_is_left_by_saying_something_and_then_full_again() -> None:
+def test_a_queue_that_is_paused_and_full_takes_no_more_behind_a_correction() -> None:
     core = Core(limits=with_limits(queue=2))
     for text in ("first", "a", "b"):
         core.send(text, policy=BusyPolicy.ENQUEUE)
     core.interrupt(ANN)
     core.stopped()
     core.send("c", policy=BusyPolicy.ENQUEUE)
-    assert runs(core) == [["first"], ["a"]]
+    assert runs(core) == [["first"], ["c"]]
     core.send("d", BEN, policy=BusyPolicy.ENQUEUE)
     assert isinstance(core.answer(BEN), QueueFull)
 
@@ -101,23 +104,77 @@ def test_a_paused_queue_is_resumed_by_hand_once() -> None:
     assert runs(core) == [["first"], ["a"], ["b"]]
 
 
-def test_a_new_message_resumes_the_queue_behind_it() -> None:
+@pytest.mark.parametrize("policy", BusyPolicy)
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_correction_goes_first_and_alone_and_what_waited_stays_until_it_is_let_go(
+    policy: BusyPolicy, restarted: bool
+) -> None:
+    core = with_queue("a", "b")
+    core.send("joins")
+    core.interrupt()
+    core.stopped()
+    if restarted:
+        core.crash()
+    core.send("no, this", policy=policy)
+    core.end()
+    assert runs(core) == [["first"], ["no, this"]]
+    assert [one.preview for one in core.state.facts.line] == ["joins", "a", "b"]
+    core.say(ResumeQueue(), ANN)
+    for _ in range(3):
+        core.end()
+    assert runs(core)[2:] == [["joins"], ["a"], ["b"]]
+
+
+@pytest.mark.parametrize("end", [Core.end, Core.stopped])
+def test_what_is_said_while_a_correction_runs_joins_it_or_is_held_behind_the_rest(
+    end: Callable[[Core], object],
+) -> None:
     core = with_queue("a")
     core.interrupt()
     core.stopped()
+    core.send("no, this")
+    core.send("and this")
+    core.send("later", policy=BusyPolicy.ENQUEUE)
+    core.output(InputWanted())
+    assert [w.words_of(given.inputs) for given in core.orders_of(GiveInput)] == [["and this"]]
+    core.send("too late")
+    if end is Core.stopped:
+        core.interrupt()
+    end(core)
+    if end is Core.end:
+        assert runs(core)[2:] == [["too late"]]
+        core.end()
+    assert [one.preview for one in core.state.facts.line][-2:] == ["a", "later"]
+    assert core.state.facts.paused
+
+
+def test_a_queue_of_which_all_was_dropped_holds_nothing_any_more() -> None:
+    core = with_queue("a", "b")
+    core.interrupt()
+    core.stopped()
+    for waiting in core.state.facts.pending:
+        assert core.state.facts.paused
+        core.say(WithdrawInput(waiting.id), ANN)
+    assert core.types[-1] == "queue_resumed"
     core.send("new")
-    assert "queue_resumed" in core.types
+    core.send("next", policy=BusyPolicy.ENQUEUE)
     core.end()
-    assert runs(core) == [["first"], ["new"], ["a"]]
+    assert runs(core) == [["first"], ["new"], ["next"]]
 
 
-def test_a_new_message_for_the_queue_keeps_its_order() -> None:
+def test_a_checkpoint_of_a_version_whose_pause_the_next_message_ended_is_read_as_of_now() -> None:
     core = with_queue("a")
+    core.send("joins")
     core.interrupt()
     core.stopped()
-    core.send("b", policy=BusyPolicy.ENQUEUE)
-    core.end()
-    assert runs(core) == [["first"], ["a"], ["b"]]
+    assert core.disk.head is not None
+    steered = core.disk.head.checkpoint.replace(b'"policy":"enqueue"', b'"policy":"steer"')
+    assert steered != core.disk.head.checkpoint
+    core.disk.head = replace(core.disk.head, checkpoint=steered)
+    core.crash()
+    assert len(runs(core)) == 1
+    core.send("no, this")
+    assert runs(core)[1:] == [["no, this"]]
 
 
 def test_an_enqueued_sender_that_waits_is_answered_by_its_own_turn() -> None:
@@ -196,6 +253,8 @@ def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too
     assert len(core.state.facts.pending) == 1
     core.send("again")
     core.end()
+    assert runs(core) == [["first"], ["again"]]
+    core.say(ResumeQueue())
     assert runs(core) == [["first"], ["again"], ["instead"]]
 
 

@@ -128,7 +128,7 @@ def test_a_turn_that_ran_when_the_daemon_died_is_lost_and_balanced(news: tuple[A
     assert core.said_of(ev.TurnAborted)[0].reason is AbortReason.LOST
     assert core.types.count("exec_command_begin") == core.types.count("exec_command_end")
     assert core.types.count("tool_call") == core.types.count("tool_output")
-    assert condition(core.state) is Condition.IDLE
+    assert condition(core.state) is Condition.LOST
     core.send("again")
     assert core.runs[-1].resume is False
 
@@ -191,14 +191,14 @@ def test_a_conversation_in_which_nothing_was_open_comes_back_without_a_word() ->
     assert len(core.disk.records) == before
 
 
-def test_steering_input_of_a_lost_turn_waits_for_the_next_message() -> None:
+def test_steering_input_of_a_lost_turn_is_held() -> None:
     core = Core()
     core.send("one")
     core.send("two")
     core.crash()
     assert core.state.facts.paused
     core.send("three")
-    assert w.words_of(core.runs[-1].inputs) == ["two", "three"]
+    assert w.words_of(core.runs[-1].inputs) == ["three"]
 
 
 # --- survivors --------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def test_all_that_steered_too_late_goes_into_one_turn_in_order() -> None:
     assert w.words_of(core.runs[1].inputs) == ["two", "three"]
 
 
-def test_d8_steering_input_of_an_interrupted_turn_stays_and_comes_before_the_next_message() -> None:
+def test_d8_steering_input_of_an_interrupted_turn_is_held_and_the_next_message_goes_alone() -> None:
     core = Core()
     core.send("one")
     core.send("two", ANN)
@@ -128,8 +128,9 @@ def test_d8_steering_input_of_an_interrupted_turn_stays_and_comes_before_the_nex
     core.stopped()
     assert core.types[-1] == "queue_paused"
     core.send("three")
-    assert w.words_of(core.runs[1].inputs) == ["two", "three"]
-    assert taken(core) == ["one", "two", "three"]
+    assert w.words_of(core.runs[1].inputs) == ["three"]
+    assert taken(core) == ["one", "three"]
+    assert [one.preview for one in core.state.facts.line] == ["two"]
 
 
 def test_steering_input_whose_sender_awaits_the_end_is_withdrawn_when_its_turn_is_interrupted() -> None:
@@ -275,7 +276,7 @@ def test_an_archived_conversation_takes_no_input_until_it_is_brought_back() -> N
     assert isinstance(core.answer(BEN), Accepted)
 
 
-def test_a_turn_that_a_budget_ends_holds_the_queue_until_the_next_message() -> None:
+def test_a_turn_that_a_budget_ends_holds_the_queue() -> None:
     core = Core()
     core.send("one")
     core.send("two", policy=BusyPolicy.ENQUEUE)
@@ -429,4 +430,4 @@ def test_d8_a_turn_that_is_being_stopped_takes_no_more_input() -> None:
     core.stopped()
     assert taken(core) == ["one"]
     core.send("three")
-    assert taken(core) == ["one", "two", "three"]
+    assert taken(core) == ["one", "three"]

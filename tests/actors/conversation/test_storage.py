@@ -4,7 +4,7 @@ import pytest
 
 from actors.conversation import condition
 from actors.conversation.effects import SetTimer
-from actors.conversation.messages import Begin, CancelRequest, Committed, Rename, TimerFired
+from actors.conversation.messages import Begin, CancelRequest, Committed, Rename, ResumeQueue, TimerFired
 from actors.conversation.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Condition, Ending, Interrupted, TurnResult
@@ -251,6 +251,7 @@ def test_a_refused_start_of_the_next_turn_leaves_its_input_waiting() -> None:
     assert core.state.facts.paused
     core.send("three")
     core.end()
+    core.say(ResumeQueue())
     assert [w.words_of(run.inputs) for run in core.runs] == [["one"], ["three"], ["two"]]
 
 

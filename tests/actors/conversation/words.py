@@ -73,7 +73,9 @@ def option(id_: str, kind: str, name: str = "") -> ev.ApprovalOption:
     return ev.ApprovalOption.model_validate({"id": id_, "kind": kind, "name": name or id_})
 
 
-def ask_use(*options: ev.ApprovalOption, approval: str = "question", item: str = "use") -> ev.ToolUseApprovalRequest:
+def ask_use(
+    *options: ev.ApprovalOption, approval: str = "question", item: str = "use", fingerprint: str = ""
+) -> ev.ToolUseApprovalRequest:
     """An agent of somebody else asks."""
     return ev.ToolUseApprovalRequest(
         call_id=CallId("call"),
@@ -82,6 +84,7 @@ def ask_use(*options: ev.ApprovalOption, approval: str = "question", item: str =
         options=options,
         approval_id=ApprovalId(approval),
         item_id=ItemId(item),
+        fingerprint=fingerprint,
     )
 
 
@@ -97,13 +100,16 @@ def ask_form(*form: ev.FormField, approval: str = "question") -> ev.ElicitationA
     )
 
 
-def ask_tool(approval: str, tool: str, item: str = "tool") -> ev.McpToolCallApprovalRequest:
+def ask_tool(
+    approval: str, tool: str, item: str = "tool", *, fingerprint: str = "as it was"
+) -> ev.McpToolCallApprovalRequest:
     return ev.McpToolCallApprovalRequest(
         call_id=CallId("call"),
         server="files",
         tool=tool,
         approval_id=ApprovalId(approval),
         item_id=ItemId(item),
+        fingerprint=fingerprint,
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 FREE = {"approval-policy": "never", "sandbox": "danger-full-access"}
+ASKS = {"approval-policy": "untrusted", "sandbox": "danger-full-access"}  # in another, a yes means inside
 BEGUN_S = 30.0  # until the command of a call runs; some clients take eight seconds to start
 POLL_S = 0.1
 ENDED_S = 12.0  # until the command of a call that was given up is gone
@@ -47,7 +48,7 @@ async def walk(
         prompt = f'call shell ["touch","{name}"]; then; say over'
         if answer in can:
             answers.append(answer)
-            report[name] = await say("codex", {"prompt": prompt, "approval-policy": "untrusted"})
+            report[name] = await say("codex", {"prompt": prompt, **ASKS})
         else:
             report[name] = await asked_and_answered(say, prompt, answer)
     call = await begun(say, "61")
@@ -64,7 +65,7 @@ async def walk(
 
 async def asked_and_answered(say: Say, prompt: str, answer: str) -> str:
     """Have the model answer the question that a wait returns with."""
-    begun = await say("start_conversation", {"prompt": prompt, "approvalPolicy": "untrusted"})
+    begun = await say("start_conversation", {"prompt": prompt, **camel(ASKS)})
     asked = await waited(say, begun)
     found = re.search(rf"approvalId ([^ ,]+@{ID})", asked)
     assert found, asked

@@ -1,5 +1,6 @@
 """Patterns of `.gitignore`, compared with what git itself makes of them."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -55,3 +56,14 @@ def test_the_rules_of_a_repository_hold_in_its_folders_and_end_at_its_root(tmp_p
     rules = rules_above(str(inner))
     assert ignored(str(inner / "x.o"), rules, folder=False)
     assert not ignored(str(inner / "x.c"), rules, folder=False)
+
+
+def test_like_git_no_link_is_followed_for_patterns(tmp_path: Path) -> None:
+    (tmp_path / "patterns").write_text("*.o\n")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".gitignore").symlink_to("../patterns")
+    (tmp_path / "piped").mkdir()
+    os.mkfifo(tmp_path / "piped" / ".gitignore")
+    assert rules_in(str(tmp_path / "linked")) == rules_in(str(tmp_path / "piped")) == ()
+    (tmp_path / ".gitignore").write_text("*.o\n")
+    assert rules_in(str(tmp_path))

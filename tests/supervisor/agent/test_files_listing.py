@@ -7,7 +7,8 @@ import pytest
 
 from supervisor.agent.files import listing
 from supervisor.agent.files.listing import Listing, list_folder
-from supervisor.agent.files.reach import NotReadable, Reach
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 
 
 def listed(top: Path, name: str = ".", depth: int = 1, entries: int = 500, hidden: tuple[Path, ...] = ()) -> Listing:

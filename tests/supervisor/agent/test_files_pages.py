@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from supervisor.agent.files import pages
 from supervisor.agent.files.pages import LINE_BYTES, Page, read_page
-from supervisor.agent.files.reach import NotReadable
+from supervisor.agent.reading import NotReadable
 from supervisor.agent.worker_job import JobStopped
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -14,7 +14,7 @@ from tests.support.git_folder import as_work_tree
 def query(top: Path, pattern: str, **more: object) -> Query:
     plain: Query = {
         "pattern": pattern, "path": str(top), "base": str(top), "glob": "", "ignore_case": False, "context": 0,
-        "matches": 100, "bytes": 10_000, "hidden": [],
+        "matches": 100, "bytes": 10_000, "hidden": [], "hidden_files": [],
     }  # fmt: skip
     return {**plain, **more}  # type: ignore[typeddict-item]  # the test names its keys
 

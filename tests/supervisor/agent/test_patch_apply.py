@@ -19,13 +19,14 @@ from supervisor.agent.patch.errors import PatchFailed, PatchMismatch, PatchStale
 from supervisor.agent.patch.files import TEMPORARY_PREFIX
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from supervisor.agent.reach.readable import Reach
 from tests.support.file_tree import file_tree
 
 WRITES = ("mkdir", "open", "write", "fchmod", "link", "replace", "rename", "unlink")
 
 
 def planned(cwd: Path, *lines: str) -> PatchPlan:
-    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd)
+    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), Reach(cwd))
 
 
 def everything(root: Path) -> PatchPlan:

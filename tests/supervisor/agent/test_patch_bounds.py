@@ -19,6 +19,7 @@ from supervisor.agent.patch.files import FileState
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from supervisor.agent.patch.turn_diff import TurnChanges, git_diff_lines
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.tools.patching import _planned
 from supervisor.agent.worker_job import JobStopped, WorkerJob, in_worker
 from tests.supervisor.agent.commands import limited
@@ -33,7 +34,7 @@ class NobodyWaits(Exception):
 
 def planned(cwd: Path, *lines: str, bounds: Bounds | None = None, effort: Effort | None = None) -> PatchPlan:
     text = "\n".join(["*** Begin Patch", *lines, "*** End Patch"])
-    return plan_patch(parse(text), cwd, effort or Effort(bounds or Bounds()))
+    return plan_patch(parse(text), Reach(cwd), effort or Effort(bounds or Bounds()))
 
 
 def refused(cwd: Path, key: str, *lines: str, bounds: Bounds | None = None) -> None:
@@ -213,7 +214,7 @@ def test_a_plan_that_is_being_made_ends_with_the_turn_that_wanted_it(tmp_path: P
     def work(job: WorkerJob) -> None:
         begun.set()
         try:
-            _planned(job, text, tmp_path, Bounds())
+            _planned(job, text, Reach(tmp_path), Bounds())
         except JobStopped:
             outcomes.append("stopped")
 

@@ -17,11 +17,12 @@ from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, PatchStale, PatchTooLarge
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from supervisor.agent.reach.readable import Reach
 from tests.support.file_tree import file_tree
 
 
 def planned(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> PatchPlan:
-    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd, Effort(bounds))
+    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), Reach(cwd), Effort(bounds))
 
 
 def refusal(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> str:
@@ -152,7 +153,7 @@ def test_what_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, "*** Delete File: dir").endswith("dir: Is a directory (os error 21)")
     assert refusal(tmp_path, "*** Add File: dir", "+x").endswith("dir: Is a directory (os error 21)")
     assert refusal(tmp_path, "*** Update File: fifo", "+x").endswith("fifo: it is not an ordinary file")
-    assert refusal(tmp_path, "*** Update File: /dev/null", "+x").endswith("null: it is not an ordinary file")
+    assert refusal(tmp_path, "*** Update File: /dev/null", "+x").startswith("/dev/null is not on a disk")
     assert refusal(tmp_path, "*** Add File: fifo/x", "+x").endswith("Not a directory (os error 20)")
 
 

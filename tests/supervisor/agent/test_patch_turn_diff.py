@@ -12,6 +12,7 @@ from supervisor.agent.patch.files import FileState
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import plan_patch
 from supervisor.agent.patch.turn_diff import TurnChanges, blob_id, git_diff_lines, git_root
+from supervisor.agent.reach.readable import Reach
 from tests.support.file_tree import file_tree
 from tests.support.git_folder import as_work_tree
 
@@ -33,7 +34,7 @@ def git(cwd: Path, *arguments: str, text: str | None = None) -> str:
 
 
 def patched(changes: TurnChanges, cwd: Path, *lines: str) -> None:
-    plan = plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd)
+    plan = plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), Reach(cwd))
     apply_plan(plan)
     changes.remember(plan)
 

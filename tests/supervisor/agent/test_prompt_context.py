@@ -16,9 +16,10 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.agent.bounds import Bounds
+from supervisor.agent.model.pictures import readable
 from supervisor.agent.model.request import Image, LocalImage, Text
-from supervisor.agent.pictures import readable
-from supervisor.agent.prompt_context import environment_context, guide_texts, notices
+from supervisor.agent.prompt_context import context_now, environment_context, read_guides
+from supervisor.agent.reach.readable import Reach
 
 
 def settings(cwd: Path, sandbox: SandboxPolicy | None = None) -> Settings:
@@ -45,12 +46,16 @@ def test_the_environment_says_what_commands_may_do(sandbox: SandboxPolicy, lines
     assert environment_context(settings(Path("/w"), sandbox)) == "\n".join([*head, *lines, "</environment_context>"])
 
 
+def guides(cwd: Path, home: Path, max_bytes: int) -> list[str]:
+    return [*read_guides(Reach(cwd), home, max_bytes).texts]
+
+
 def test_without_a_repository_only_the_directorys_own_guide_is_read(tmp_path: Path) -> None:
     below = tmp_path / "below"
     below.mkdir()
     (tmp_path / "AGENTS.md").write_text("above")
     (below / "AGENTS.md").write_text("own")
-    assert guide_texts(below, tmp_path / "nowhere", 1000) == ["own"]
+    assert guides(below, tmp_path / "nowhere", 1000) == ["own"]
 
 
 def test_guides_of_a_repository_are_read_from_its_root_down_and_none_above(tmp_path: Path) -> None:
@@ -59,12 +64,12 @@ def test_guides_of_a_repository_are_read_from_its_root_down_and_none_above(tmp_p
     (tmp_path / "root" / ".git").write_text("gitdir: elsewhere")
     for folder, text in ((tmp_path, "above"), (tmp_path / "root", "root"), (deep, "deep")):
         (folder / "AGENTS.md").write_text(text)
-    assert guide_texts(deep, tmp_path, 1000) == ["above", "root", "deep"]  # home happens to be above
-    assert guide_texts(deep, tmp_path / "nowhere", 1000) == ["root", "deep"]
+    assert guides(deep, tmp_path, 1000) == ["above", "root", "deep"]  # home happens to be above
+    assert guides(deep, tmp_path / "nowhere", 1000) == ["root", "deep"]
 
 
 def test_a_directory_that_can_not_be_looked_at_has_no_guide(tmp_path: Path) -> None:
-    assert guide_texts(Path("/", "a" * 300, "b"), tmp_path, 1000) == []
+    assert guides(Path("/", "a" * 300, "b"), tmp_path, 1000) == []
 
 
 def test_all_guides_together_are_held_to_the_size(tmp_path: Path) -> None:
@@ -72,29 +77,28 @@ def test_all_guides_together_are_held_to_the_size(tmp_path: Path) -> None:
     home.mkdir()
     (home / "AGENTS.md").write_text("12345")
     (tmp_path / "AGENTS.md").write_text("ää")
-    assert guide_texts(tmp_path, home, 100) == ["12345", "ää"]
-    assert guide_texts(tmp_path, home, 8) == ["12345", "ä"]
-    assert guide_texts(tmp_path, home, 5) == ["12345"]
-    assert guide_texts(tmp_path, home, 0) == []
+    assert guides(tmp_path, home, 100) == ["12345", "ää"]
+    assert guides(tmp_path, home, 8) == ["12345", "ä"]
+    assert guides(tmp_path, home, 5) == ["12345"]
+    assert guides(tmp_path, home, 0) == []
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
 def test_a_guide_that_says_nothing_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "AGENTS.md").write_bytes(content)
-    assert [notice.kind for notice in notices(settings(tmp_path), tmp_path / "nowhere", 1000)] == [
-        MessageKind.ENVIRONMENT_CONTEXT
-    ]
+    found = context_now(settings(tmp_path), Reach(tmp_path), tmp_path / "nowhere", 1000)
+    assert [notice.kind for notice in found.notices] == [MessageKind.ENVIRONMENT_CONTEXT]
 
 
 def test_a_guide_that_is_no_file_is_none(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").mkdir()
-    assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
+    assert guides(tmp_path, tmp_path / "nowhere", 1000) == []
 
 
 def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
     """A turn must not wait for a writer of the pipe."""
     os.mkfifo(tmp_path / "AGENTS.md")
-    assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
+    assert guides(tmp_path, tmp_path / "nowhere", 1000) == []
 
 
 @pytest.mark.parametrize(
@@ -109,29 +113,31 @@ def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
 def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path, head: bytes, kind: str) -> None:
     (tmp_path / "a #%.x").write_bytes(head)
     data = base64.b64encode(head).decode()
-    assert readable(LocalImage(Path("a #%.x")), tmp_path) == Image(f"data:{kind};base64,{data}")
-    assert readable(LocalImage(tmp_path / "a #%.x"), Path("/")) == Image(f"data:{kind};base64,{data}")
+    assert readable(LocalImage(Path("a #%.x")), Reach(tmp_path)) == Image(f"data:{kind};base64,{data}")
+    assert readable(LocalImage(tmp_path / "a #%.x"), Reach(Path("/"))) == Image(f"data:{kind};base64,{data}")
 
 
 def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
     bounds = Bounds(picture_bytes=2)
     large = bounds.beyond("picture_bytes", f"the picture {tmp_path / 'large.png'} is too large")
     (tmp_path / "large.png").write_bytes(b"abc")
-    assert readable(LocalImage(Path("large.png")), tmp_path, bounds) == Text(f"[{large}]")
+    assert readable(LocalImage(Path("large.png")), Reach(tmp_path), bounds) == Text(f"[{large}]")
     (tmp_path / "a.txt").write_bytes(b"ab")
     os.mkfifo(tmp_path / "pipe")  # nobody waits for a writer
     (tmp_path / "loop").symlink_to("loop")
     for name, why in {
-        "gone.png": "could not be read: No such file or directory",
+        "gone.png": f"there is no {tmp_path / 'gone.png'}",
         "a.txt": "is not a PNG, JPEG, GIF or WebP file",
-        "a.txt/b": "could not be read: Not a directory",
-        "pipe": "is not a file",
-        "loop": "could not be read: Too many levels of symbolic links",
-        "\0": "could not be read: embedded null byte",
-        "n" * 300: "could not be read: File name too long",
+        "a.txt/b": "can't be read: Not a directory",
+        "pipe": "is a pipe, not a file",
+        "loop": "can't be read: Too many levels of symbolic links",
+        "\0": "it has a NUL in it",
+        "n" * 300: "can't be read: File name too long",
+        "": "is a directory",
     }.items():
-        assert readable(LocalImage(Path(name)), tmp_path) == Text(f"[the picture {tmp_path / name} {why}]")
-    assert readable(LocalImage(Path()), tmp_path) == Text(f"[the picture {tmp_path} is not a file]")
+        said = readable(LocalImage(Path(name)), Reach(tmp_path))
+        assert isinstance(said, Text)
+        assert why in said.text
 
 
 @pytest.mark.parametrize(
@@ -139,11 +145,11 @@ def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
 )
 def test_an_address_that_no_provider_reads_is_said_in_words(address: str) -> None:
     """A provider would refuse the address, and with it every later request of the conversation."""
-    said = readable(Image(address), Path("/"))
+    said = readable(Image(address), Reach(Path("/")))
     assert isinstance(said, Text)
     assert "its address is neither https: nor data:image/" in said.text
 
 
 @pytest.mark.parametrize("address", ["https://x/y.png", "HTTP://x", "data:image/png;base64,AA"])
 def test_an_address_that_a_provider_reads_is_its_business(address: str) -> None:
-    assert readable(Image(address), Path("/")) == Image(address)
+    assert readable(Image(address), Reach(Path("/"))) == Image(address)

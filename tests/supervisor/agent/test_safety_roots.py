@@ -69,7 +69,24 @@ def test_repositories_below_a_root_are_closed(ground: Ground, path: str) -> None
     assert ground.covered(CLOSED, "", path) == [False]
 
 
-@pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f", "HEAD", "config", "sub/refs/f", "objects/f"])
+@pytest.mark.parametrize(
+    "path", [".hg/hgrc", "sub/.jj/repo/config.toml", ".HG/hgrc", "x/_darcs/prefs/defaults", ".repo/repo/x"]
+)
+def test_so_is_what_leads_another_system(ground: Ground, path: str) -> None:
+    assert ground.covered(CLOSED, "", path) == [False]
+
+
+@pytest.mark.parametrize("path", [".hg/store/x", "hgrc", ".jj/repo/store", "_darcs/prefs", "sub/.hg"])
+def test_all_else_of_it_is_open(ground: Ground, path: str) -> None:
+    assert ground.covered(CLOSED, "", path) == [True]
+
+
+@pytest.mark.parametrize("path", ["HEAD", "config/HEAD"])
+def test_a_head_is_closed_where_it_would_make_the_project_a_repository(ground: Ground, path: str) -> None:
+    assert ground.covered(CLOSED, "", path) == [path != "HEAD"]
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f", "config", "sub/refs/f", "objects/f"])
 def test_what_only_looks_like_a_repository_is_open(ground: Ground, path: str) -> None:
     assert ground.covered(CLOSED, "", path) == [True]
 

@@ -8,6 +8,7 @@ from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
 
 ASK = MustAsk()
+ASK_INSIDE = MustAsk(inside=True)  # a yes means in the sandbox
 FREE = MayRun()
 BOXED = MayRun(sandboxed=True)
 READING = MayRun(sandboxed=True, read_only=True)
@@ -19,7 +20,7 @@ MODES = ("danger-full-access", "read-only", "workspace-write")
 
 # policy -> danger-full-access, sandboxed with a sandbox, sandboxed without one
 COMMANDS: dict[str, tuple[Verdict, Verdict, Verdict]] = {
-    "untrusted": (ASK, ASK, ASK),
+    "untrusted": (ASK, ASK_INSIDE, ASK),
     "on-failure": (FREE, BOXED_THEN_ASK, ASK),
     "on-request": (FREE, BOXED, ASK),
     "never": (FREE, BOXED, NOT_TRUSTED),
@@ -100,9 +101,11 @@ def test_a_read_only_verdict_is_a_read_only_sandbox_whatever_the_conversation_ha
 
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
-def test_only_on_request_may_the_model_ask_to_leave_the_sandbox(policy: str, mode: str, available: bool) -> None:
+def test_the_model_may_ask_to_leave_the_sandbox_where_a_person_is_asked_before_a_command_fails(
+    policy: str, mode: str, available: bool
+) -> None:
     plain = COMMANDS[policy][column(mode, available)]
-    expected = ASK if policy == "on-request" and column(mode, available) == 1 else plain
+    expected = ASK if policy in {"on-request", "untrusted"} and column(mode, available) == 1 else plain
     assert judged(["make"], policy, mode, available, escalated=True) == expected
 
 

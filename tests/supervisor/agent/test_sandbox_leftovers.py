@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from supervisor.agent.folders import open_folder
+from supervisor.agent.reach.project_settings import HELD
 from supervisor.agent.sandbox.leftovers import LINES, Ledger, clear, entry_in
 from supervisor.agent.sandbox.roots import Protection
 from supervisor.agent.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, on_linux
 
-NAMES = (".codex", ".git", "config.toml")
+NAMES = (".git", "HEAD", "config.toml", *HELD)
 KILLED = """
 import os, signal, sys
 from pathlib import Path

@@ -9,8 +9,9 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
-from supervisor.agent import repositories
 from supervisor.agent.pins import Pins, pins_of, this_boot
+from supervisor.agent.reach import repositories
+from supervisor.agent.reach.repositories import Listing
 from supervisor.agent.sandbox.roots import Protection
 from supervisor.agent.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, Talk, git, on_linux
@@ -220,16 +221,35 @@ def test_a_hidden_directory_that_is_not_there_cannot_be_made(place: Place) -> No
 
 # --- git's other ways ----------------------------------------------------------------------------------------------
 
-BARE = (
-    "mkdir -p objects refs && echo 'ref: refs/heads/main' > HEAD && "
+HEAD = "ref: refs/heads/main"
+PARTS = (
+    "mkdir -p objects refs && "
     "printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = .\\n' > config && "
     "printf 'fsmonitor = touch %s\\n' \"$0\" >> config"
 )
 
 
-def test_a_project_that_a_command_makes_a_repository_without_a_git_directory_is_none_afterwards(place: Place) -> None:
+BARE = f"echo '{HEAD}' > HEAD; {PARTS}"
+
+
+@pytest.mark.parametrize("head", ["", f"rmdir HEAD; echo '{HEAD}' > HEAD;", "mv HEAD x; ln -s refs/heads/main HEAD;"])
+def test_no_command_makes_its_project_a_repository_without_a_git_directory(place: Place, head: str) -> None:
     ran = place.outside / "ran"
-    did = place.talk().sh(BARE, str(ran))
+    with place.sandbox.confine(CLOSED, place.workspace, ["true"], {}):  # one of a program that lives longer
+        did = place.talk().sh(f"{head}{BARE}", str(ran))
+        with pytest.raises(Exception, match="128"):
+            git(place.workspace, "status")
+    assert did.said == ()
+    with pytest.raises(Exception, match="128"):
+        git(place.workspace, "status")
+    assert not ran.exists()
+    assert not (place.workspace / "HEAD").exists()
+
+
+def test_a_project_with_a_head_that_a_command_makes_a_repository_is_none_afterwards(place: Place) -> None:
+    ran = place.outside / "ran"
+    (place.workspace / "HEAD").write_text(f"{HEAD}\n")
+    did = place.talk().sh(PARTS, str(ran))
     assert did.exit_code == 0
     assert "HEAD is now HEAD.set-aside-by-greenroom" in did.said[0]
     with pytest.raises(Exception, match="128"):
@@ -238,10 +258,10 @@ def test_a_project_that_a_command_makes_a_repository_without_a_git_directory_is_
 
 
 def test_that_configuration_would_have_been_run(place: Place) -> None:
-    """Without this the test above proves nothing."""
+    """Without this the tests above prove nothing."""
     ran = place.outside / "ran"
-    place.talk().sh(f"mkdir sub; cd sub; {BARE}", str(ran))
-    git(place.workspace / "sub", "status")
+    subprocess.run(["sh", "-c", BARE, str(ran)], cwd=place.workspace, check=True)
+    git(place.workspace, "status")
     assert ran.exists()
 
 
@@ -253,15 +273,15 @@ def test_that_configuration_would_have_been_run(place: Place) -> None:
         "chmod 000 .",
         "rmdir objects refs && touch objects refs && chmod 755 objects refs",
         "mkdir $1/store && echo $1/store > commondir && mv objects refs config $1/store",
-        "mv HEAD $1/HEAD && ln -s $1/HEAD HEAD",
     ],
 )
 def test_no_trick_of_a_command_leaves_its_project_a_repository(place: Place, trick: str) -> None:
     ran, elsewhere = place.outside / "ran", place.outside / "elsewhere"
     elsewhere.mkdir()
     place.workspace.chmod(0o755)
+    (place.workspace / "HEAD").write_text(f"{HEAD}\n")
     policy = CLOSED.model_copy(update={"writable_roots": (elsewhere,)})
-    did = place.talk(policy).sh(f"{BARE} && {trick}", str(ran), str(elsewhere))
+    did = place.talk(policy).sh(f"{PARTS} && {trick}", str(ran), str(elsewhere))
     assert did.exit_code == 0, did.stderr
     assert "set-aside-by-greenroom" in did.said[0]
     place.workspace.chmod(0o755)
@@ -277,16 +297,18 @@ def test_where_the_folder_can_not_be_looked_at_afterwards_that_is_said(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "rename", fail)
-    did = place.talk().sh(BARE, "x")
+    (place.workspace / "HEAD").write_text(f"{HEAD}\n")
+    did = place.talk().sh(PARTS, "x")
     assert did.exit_code == 0
     assert "No space left on device" in did.said[0]
     assert "before you run git there" in did.said[0]
 
 
 def test_that_is_seen_to_also_when_the_command_is_interrupted(place: Place) -> None:
+    (place.workspace / "HEAD").write_text(f"{HEAD}\n")
     running = place.sandbox.confine(CLOSED, place.workspace, ["true"], {})
     inside = running.__enter__()
-    for name in ("objects", "refs", "HEAD"):
+    for name in ("objects", "refs"):
         (place.workspace / name).mkdir()
     running.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert not (place.workspace / "HEAD").exists()
@@ -383,8 +405,9 @@ def test_programs_that_repositories_below_and_around_the_project_name_are_closed
 
 def test_repositories_below_the_root_of_everything_have_their_usual_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path `//a` is another than `/a`, and lies in no root."""
-    monkeypatch.setattr(repositories, "_inside", {"/": ("a",), "/a": (".git",)}.__getitem__)
-    assert list(repositories.nested(Path("/"))) == [(Path("/a"), Path("/a/.git"))]
+    listed = {"/": Listing((), ("a",), stores=False), "/a": Listing((".git",), (), stores=False)}
+    monkeypatch.setattr(repositories, "_inside", listed.__getitem__)
+    assert repositories.search(Path("/")).repositories == ((Path("/a"), Path("/a/.git")),)
 
 
 def test_folders_that_a_command_makes_hide_no_repository_from_the_search(place: Place) -> None:
@@ -407,13 +430,31 @@ def test_a_word_of_anybody_for_where_a_repository_is_closes_nothing_else(place: 
     assert place.talk().sh("touch src/ok z/ok ok").exit_code == 0
 
 
-def test_a_repository_deeper_than_the_search_goes_is_open_as_documented(place: Place) -> None:
-    for depth, closed in ((3, True), (4, False)):
+def test_a_repository_is_closed_however_deep_it_lies(place: Place) -> None:
+    for depth in (1, 4, 9):
         inner = place.workspace / "/".join(f"d{depth}" for _ in range(depth))
         inner.mkdir(parents=True)
         git(inner, "init")
         place.talk().sh('touch "$0/.git/hooks/x"', str(inner))
-        assert (inner / ".git/hooks/x").exists() is not closed
+        assert not (inner / ".git/hooks/x").exists()
+
+
+def test_a_repository_beyond_what_the_search_looks_at_is_open_as_documented(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repositories, "FOLDERS", 4)
+    inner = place.workspace / "a/b/c"
+    inner.mkdir(parents=True)
+    git(inner, "init")
+    did = place.talk().sh('mkdir x y; touch "$0/.git/hooks/x"', str(inner))
+    assert not (inner / ".git/hooks/x").exists()
+    assert "the deepest were not looked at" in did.said[0]
+    beyond = place.workspace / "x/b/c"
+    beyond.mkdir(parents=True)
+    git(beyond, "init")
+    did = place.talk().sh('touch "$0/.git/hooks/x"; mkdir x/y', str(beyond))
+    assert (beyond / ".git/hooks/x").exists()
+    assert did.said == ()
 
 
 def test_what_stands_under_a_command_of_another_daemon_is_not_taken_away(place: Place) -> None:

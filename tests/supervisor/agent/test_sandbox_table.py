@@ -45,7 +45,7 @@ def test_the_table_of_the_sandbox_is_what_a_command_can_do(place: Place, column:
 
 def probed(place: Place, policy: SandboxPolicy, elsewhere: Path) -> dict[str, str]:
     base = place.outside
-    for name in ("root/packages/app", "ours/config/us", "ours/run", "scratch"):
+    for name in ("root/packages/app/.claude", "ours/config/us", "ours/run", "scratch"):
         (base / name).mkdir(parents=True)
     (elsewhere / "secret").touch()
     token = new_token()
@@ -53,6 +53,8 @@ def probed(place: Place, policy: SandboxPolicy, elsewhere: Path) -> dict[str, st
     git(place.workspace, "init")
     git(place.workspace, "config", "core.hooksPath", ".hooks")
     git(base / "root/packages/app", "init")
+    (base / "root/packages/app/lib").mkdir()
+    git(base / "root/packages/app", "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
     git(base, "init", "--bare", "root/bare")
     os.mkfifo(elsewhere / "pipe")
     (base / "ours/config/us/config.toml").touch()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.skills.finding import Skill, find_skills
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.skills.finding import Skill, find_skills, read_for_a_person
 from supervisor.agent.skills.front_matter import NoFrontMatter, front_matter
 from supervisor.agent.skills.telling import skills_text
 from tests.support.git_folder import as_work_tree
@@ -65,7 +66,7 @@ def put(top: Path, place: str, text: str = PDF) -> Path:
 def found(top: Path) -> dict[str, Skill]:
     cwd = top / "home" / "repo" / "sub"
     cwd.mkdir(parents=True, exist_ok=True)
-    return {one.path: one for one in find_skills(str(cwd), str(top / "home"), str(top / "config"))}
+    return {one.path: one for one in find_skills(str(cwd), str(top / "home"), str(top / "config"), read_for_a_person)}
 
 
 def test_skills_are_found_in_every_place_and_not_above_the_repository(tmp_path: Path) -> None:
@@ -81,6 +82,31 @@ def test_skills_are_found_in_every_place_and_not_above_the_repository(tmp_path: 
     put(tmp_path, ".agents/skills/above")
     assert {path: one.origin for path, one in found(tmp_path).items()} == files
     assert not [one for one in found(tmp_path).values() if one.wrong]
+
+
+def test_a_projects_skill_that_leads_out_of_it_is_not_offered_and_a_users_may_be_a_link(tmp_path: Path) -> None:
+    as_work_tree(tmp_path / "home" / "repo")
+    kept = put(tmp_path, "dotfiles/pdf")
+    shared = put(tmp_path, "home/repo/shared", PDF.replace("pdf", "shared"))
+    links = {
+        "home/.claude/skills/mine": (kept, ""),
+        "home/repo/.claude/skills/in": (shared, ""),
+        "home/repo/.claude/skills/out": (kept, f"leads out of the project, to {kept}"),
+        "home/repo/.agents/skills/up": (Path("../../../../../dotfiles/pdf/SKILL.md"), "leads out of the project"),
+    }
+    for place, (target, _) in links.items():
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "SKILL.md").symlink_to(target)
+    (tmp_path / "home/repo/.agents/skills/folder").symlink_to(kept.parent)
+    ours = found(tmp_path)
+    for place, (_, wrong) in links.items():
+        assert wrong in (one := ours[str(tmp_path / place / "SKILL.md")]).wrong
+        assert bool(wrong) == bool(one.wrong)
+    assert "leads out" in ours[str(tmp_path / "home/repo/.agents/skills/folder/SKILL.md")].wrong
+    cwd = tmp_path / "home" / "repo" / "sub"
+    reach = Reach(cwd, tmp_path / "home")
+    told = find_skills(str(cwd), str(tmp_path / "home"), str(tmp_path / "config"), reach.read)
+    assert {one.path: one for one in told} == ours, "the command line tells what models are offered"
 
 
 def test_a_users_skill_wins_over_a_projects_of_the_same_name(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.spent import NOTHING, Spent
-from supervisor.agent.model.stream_events import Usage
 from supervisor.agent.spending.ledger import Ledger
 from supervisor.agent.spending.prices import listed, price_of
 from supervisor.agent.spending.reached import SCOPES, reached
 from supervisor.agent.spending.repetition import TELLING, Repetition, rounds
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.budgets import PriceTable
 
 OPENAI, ROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"

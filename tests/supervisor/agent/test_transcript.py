@@ -16,6 +16,7 @@ from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
 from supervisor.agent import transcript_entries as module
 from supervisor.agent.model.endpoint import Endpoint
+from supervisor.agent.model.pictures import readable
 from supervisor.agent.model.request import (
     Called,
     HistoryItem,
@@ -31,7 +32,7 @@ from supervisor.agent.model.request import (
 )
 from supervisor.agent.model.wire import FORMS, body
 from supervisor.agent.open_calls import OpenCall
-from supervisor.agent.pictures import readable
+from supervisor.agent.reach.readable import Reach
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.config.shared import WireApi
 from tests.support.any_event import event_of
@@ -163,15 +164,15 @@ def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry()
     first = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
     second = ev.ApprovalResolved(approval_id=ApprovalId("2"), decision=Decision.DENIED, reason="no")
     transcript = told(asked("i", "1"), first, asked("i", "2", retry=True))
-    assert transcript.calls.decided(ItemId("i"), retry=True) is None
+    assert transcript.calls.decided(asked("i", "", retry=True)) is None
     transcript.take(second)
-    known = transcript.calls.decided(ItemId("i"))
-    retried = transcript.calls.decided(ItemId("i"), retry=True)
+    known = transcript.calls.decided(asked("i", ""))
+    retried = transcript.calls.decided(asked("i", "", retry=True))
     assert known is not None
     assert known.decision is Decision.APPROVED
     assert retried is not None
     assert (retried.decision, retried.reason) == (Decision.DENIED, "no")
-    assert transcript.calls.decided(ItemId("j")) is None
+    assert transcript.calls.decided(asked("j", "")) is None
 
 
 def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() -> None:
@@ -180,7 +181,7 @@ def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() ->
     transcript = told(asked("i", "1"), resolved, ended)
     assert transcript.calls.ended(ItemId("i")) == ended
     transcript.take(ev.TaskStarted())
-    assert transcript.calls.decided(ItemId("i")) is None
+    assert transcript.calls.decided(asked("i", "")) is None
     assert transcript.calls.ended(ItemId("i")) is None
 
 
@@ -349,7 +350,7 @@ def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, ev
 def _read(item: Piece | Said) -> Piece | Said:
     if not isinstance(item, Said):
         return item
-    parts = tuple(part if isinstance(part, Text) else readable(part, Path("/nowhere")) for part in item.parts)
+    parts = tuple(part if isinstance(part, Text) else readable(part, Reach(Path("/nowhere"))) for part in item.parts)
     assert not any(isinstance(part, LocalImage) for part in parts)
     return Said(item.role, parts)
 
@@ -383,10 +384,10 @@ def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longe
     transcript = ModelTranscript(PLAIN)
     noisy(transcript, "a")
     assert transcript.calls.ended(ItemId("a")) is not None
-    assert transcript.calls.decided(ItemId("a")) is not None
+    assert transcript.calls.decided(asked("a", "")) is not None
     transcript.take(ev.ToolOutput(call_id=CallId("a"), item_id=ItemId("a"), output="short"))
     assert transcript.calls.ended(ItemId("a")) is None
-    assert transcript.calls.decided(ItemId("a")) is None
+    assert transcript.calls.decided(asked("a", "")) is None
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:

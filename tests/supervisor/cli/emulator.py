@@ -3,8 +3,10 @@
 import re
 import unicodedata
 
-_TOKENS = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
-_BEGUN = re.compile(r"(\x1b(\[[?0-9;]*)?)?\Z")
+_TOKENS = re.compile(
+    r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|\x1b\]0;([^\x07\x1b]*)\x1b\\|(\x07)|([^\x1b\r\n\x07])", re.DOTALL
+)
+_BEGUN = re.compile(r"(\x1b(\[[?0-9;]*|\][^\x07\x1b]*\x1b?)?)?\Z")
 
 
 class Emulator:
@@ -12,6 +14,8 @@ class Emulator:
         self.columns = columns
         self.rows: list[list[str]] = [[]]
         self.row = self.column = 0
+        self.title, self._titles = "", list[str]()  # the window's, and those that are kept for later
+        self.bells = 0
         self._rest = ""  # the beginning of a sequence whose end has not been read yet
 
     def feed(self, text: str) -> "Emulator":
@@ -28,8 +32,12 @@ class Emulator:
                 self.column = 0
             elif found[4]:
                 self._down()
+            elif found[5] is not None:
+                self.title = found[5]
+            elif found[6]:
+                self.bells += 1
             else:
-                self._put(found[5])
+                self._put(found[7])
         return self
 
     def _sequence(self, arguments: str, letter: str) -> None:
@@ -37,6 +45,10 @@ class Emulator:
         match letter:
             case "m" | "h" | "l":
                 pass  # colours, and the choice of a screen: neither is text
+            case "t" if arguments == "22;0":
+                self._titles.append(self.title)
+            case "t" if arguments == "23;0":
+                self.title = self._titles.pop()
             case "A":
                 self.row = max(0, self.row - count)
             case "C":

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -75,9 +75,9 @@ class Place:
     def json(self, *words: str) -> Any:
         return json.loads(self.run(*words).stdout)
 
-    def begin(self, *words: str, **more: Any) -> "subprocess.Popen[str]":
+    def begin(self, *words: str, program: Sequence[str] = PROGRAM, **more: Any) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [*PROGRAM, *words],
+            [*program, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -87,8 +87,10 @@ class Place:
             **more,
         )
 
-    def terminal(self, *words: str, columns: int = 80, rows: int = 24) -> "Terminal":
-        return Terminal([*PROGRAM, *words], self.env, self.work, columns, rows)
+    def terminal(
+        self, *words: str, columns: int = 80, rows: int = 24, program: Sequence[str] = PROGRAM
+    ) -> "Terminal":
+        return Terminal([*program, *words], self.env, self.work, columns, rows)
 
     def new(self, prompt: str, *words: str) -> str:
         """A conversation whose turn has begun."""
@@ -181,7 +183,24 @@ class Terminal:
         return self._emulator.text
 
     def local_echo(self) -> bool:
-        return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
+        return bool(self.settings()[3] & termios.ECHO)
+
+    def settings(self) -> list[Any]:
+        """The modes in which the terminal treats keys and output."""
+        return termios.tcgetattr(self._ours)
+
+    @property
+    def bells(self) -> int:
+        return self._emulator.bells
+
+    @property
+    def title(self) -> str:
+        return self._emulator.title
+
+    def read(self) -> None:
+        """Take what is there."""
+        while self._read(0.0):
+            pass
 
     def _size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

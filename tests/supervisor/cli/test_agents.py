@@ -128,7 +128,11 @@ def test_a_check_is_no_proof_of_a_login_that_nothing_shows(quiet: Place) -> None
     args = json.dumps([str(script), "well"])
     (quiet.home / "config.toml").write_text(f'[agents.claude]\ncommand = "{sys.executable}"\nargs = {args}\n')
     (row,) = quiet.json("agents", "claude", "--check", "--json")
-    assert (row["state"], row["login"], row["next"]) == ("installed", "no", "log in: claude /login")
+    assert (row["state"], row["login"], row["next"]) == (
+        "installed",
+        "no",
+        "log in: claude /login or greenroom login claude or a key in ANTHROPIC_API_KEY",
+    )
 
 
 @pytest.mark.parametrize(("confine", "written"), [("workspace", False), ("none", True)])
@@ -167,3 +171,55 @@ def test_a_terminal_of_eighty_columns_shows_whole_commands_that_install_agents(q
     rows = {line.split()[0]: line for line in terminal.screen.splitlines()}
     assert rows["claude"].endswith("  npm install -g @agentclientprotocol/claude-agent-acp")
     assert rows["greenroom"].split("  ")[1] == "ready, default"
+
+
+def test_an_agent_whose_adapter_is_missing_is_here_all_the_same(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(quiet)
+    for name in ("claude", "codex"):
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setitem(quiet.env, "PATH", f"{tmp_path}:{os.environ['PATH']}")
+    rows = {row["name"]: row for row in quiet.json("agents", "--json")}
+    adapter = "npm install -g @agentclientprotocol/claude-agent-acp"
+    assert rows["claude"]["next"] == f"Claude Code is here, its adapter is not: {adapter}"
+    assert rows["claude"]["itself"] == str(tmp_path / "claude")
+    assert rows["codex"]["next"].startswith("Codex is here, its adapter is not: npm install")
+    said = quiet.run("run", "--agent", "claude", "hello", code=None).stderr
+    assert f"Claude Code is here ({tmp_path}/claude), but not its adapter" in said
+    assert adapter in said
+
+
+def test_a_codex_that_works_by_the_key_of_another_provider_is_not_without_a_login(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(quiet)
+    (tmp_path / "codex-acp").touch(mode=0o755)
+    monkeypatch.setitem(quiet.env, "PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setitem(quiet.env, "CODEX_HOME", str(tmp_path))
+
+    def now() -> tuple[str, str, str]:
+        (row,) = [row for row in quiet.json("agents", "--json") if row["name"] == "codex"]
+        return row["state"], row["sign"], row["next"]
+
+    assert now() == ("no login", "", "log in: codex login or greenroom login codex or a key in OPENAI_API_KEY")
+    (tmp_path / "config.toml").write_text('[model_providers.work]\nname = "w"\nenv_key = "WORK_LLM"\n')
+    assert now() == ("installed", "", "")
+    for key in ("WORK_LLM", "CODEX_API_KEY", "OPENAI_API_KEY"):
+        with monkeypatch.context() as patched:
+            patched.setitem(quiet.env, key, "k")
+            assert now() == ("ready", key, "")
+    (tmp_path / "auth.json").write_text('{"OPENAI_API_KEY": "k"}')
+    assert now() == ("ready", str(tmp_path / "auth.json"), "")
+
+
+def test_a_program_in_a_project_is_no_agent_that_is_here(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(quiet)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gemini").touch(mode=0o755)
+    monkeypatch.setitem(quiet.env, "PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    rows = {row["name"]: row for row in json.loads(quiet.run("agents", "--json", cwd=tmp_path).stdout)}
+    assert rows["gemini"]["state"] == "missing"
+    assert f"only at {tmp_path}/bin/gemini, where turns may write" in rows["gemini"]["next"]

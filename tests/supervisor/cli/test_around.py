@@ -8,17 +8,18 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import bridging, checks, mcp, service
+from supervisor.cli import bridging, checks, demo, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
 from supervisor.daemon.single import AlreadyRunning
 from tests.faults.daemon_harness import everything
-from tests.supervisor.cli.place import PROGRAM, Place
+from tests.supervisor.cli.place import PROGRAM, Place, until
 from tests.support.confinement import CONFINED
 
 pytestmark = pytest.mark.long(takes_s=20)
@@ -67,8 +68,8 @@ def guard_of(daemon: int) -> int:
 
 def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet: Place) -> None:
     quiet.run("up")
-    conversation = quiet.new("run sleep 60", "--sandbox", "danger-full-access", "--approval", "never")
-    quiet.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1", "-t", "10s")
+    quiet.new("run touch started; exec sleep 60", "--sandbox", "danger-full-access", "--approval", "never")
+    until((quiet.work / "started").exists)  # its beginning is stored before it is spawned, so that event is too early
     os.kill(guard_of(quiet.pid()), signal.SIGKILL)  # or it would end them before anybody could find them
     quiet.kill()
     found = findings(quiet, 1)
@@ -233,6 +234,23 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         at = told.find(text, at)
         assert at >= 0, (text, told)
     assert set(quiet.base.iterdir()) == began
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_what_the_tour_ends_with_works_in_the_shell_that_it_was_started_from(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch, on_path: bool
+) -> None:
+    """Also behind `make demo`, which calls the program by its place."""
+    programs = str(Path(sys.executable).parent)
+    outside = [one for one in quiet.env["PATH"].split(":") if not (Path(one) / "greenroom").exists()]
+    quiet.env["PATH"] = ":".join([programs, *outside] if on_path else outside)
+    monkeypatch.setenv("PATH", quiet.env["PATH"])
+    commands = demo.next_commands().splitlines()
+    assert commands[0] == f"  {'greenroom' if on_path else Path(programs) / 'greenroom'} up"
+    for command in commands:
+        done = subprocess.run(command, shell=True, env=quiet.env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+    quiet.run("down", "--now")
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,11 @@ def test_a_person_raises_a_budget_and_goes_on(short: Place) -> None:
     assert raised["by"].startswith("greenroom")
 
 
-def test_what_waits_behind_a_budget_is_held_until_the_next_message(short: Place) -> None:
+def test_what_waits_behind_a_budget_is_held(short: Place) -> None:
     conversation = short.new(f"run sleep 0.5; then {LONG}", "--approval", "never")
     short.run("send", conversation, "say later", "--if-busy", "enqueue")
     short.run("wait", conversation, "--for", "done", "-t", "15", code=12)
-    assert "paused" in short.said("status", conversation)
-    assert "1 message" in short.said("status", conversation)
+    assert "1 message, held until `greenroom queue" in short.said("status", conversation)
 
 
 def test_a_killed_daemon_gives_no_request_back(short: Place) -> None:

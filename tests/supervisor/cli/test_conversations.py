@@ -213,11 +213,29 @@ def test_send_says_what_became_of_it(place: Place) -> None:
     told = place.said("interrupt", "talker")
     runs, drops = "`greenroom queue talker go` lets them run", "`greenroom queue talker drop --all` drops them"
     assert told == f'talker: interrupted; 2 messages wait: "say too", "say next"; {runs}, {drops}'
-    assert place.said("send", "talker", "count 500") == "sent; 1 queued message runs after it"
+    held = f'2 messages wait: "say too", "say next"; {runs}, {drops}'
+    assert place.said("send", "talker", "count 500") == f"sent; {held}"
     assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "replaces the running turn"
+    assert "`greenroom queue talker go` lets them run" in place.said(
+        "send", "talker", "say more", "--if-busy", "enqueue"
+    )
     place.run("interrupt", "talker")
     assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout == "from a pipe\n"
-    place.run("wait", "talker", "--for", "idle")  # the one that waited has its turn now
+
+
+def test_a_correction_after_an_interrupt_is_answered_alone_and_the_rest_when_it_may_go(place: Place) -> None:
+    place.new("count 500", "--name", "corrected")
+    place.run("send", "corrected", "say this joins")
+    place.run("send", "corrected", "say that", "--if-busy", "enqueue")
+    place.run("interrupt", "corrected")
+    assert place.run("send", "corrected", "say no, so", "--wait").stdout == "no, so\n"
+    assert place.said("inspect", "corrected", "--format", "{state} {queued} {paused}") == "idle 2 true"
+    assert [one["preview"] for one in place.json("queue", "corrected", "--json")] == ["say this joins", "say that"]
+    place.run("queue", "corrected", "go")
+    place.at_rest("corrected")
+    said = [json.loads(line) for line in place.said("logs", "corrected", "--json").splitlines()]
+    words = [one["message"] for one in said if one["type"] == "user_message" and one["kind"] == "plain"]
+    assert words == ["count 500", "say no, so", "say this joins", "say that"]
 
 
 def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place: Place) -> None:
@@ -228,7 +246,7 @@ def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place:
     place.run("interrupt", "halted")
     before = place.json("inspect", "halted")
     assert (before["state"], before["paused"]) == ("idle", True)
-    assert "messages, paused until the next `send`" in place.said("status", "halted")
+    assert " messages, held until `greenroom queue" in place.said("status", "halted")
     assert '"say one", "say two"; `greenroom queue halted go`' in place.said("interrupt", "halted")
     place.run("events", "halted", "-t", "1s", code=124)  # nothing of it comes by itself
     assert place.json("inspect", "halted")["seq"] == before["seq"]
@@ -335,7 +353,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
 
 
 def test_a_history_larger_than_a_message_is_exported_and_imported(place: Place) -> None:
-    original = place.new("say x", "--name", "large", "--sandbox", "read-only")  # pins of directories are not imported
+    original = place.new("say x", "--name", "large")
     place.at_rest(original)
     head, *lines = place.said("export", "large").splitlines()
     told = json.loads(head)
@@ -351,7 +369,8 @@ def test_a_history_larger_than_a_message_is_exported_and_imported(place: Place) 
     assert place.said("import", str(file)) == original
     assert f"{len(lines) + 1} lines" in place.run("export", "large", str(back)).stderr
     whole = back.read_text(encoding="utf-8").split("\n")
-    assert [json.loads(line) for line in whole[1:-1]] == [json.loads(line) for line in lines]
+    # The first says that it is a copy, and its directories are those of today.
+    assert [json.loads(line) for line in whole[2:-1]] == [json.loads(line) for line in lines[1:]]
     place.run("rm", "-f", "large")
 
 
@@ -374,7 +393,7 @@ def test_rm_shows_what_it_would_delete_and_deletes_that(place: Place) -> None:
     second = place.new("say the newer one")
     place.at_rest(second)
     terminal = place.terminal("rm", "@last", "@here")
-    terminal.expect(f"{second[:8]}: say the newer one")
+    terminal.expect(f"{second[:8]} (say-the-newer-one): say the newer one")
     terminal.expect(f"Delete {second[:8]} for good? [y/N]")
     place.run("send", first, "say used last", "--wait")
     terminal.send("y\n")

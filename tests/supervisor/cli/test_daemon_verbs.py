@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -108,42 +107,6 @@ def test_after_a_kill_everything_is_back_and_the_cut_turn_says_so(quiet: Place) 
     assert quiet.said("up").endswith(", 1 conversation")
     assert quiet.run("wait", "counting", code=10).stdout == "counting: lost\n"
     quiet.run("send", "counting", "say on we go", "--wait")
-
-
-def test_a_daemon_that_is_killed_during_attach_is_not_silence(quiet: Place) -> None:
-    quiet.run("up")
-    quiet.new("count 500", "--name", "watched")
-    terminal = quiet.terminal("attach", "watched")
-    terminal.expect("10 ")
-    os.kill(quiet.pid(), signal.SIGKILL)
-    terminal.expect("the daemon went away; the conversation is kept; `greenroom up`, then `greenroom attach ")
-    assert terminal.end() == 7
-
-
-LOOKING = {
-    ("wait", "watched"): "",
-    ("logs", "watched", "-f"): "10 ",
-    ("events", "--since", "1h"): "task_started",
-    ("ls", "--watch"): "watched",
-    ("top",): "q quit",
-    ("run", "count 500"): "10 ",
-    ("send", "watched", "say more", "--wait"): "joins",
-}
-
-
-def test_whoever_looks_when_the_daemon_is_killed_is_told_and_gets_the_terminal_back(quiet: Place) -> None:
-    quiet.run("up")
-    quiet.new("count 500", "--name", "watched")
-    looking = {words: quiet.terminal(*words, columns=120) for words in LOOKING}
-    for words, sign in LOOKING.items():
-        looking[words].expect(sign)
-    until(lambda: "greenroom wait" in quiet.said("clients"))
-    os.kill(quiet.pid(), signal.SIGKILL)
-    for words, terminal in looking.items():
-        terminal.expect("the daemon went away")
-        assert terminal.end() == 7, words
-        assert "Traceback" not in terminal.written
-        assert terminal.written.count("\x1b[?1049h") == terminal.written.count("\x1b[?1049l")
 
 
 def test_ctrl_c_ends_whatever_only_looks_and_nothing_else(quiet: Place) -> None:

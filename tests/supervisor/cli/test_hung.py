@@ -152,6 +152,32 @@ def test_down_now_ends_it_as_well_and_plain_down_does_not(quiet: Place, hung: in
     assert held(locate(quiet.env).lock_file) is None
 
 
+def test_the_number_of_a_hung_daemon_is_told(quiet: Place, hung: int) -> None:
+    done = quiet.run("pid")
+    assert done.stdout == f"{hung}\n"
+    assert ("kill -CONT" in done.stderr) is (state_of(hung) == "T")
+
+
+def test_a_stopped_daemon_is_brought_down_in_a_moment(quiet: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the patience of every day, which one that is stopped would use up."""
+    pid = stopped(quiet)
+    monkeypatch.setattr(forcing, "PATIENCE_S", 10.0)
+    monkeypatch.setattr(forcing, "SOON_S", 1.0)
+    monkeypatch.setattr(starting, "PATIENCE_S", 10.0)
+    monkeypatch.setitem(Control.__init__.__kwdefaults__ or {}, "timeout_s", 5.0)
+    began = time.monotonic()
+    assert quiet.said("down", "--now") == "down"
+    assert time.monotonic() - began < 4.0
+    until(lambda: lives(pid) is False)
+
+
+def test_the_number_of_a_daemon_that_was_killed_is_nobodys(quiet: Place) -> None:
+    quiet.run("up")
+    os.kill(quiet.pid(), signal.SIGKILL)
+    until(lambda: quiet.run("pid", code=None).returncode == 7)
+    assert quiet.run("pid", code=7).stdout == ""
+
+
 def test_a_daemon_that_is_well_is_left_alone(quiet: Place) -> None:
     quiet.run("up")
     pid = quiet.pid()

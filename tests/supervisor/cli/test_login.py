@@ -125,6 +125,20 @@ def test_a_name_that_an_agent_has_too_is_asked_about(quiet: Place) -> None:
     assert terminal.end() == 0
 
 
+def test_a_provider_and_an_agent_of_one_name_are_one_line_and_then_asked_about(quiet: Place) -> None:
+    terminal = quiet.terminal("login")
+    terminal.expect("Number or name: ")
+    assert len([line for line in terminal.written.splitlines() if " gemini " in line]) == 1
+    terminal.send("gemini\n")
+    terminal.expect("Gemini CLI, by `gemini`")
+    terminal.expect("Number or name: ")
+    terminal.send("1\n")
+    terminal.expect("Key of Gemini (not shown): ")
+    terminal.send(f"{KEY}\n")
+    terminal.expect("Gemini CLI logs in by `greenroom login gemini`, or by GEMINI_API_KEY")
+    assert terminal.end() == 0
+
+
 def test_a_provider_without_a_key_is_chosen_at_once(quiet: Place) -> None:
     terminal = quiet.terminal("login", "ollama")
     terminal.expect("needs no key")

@@ -9,11 +9,10 @@ from typing import Any, cast
 import pytest
 
 from supervisor.cli import checks
-from supervisor.cli.rows import STATES
 from supervisor.cli.top import Sample
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import VERBS
-from supervisor.cli.verbs.options import LISTING
+from supervisor.cli.verbs.options import LISTING, STATES
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 from tests.support.standstill import standing_still
@@ -65,8 +64,9 @@ def test_an_unknown_field_is_answered_with_the_known_ones(place: Place, verb: st
     assert all(set(row) == set(known[:2]) for row in (rows["conversations"] if verb == "status" else rows))
 
 
-def test_a_state_is_one_word_of_eight() -> None:
-    assert STATES == ("starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived")
+def test_a_state_is_one_word_of_eleven() -> None:
+    here = ("starting", "idle", "running", "waiting", "interrupting", "parked")
+    assert (*here, "failed", "denied", "lost", "over-budget", "archived") == STATES
 
 
 def test_what_needs_no_daemon_starts_none(quiet: Place) -> None:

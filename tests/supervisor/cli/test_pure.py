@@ -1,6 +1,7 @@
 """Parts that need no daemon: arguments, words, tables, keys, and the screen with its foot line."""
 
 import io
+import itertools
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from actors.vocabulary.visible import unseen
 from supervisor.cli import words
+from supervisor.cli.answers import Answer
 from supervisor.cli.approval_text import asks
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
@@ -37,7 +39,8 @@ from tests.supervisor.cli.emulator import Emulator
 from transports.dialects.mcp import tools
 
 BUSY = Scene(running=True)
-ASKED = Scene(running=True, approval="q")
+QUESTION = {"command": ["make"], "outside_sandbox": False, "history_of": "/w"}
+ASKED = Scene(running=True, approval="q", question=QUESTION)
 
 
 @pytest.mark.parametrize(("text", "length"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), ("7", 7)])
@@ -88,9 +91,44 @@ def test_text_of_others_shows_what_would_make_it_look_like_another() -> None:
     assert words.clean("one\u2028two\xa0three") == "one\ntwo three"
 
 
-@pytest.mark.parametrize("text", ["\u0645\u06cc\u200c\u062e", "\u26a0\ufe0f", "👩\u200d💻", "e\u0301"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0645\u06cc\u200c\u062e",
+        "\u26a0\ufe0f",
+        "👩\u200d💻",
+        "e\u0301",
+        "\u2764\ufe0f\u200d🔥",
+        "1\ufe0f\u20e3",
+        "क्\u200dष",
+    ],
+)
 def test_what_belongs_to_how_something_is_written_stays(text: str) -> None:
-    assert words.clean(text) == text
+    assert words.clean(text) == words.clean_piece(text) == text
+
+
+HIDDEN = ["\u200c", "\u200d", "\ufe0e", "\ufe0f", "\U000e0100", "\U000e01ef", "\u034f", "\u2062", "\u3164"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+@pytest.mark.parametrize(
+    "around", [("a", "b"), ("", ""), (" ", " "), ("é", "é"), ("a", ""), ("", "я"), ("🔥", "x"), ("a", "م")]
+)
+def test_what_is_hidden_in_a_line_of_others_is_written_by_its_number(hidden: str, around: tuple[str, str]) -> None:
+    before, after = around
+    if hidden in "\ufe0e\ufe0f" and before == "🔥":
+        return  # the look of the sign before it
+    for text in (f"{before}{hidden}{after}", f"{before}{hidden}{hidden}{after}"):
+        assert hidden not in words.clean(text), ascii(text)
+        assert hidden not in words.one_line(text)
+
+
+@given(st.text(alphabet=st.sampled_from([*HIDDEN, "a", "é", "م", "🔥", "क", " ", "1", "\u20e3"]), max_size=12))
+def test_no_two_that_are_not_seen_stand_side_by_side(text: str) -> None:
+    """But a look and the joiner behind it, as pictures of several parts have them."""
+    told = words.clean(text)
+    for first, second in itertools.pairwise(told):
+        assert not (unseen(first) and unseen(second)) or (first in "\ufe0e\ufe0f" and second in "\u200c\u200d")
 
 
 def test_what_takes_no_cell_is_not_counted() -> None:
@@ -161,7 +199,7 @@ def test_options_may_stand_between_any_two_words(verb: str, said: str, wanted: d
 @pytest.mark.parametrize(
     ("verb", "said", "wrong"),
     [
-        ("jobs", "reed", "'reed' is not possible here; write one of list, read, write, wait, end"),
+        ("jobs", "reed", "'reed' is not possible here; did you mean read? write one of list, read, write, wait, end"),
         ("usage", "--by hour", "--by can't be 'hour'; write one of day, model, directory, conversation"),
     ],
 )
@@ -225,6 +263,10 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
+def answered(decision: str) -> WatchCommand:
+    return WatchCommand(WatchAction.ANSWER, answer=Answer(decision))
+
+
 def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[WatchCommand]:
     return [command for key in keys if (command := talk.press(key, scene, now)) is not None]
 
@@ -262,12 +304,46 @@ def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
 def test_an_answer_is_a_word_and_enter(word: str, decision: str) -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, word, ASKED) == []
-    assert pressed(talk, ENTER, ASKED) == [WatchCommand(WatchAction.ANSWER, decision)]
+    assert pressed(talk, ENTER, ASKED) == [answered(decision)]
 
 
-@pytest.mark.parametrize("word", ["a", "q", "yes please", "why", "my"])
-def test_every_other_word_is_a_message(word: str) -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, word)]
+@pytest.mark.parametrize("said", ["use the other branch", "look at /etc/x first", "https://x.example/1", "/plan"])
+def test_a_sentence_is_a_message(said: str) -> None:
+    assert pressed(Talk(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, said)]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["a", "q", "yes please", "why", "my", "ok", "reject", "allow_always", "yep!", "outside", "no problem", "no,"],
+)
+def test_a_word_that_answers_nothing_says_so_and_is_not_sent(word: str) -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, f"{word}{ENTER}", ASKED) == []
+    told = talk.foot(ASKED, 101.0, 80)
+    assert "that answers nothing: yes, no, always, abort; a sentence is a message" in told
+    assert len(told) < 80
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("no, because build is still needed", "build is still needed"),
+        ("no because build is still needed", "build is still needed"),
+        ("No: use git mv", "use git mv"),
+        ("n - not on main.", "not on main."),
+        ("no, use git mv, please", "use git mv, please"),
+        ("no; because: because", "because"),
+    ],
+)
+def test_a_no_with_a_reason_is_a_no_with_that_reason(said: str, reason: str) -> None:
+    command = WatchCommand(WatchAction.ANSWER, answer=Answer("denied", reason=reason))
+    assert pressed(Talk(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [command]
+
+
+def test_an_answer_with_a_reason_to_a_question_that_is_gone_is_not_sent() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, "no, because I say so", ASKED) == pressed(talk, ENTER, BUSY, 103.0) == []
+    assert "nothing was sent" in talk.foot(BUSY, 104.0, 100)
 
 
 def test_where_nothing_is_asked_yes_is_a_message() -> None:
@@ -275,25 +351,25 @@ def test_where_nothing_is_asked_yes_is_a_message() -> None:
 
 
 def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() -> None:
-    asked = Scene(running=True, approval="approval-id", asked=100.0)
+    asked = Scene(running=True, approval="approval-id", asked=100.0, question=QUESTION)
     talk = Talk(Paint(io.StringIO()))
     assert "yes" not in talk.foot(asked, 100.3, 80)
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
     assert "the approval appeared while you typed" in talk.foot(asked, 103.0, 100)
-    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [WatchCommand(WatchAction.SAY, "also")]
+    assert pressed(talk, f"also this{ENTER}", asked, 103.0) == [WatchCommand(WatchAction.SAY, "also this")]
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
-    once = Scene(running=True, approval="approval-id", asked=100.0, once=True)
+    once = Scene(running=True, approval="approval-id", asked=100.0, question={"changes": {}})
     assert ["always" in talk.foot(once, 105.0, columns) for columns in (70, 80)] == [False, False]
-    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
+    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [answered("approved")]
 
 
 def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
-    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [WatchCommand(WatchAction.ANSWER, "denied")]
+    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [answered("denied")]
     talk = Talk(Paint(io.StringIO()))
     assert talk.press(Pasted("x"), ASKED, 100.0) is None
     assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
@@ -306,6 +382,7 @@ def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
 
 def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> None:
     first, second = (Scene(running=True, approval=one, asked=0.0) for one in ("first", "second"))
+    first.question = second.question = QUESTION
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, "yes", first) == pressed(talk, ENTER, second, 101.0) == []
     assert pressed(talk, "yes", first, 102.0) == pressed(talk, ENTER, BUSY, 103.0) == []
@@ -322,7 +399,7 @@ def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
     assert talk.press(Pasted("e"), ASKED, 102.0) is None
     assert pressed(talk, "\x7f", ASKED, 103.0) == []
     # Now all of it is typed.
-    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
+    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [answered("approved")]
 
 
 def test_lines_that_come_all_at_once_answer_nothing() -> None:
@@ -334,19 +411,20 @@ def test_lines_that_come_all_at_once_answer_nothing() -> None:
 
 
 def test_what_is_not_shown_whole_is_not_approved() -> None:
-    scene = Scene(running=True, approval="long", partly=True)
+    scene = Scene(running=True, approval="long", partly=True, question=QUESTION)
     talk = Talk(Paint(io.StringIO()))
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
     assert pressed(talk, f"always{ENTER}", scene) == []
     assert "not all of it" in talk.foot(scene, 101.0, 80)
     assert pressed(talk, f"show{ENTER}", scene, 102.0) == [WatchCommand(WatchAction.SHOW)]
-    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [WatchCommand(WatchAction.ANSWER, "denied")]
+    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [answered("denied")]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 79, 80, 120])
 def test_the_words_of_an_approval_fit_in_the_foot_line(columns: int) -> None:
     for partly in (False, True):
-        scene = Scene(running=True, approval="0123456789ab@conversation", partly=partly)
+        question = {**QUESTION, "outside_sandbox": False, "inside_or_outside": True}
+        scene = Scene(running=True, approval="0123456789ab@conversation", partly=partly, question=question)
         assert len(Talk(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
 
 

@@ -260,7 +260,7 @@ def test_a_name_of_an_earlier_journal_is_shown_without_being_obeyed(place: Place
     place.run("rm", "-f", conversation)
     lines = file.read_text(encoding="utf-8").replace("plain-name", "ev\\u001b[2Jil\\u200b")
     file.write_text(lines, encoding="utf-8")
-    assert "nobody can see its \\x1b" in place.run("import", str(file), code=None).stderr
+    assert "import it under a new id" in place.run("import", str(file), code=None).stderr
     renamed = json.loads(lines.splitlines()[-1])
     event = {"type": "conversation_renamed", "name": "fine"}
     renamed |= {"seq": renamed["seq"] + 1, "turn": None, "type": event["type"], "body": event}

@@ -59,6 +59,18 @@ def test_without_a_name_it_is_called_by_the_first_words(place: Place, shop: Path
     place.run("run", "-C", str(shop), "--worktree", "say why does it fail, please?")
     (row,) = place.json("worktree", "--json")
     assert row["worktree"].startswith("say-why-does-it-")
+    assert place.said("inspect", "@last", "--format", "{name}") == row["worktree"]
+
+
+def test_its_name_is_that_of_the_conversation_unless_another_has_it_or_one_is_given(place: Place, shop: Path) -> None:
+    begun(place, shop, "--worktree", "feat/login")
+    assert place.json("inspect", "feat/login")["settings"]["cwd"].endswith("feat-login")
+    begun(place, shop, "--worktree", "other", "--name", "mine")
+    assert place.said("inspect", "@last", "--format", "{name}") == "mine"
+    place.run("worktree", "remove", "feat/login")
+    begun(place, shop, "--worktree", "feat/login")
+    assert place.said("inspect", "@last", "--format", "{name}").startswith("say-hello")
+    place.run("rm", "-f", "feat/login", "mine")
 
 
 def test_a_conversation_that_begins_below_works_below(place: Place, shop: Path) -> None:

@@ -36,7 +36,7 @@ def test_a_question_is_listed_for_everybody_and_gone_when_it_is_answered(
     assert pending == question
     assert other.call("conversation/get", conversation=one)["state"] == "waiting"
     answered = other.call("approvals/answer", approval=question["approval_id"], decision="approved", reason="fine")
-    assert answered == {"approval": question["approval_id"], "decision": "approved", "option": ""}
+    assert answered == {"approval": question["approval_id"], "decision": "approved", "option": "", "outside": False}
     assert client.answer(sent)["message"] == "asked-for"
     assert other.call("approvals/list", conversation=one) == {"approvals": []}
     late = client.refusal("approvals/answer", approval=question["approval_id"], decision="denied")

@@ -83,7 +83,7 @@ def test_a_name_is_taken_once_by_create_rename_fork_and_import(client: ControlPe
     client.call("conversation/rename", conversation=two, name="unique")
     assert client.refusal("conversation/import", lines=lines).name == "name_taken"
     client.call("conversation/rename", conversation=two, name=None)
-    assert client.call("conversation/import", lines=lines) == {"conversation": one}
+    assert client.call("conversation/import", lines=lines) == {"conversation": one, "changed": []}
     assert client.call("conversation/resolve", reference="unique") == {"conversation": one}
 
 
@@ -398,10 +398,11 @@ def test_what_is_exported_can_be_imported_where_it_is_gone_or_under_a_new_id(cli
     assert {event["conversation"] for event in watching.envelopes} == {copy}
     assert watching.envelopes[0]["event"]["session_id"] == copy
     assert client.send(copy, "say after")["message"] == "after"
-    assert client.call("conversation/get", conversation=copy)["name"] is None
+    assert client.call("conversation/get", conversation=copy)["name"] == "say-before"
     before = stored(client, one)
     client.call("conversation/delete", conversation=one)
-    assert client.call("conversation/import", lines=lines) == {"conversation": one}
+    assert client.call("conversation/import", lines=lines) == {"conversation": one, "changed": []}
+    before[0]["event"]["forked_from"] = f"{one}@{before[-1]['seq']}"
     assert stored(client, one) == before
     assert client.call("conversation/get", conversation="traveller")["conversation"] == one
     assert client.send(one, "say after")["message"] == "after"
@@ -476,7 +477,7 @@ def test_a_head_that_lies_is_corrected_by_the_events(client: ControlPeer) -> Non
     head["head"].update(name="liar", state="running", tokens=10**9, checkpoint="AAAA", preview="lies")
     one = client.call("conversation/import", lines=[json.dumps(head), *lines[1:]])["conversation"]
     now = client.call("conversation/get", conversation=one)
-    assert (now["state"], now["name"], now["preview"]) == ("idle", None, "say something")
+    assert (now["state"], now["name"], now["preview"]) == ("idle", "say-something", "say something")
     assert client.send(one, "say well")["message"] == "well"
 
 
@@ -555,10 +556,10 @@ def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: 
         told = client.call("conversation/import", lines=[line], upload="mine", more=True)
         assert told == {"lines": count}
     assert listed(client, name="large") == []
-    assert client.call("conversation/import", lines=whole[-1:], upload="mine") == {"conversation": one}
+    assert client.call("conversation/import", lines=whole[-1:], upload="mine") == {"conversation": one, "changed": []}
     back, pieces = in_pieces(client, one)
     assert pieces > 16, "a piece is about as large as an event here"
-    assert [json.loads(line) for line in back[1:]] == [json.loads(line) for line in whole[1:]]
+    assert [json.loads(line) for line in back[2:]] == [json.loads(line) for line in whole[2:]]
     again = client.refusal("conversation/import", lines=[], upload="mine")
     assert again.name == "invalid_input", "nothing is left of the upload"
 
@@ -571,3 +572,17 @@ def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> N
 
 def test_lines_that_are_to_be_continued_need_a_name(client: ControlPeer) -> None:
     assert client.refusal("conversation/import", lines=["{}"], more=True).name == "invalid_input"
+
+
+def test_an_import_whose_own_name_is_taken_here_gets_another_with_its_next_message(client: ControlPeer) -> None:
+    first = client.create()
+    client.send(first, "say unheard")
+    lines = client.call("conversation/export", conversation=first)["lines"]
+    client.call("conversation/delete", conversation=first)
+    other = client.create()
+    client.send(other, "say unheard")
+    assert client.call("conversation/get", conversation="say-unheard")["conversation"] == other
+    assert client.call("conversation/import", lines=lines)["conversation"] == first
+    assert client.call("conversation/get", conversation=first)["name"] is None
+    client.send(first, "say more")
+    assert client.call("conversation/get", conversation="say-unheard-2")["conversation"] == first

@@ -1,6 +1,7 @@
 """An idle daemon has loaded nothing that only a conversation or a model needs. Later it is all there."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.daemon_harness import DaemonHarness
+from tests.faults.daemon_harness import DaemonHarness, until
 
 ROOT = Path(__file__).parents[3]
 TLS = ROOT / "tests" / "data" / "tls"
@@ -19,6 +20,7 @@ OF_THE_AGENT = {
     *("processes.last_life", "processes.output", "processes.pipes", "processes.platform", "processes.processes"),
     *("processes.procfs", "processes.ps", "processes.spawn", "processes.table", "processes.tags", "processes.tree"),
     *(
+        "reach.readable",
         "reading",
         "repositories",
         "runner",
@@ -91,6 +93,22 @@ def test_an_idle_daemon_has_neither_openssl_nor_a_shell_s_grammar_and_is_small(i
     assert "libsqlite3" in loaded or "_sqlite3" in loaded, "the list is of something else"
     assert not {name for name in ("libssl", "libcrypto", "tree_sitter", "httptools") if name in loaded}
     assert idle.rss() < IDLE_MIB << 20
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bwrap here")
+def test_the_trial_of_the_sandbox_leaves_no_dead_child(idle: DaemonHarness) -> None:
+    """A bwrap is over before its first process inside is, which then is the daemon's."""
+    caller = idle.caller("somebody")
+    assert caller.call("daemon/status")["sandbox"]
+    caller.create()
+    until(lambda: not dead_children(idle.pid), "a dead child stays")
+
+
+def dead_children(pid: int) -> list[str]:
+    told = subprocess.run(
+        ["ps", "-o", "stat=,comm=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [line for line in told.stdout.splitlines() if line.startswith("Z")]
 
 
 def test_a_daemon_starts_without_what_only_a_conversation_or_a_schema_needs(tmp_path: Path) -> None:

@@ -1,37 +1,28 @@
 """Questions as a client's person is asked, and what was chosen. Pure.
 
-Of a tool of an agent of others the options are the agent's own; of all else they are ours.
+The options of a third-party agent are its own, but for our yes for the conversation; all others are ours.
 """
 
-from actors.conversation.fitting import DECISIONS, OPTION
+from actors.conversation.choices import choices
+from actors.conversation.fitting import OPTION
 from actors.vocabulary.events import (
     FORM_LIMITS,
     ApprovalRequest,
     ElicitationApprovalRequest,
     FormField,
-    ToolUseApprovalRequest,
 )
 from actors.vocabulary.settings import Decision
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
 NOTHING_CHOSEN = Reply(None)
-ALWAYS = {"optionId": "approved_for_session", "name": "Yes, always in this conversation", "kind": "allow_always"}
 
 
 # --- permissions ----------------------------------------------------------------------------------------------------
 
 
 def options(request: ApprovalRequest) -> list[JsonObject]:
-    if isinstance(request, ToolUseApprovalRequest) and request.options:
-        return [{"optionId": one.id, "name": one.name or one.id, "kind": one.kind} for one in request.options]
-    lasts = request.standing is not None or getattr(request, "grant_root", None) is not None
-    return [
-        {"optionId": "approved", "name": "Yes", "kind": "allow_once"},
-        *([ALWAYS] if lasts else []),
-        {"optionId": "denied", "name": "No", "kind": "reject_once"},
-        {"optionId": "abort", "name": "No, and stop", "kind": "reject_once"},
-    ]
+    return [{"optionId": one.id, "name": one.name, "kind": one.kind} for one in choices(request)]
 
 
 def chosen(request: ApprovalRequest, result: object) -> Reply:
@@ -41,11 +32,10 @@ def chosen(request: ApprovalRequest, result: object) -> Reply:
             pass
         case _:
             return NOTHING_CHOSEN
-    if isinstance(request, ToolUseApprovalRequest) and request.options:
-        named = next((one for one in request.options if one.id == option), None)
-        return NOTHING_CHOSEN if named is None else Reply(DECISIONS[named.kind], content={OPTION: named.id})
-    offered = {one["optionId"] for one in options(request)}
-    return Reply(Decision(option)) if option in offered else NOTHING_CHOSEN
+    named = next((one for one in choices(request) if one.id == option), None)
+    if named is None:
+        return NOTHING_CHOSEN
+    return Reply(named.decision, content={OPTION: named.option} if named.option else {}, outside=named.outside)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

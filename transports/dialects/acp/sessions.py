@@ -269,7 +269,7 @@ def list_sessions(_: AcpCall, given: p.ListSessions) -> Script[JsonObject]:
 
 
 def _row(head: Head) -> JsonObject:
-    title = head.name or head.preview
+    title = head.title
     named = {"title": title} if title else {}
     return {"sessionId": head.conversation, "cwd": head.cwd, **named, "updatedAt": v1.moment(head.updated)}
 

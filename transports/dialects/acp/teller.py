@@ -80,7 +80,8 @@ class Teller(Struct, eq=False):
     def take_over(self, summary: Summary) -> None:
         """The session as it is at the moment when its reader begins."""
         self.turns = summary.turn is not None
-        self.settings, self.name = summary.settings, summary.name
+        # A name that was made of what it is about reads worse than that.
+        self.settings, self.name = summary.settings, None if summary.self_named else summary.name
         self.about = self.about or summary.preview
         self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
         if summary.context_tokens is not None and summary.context_window is not None:
@@ -295,6 +296,7 @@ class Teller(Struct, eq=False):
         "background_event": _warning,
         "conversation_failed": _gave_up,
         "compacted": _notice,
+        "kept_yes_used": _notice,
         "queue_paused": _notice,
     }
 

@@ -73,7 +73,10 @@ DESCRIBED: Mapping[str, Described] = {
     ),
     "conversation/fork": Described(s.Reference, "A new conversation with this one's history."),
     "conversation/export": Described(s.Exported, "The history as JSON lines, in pieces."),
-    "conversation/import": Described(s.Reference | s.Uploaded, "A conversation from JSON lines."),
+    "conversation/import": Described(
+        s.Imported | s.Uploaded,
+        "A conversation from JSON lines. It is run by the settings of a new one of this client, not by the file's.",
+    ),
     "conversation/delete": Described(s.Reference, "For good."),
     "conversation/budget": Described(
         s.Budgets, "The budgets of a conversation and what is used of them; `limits` gives it new ones."

@@ -150,7 +150,7 @@ class Compact(Named):
 
 class Interrupt(Named):
     kill: Flag = Field(False, description="Kill its processes at once.")
-    clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are paused.")
+    clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are held.")
     reason: str = Field("", description="Why; kept in the history.")
 
 
@@ -163,11 +163,22 @@ class InterruptMany(Params):
 
 class AnswerApproval(Params):
     approval: Identifier = Field(description="The approval's id.")
-    decision: Decision = Field(description="approved, approved_for_session, denied or abort.")
+    decision: Decision = Field(
+        description="approved; approved_for_session: also the same from now on, in this conversation; denied; or "
+        "abort: denied, and the turn ends.",
+    )
     reason: str = Field("", description="Why; the model reads it.")
-    option: str = Field("", description="One of the options that an agent offers, by its id or its name.")
+    option: str = Field(
+        "",
+        description="One of the options that an agent offers, by its id or its name. One with a `rule` makes that "
+        "rule of the agent's own.",
+    )
     content: dict[str, object] = Field(
         default_factory=dict, description="What a server is told: its fields' names, and a value each."
+    )
+    outside: Flag = Field(
+        False,
+        description="With a yes: run it outside. Else a yes to a question with `inside_or_outside` means inside.",
     )
 
 
@@ -228,6 +239,7 @@ class Import(Params):
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
     partial: Flag = Field(False, description="The last of these lines goes on in the next request of this upload.")
     new_id: Flag = Field(False, description="Use a new id; needed if the conversation still exists.")
+    cwd: str | None = Field(None, description="Working directory; relative to the client's. Default: the client's.")
 
 
 class ReadQueue(Named):

@@ -36,7 +36,7 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
     Accepted: ("input", "turn", "seq", "queued", "duplicate"),
     TurnResult: ("turn", "ending", "message", "seq"),
     WaitingInput: ("input", "policy", "preview", "by", "since"),
-    Answered: ("approval", "decision", "option"),
+    Answered: ("approval", "decision", "option", "outside"),
     Resolved: ("conversation",),
     Stored: ("conversation",),
     Reader: ("connection", "subscription", "seq", "behind", "read_only"),
@@ -55,7 +55,7 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
             "updated",
             "preview",
         ),
-        *("agent_now", "failed"),
+        *("agent_now", "failed", "ended"),
     ),
     OptionNow: ("id", "name", "category", "value"),
     AgentNow: ("agent", "session", "how", "program", "can", "note", "model", "mode", "options"),
@@ -74,7 +74,7 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
             "tokens",
             "usd",
         ),
-        *("unpriced", "uncounted", "context_tokens", "context_window", "archived", "queued"),
+        *("unpriced", "uncounted", "context_tokens", "context_window", "archived", "queued", "ended"),
     ),
 }
 
@@ -154,7 +154,7 @@ def queue(found: Summary, only: InputId | None) -> JsonObject:
 
 def row(head: Head) -> JsonObject:
     members = {name: getattr(head, name, None) for name in MEMBERS[Head]}
-    return {**members, "seq": head.last_seq}
+    return {**members, "seq": head.last_seq, "ended": head.ended or None}
 
 
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:

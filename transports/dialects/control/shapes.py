@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actors.vocabulary.answers import Condition, Ending
+from actors.vocabulary.answers import Condition, Ending, LastEnding
 from actors.vocabulary.events import (
     ApplyPatchApprovalRequest,
     ElicitationApprovalRequest,
@@ -19,6 +19,8 @@ from actors.vocabulary.events import (
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
+
+ENDED = "How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question."
 
 
 class Shape(BaseModel):
@@ -61,6 +63,7 @@ class Row(Reference):
     context_window: int | None = Field(description="Tokens that the model can read at once; null where unknown.")
     archived: bool = Field(description="Left out of lists unless asked for.")
     queued: int | None = Field(description="How many inputs wait; null where that was not noted.")
+    ended: LastEnding | None = Field(description=ENDED)
 
 
 class Amounts(Shape):
@@ -189,6 +192,7 @@ class Agent(Shape):
     confine: Literal["workspace", "none"] = Field(description="none: it runs outside of every sandbox.")
     network: bool = Field(description="It may use the network.")
     own: tuple[str, ...] = Field(description="Files and directories of its own, which it may write.")
+    itself: str = Field(description="The program that people know it by, if only its adapter is missing; or empty.")
     brings: tuple[Brought, ...] = Field(
         description="What it brings by itself: settings, servers, hooks, instructions."
     )
@@ -257,7 +261,7 @@ class WaitingWhole(Waiting):
 
 
 class WaitingInputs(Shape):
-    paused: bool = Field(description="True while it is held until somebody says so, or says something.")
+    paused: bool = Field(description="True while it is held until somebody lets it go on.")
     turn: TurnId | None = Field(description="The turn that runs before them.")
     waiting: tuple[Waiting | WaitingWhole, ...] = Field(description="In the order in which they will run.")
 
@@ -289,7 +293,7 @@ class Conversation(Reference):
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
     waiting: tuple[Waiting, ...] = Field(description="The inputs that wait, in the order in which they will run.")
-    paused: bool = Field(description="True while queued inputs wait for the next message.")
+    paused: bool = Field(description="True while queued inputs are held until somebody lets them go on.")
     pending: tuple[AskedQuestion, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
@@ -304,7 +308,8 @@ class Conversation(Reference):
     agent_now: AgentNow | None = Field(
         description="What its agent has said of itself last; null: nothing yet, or it is Greenroom's own."
     )
-    failed: str | None = Field(description="Why it failed; null after a restart.")
+    failed: str | None = Field(description="Why it was given up; null after a restart.")
+    ended: LastEnding | None = Field(description=ENDED)
 
 
 class Changed(Shape):
@@ -336,7 +341,7 @@ class TurnOver(Shape):
 class Stopped(Shape):
     turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
     ending: Ending | None = Field(description="How it ended.")
-    queued: int = Field(description="How many inputs wait, paused until the next message.")
+    queued: int = Field(description="How many inputs wait, held until somebody lets them go on.")
     waiting: tuple[Waiting, ...] = Field(description="Those inputs, in the order in which they will run.")
 
 
@@ -389,6 +394,16 @@ class Uploaded(Shape):
     lines: int = Field(description="How many have come so far.")
 
 
+class Differing(Shape):
+    name: str = Field(description="The setting, as `greenroom set` calls it.")
+    file: str = Field(description="What the file asked for, in words for people; empty: nothing was set.")
+    here: str = Field(description="What the conversation has.")
+
+
+class Imported(Reference):
+    changed: tuple[Differing, ...] = Field(description="The settings in which it differs from its file.")
+
+
 class Questions(Shape):
     approvals: tuple[AskedQuestion, ...] = Field(description="Open approvals.")
 
@@ -397,6 +412,7 @@ class Decided(Shape):
     approval: ApprovalId = Field(description="The question.")
     decision: Decision = Field(description="Its answer, as it is stored.")
     option: str = Field(description="The option that was chosen, by its id; empty: none was named.")
+    outside: bool = Field(description="It is a yes to run it outside the sandbox, where a yes alone means inside.")
 
 
 class Attached(Shape):

@@ -38,6 +38,7 @@ class Reply(Struct, frozen=True):
     decision: Decision | None
     reason: str = ""
     content: Mapping[str, object] = {}
+    outside: bool = False
 
 
 class OpenQuestion(Struct, frozen=True):
@@ -153,12 +154,14 @@ class OpenQuestions:
         if reply.decision is None:
             self.dismiss(question.request, question.conversation)
             return
-        given = fitted(question.request, reply.decision, "", reply.content)
+        given = fitted(question.request, reply.decision, "", reply.content, outside=reply.outside)
         if isinstance(given, InvalidInput):
             self._pass_on(question.approval, question.conversation, given.message)
             return
         label = self._state.client.label
-        answer = AnswerApproval(question.approval, given.decision, label, reply.reason, given.option, given.content)
+        answer = AnswerApproval(
+            question.approval, given.decision, label, reply.reason, given.option, given.content, given.outside
+        )
         self._state.do(Tell(ToConversation(question.conversation, answer)))
 
     def decline(self, number: object) -> None:

@@ -204,9 +204,14 @@ class ReadConversation(Strict):
 
 class AnswerApproval(Strict):
     approval_id: str = Field(description="The approval's id.")
-    decision: Choice = Field(description="abort also ends the turn.")
+    decision: Choice = Field(
+        description="approved_for_session: also the same later in this conversation. abort: ends the turn, too."
+    )
     reason: str = Field("", description="Why; the model reads it when it is a denial.")
     option: str = Field("", description="One of the options that the agent offers, by its id or its name.")
     content: Overrides = Field(
         default_factory=dict, description="What the server that asks is told: its fields' names, and a value each."
+    )
+    outside: bool = Field(
+        False, description="With a yes that would otherwise mean inside the sandbox: run it outside."
     )

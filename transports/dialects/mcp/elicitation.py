@@ -4,7 +4,8 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 what would run and where, by the text that every surface has, and last what the agent says of it.
 """
 
-from actors.conversation.fitting import OPTION
+from actors.conversation.choices import choices, options_of
+from actors.conversation.fitting import OPTION, YES
 from actors.vocabulary.events import (
     FORM_LIMITS,
     ApplyPatchApprovalRequest,
@@ -13,7 +14,6 @@ from actors.vocabulary.events import (
     ExecApprovalRequest,
     FormField,
     McpToolCallApprovalRequest,
-    ToolUseApprovalRequest,
 )
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.quoting import quoted_command
@@ -40,7 +40,7 @@ def elicitation(
     kind, members = _for_codex(as_known(request), more_text=more_text)
     return {
         "message": message(request, more=more_text),
-        "requestedSchema": _form(request),
+        "requestedSchema": _form(request, more_text=more_text),
         **kind,
         "threadId": conversation,
         "codex_mcp_tool_call_id": tool_call,
@@ -79,7 +79,7 @@ def message(request: ApprovalRequest, *, more: bool) -> str:
     """The message; in full with `more`, or where the reference's words do not say all."""
     asked = request.model_dump(mode="json")
     opening, complete = _opening(request)
-    unsaid = asked.get("grant_root") or asked.get("history_of") or asked.get("background")
+    unsaid = any(asked.get(name) for name in ("grant_root", "history_of", "background", "failed", "changed"))
     if complete and not more and request.reason is None and not unsaid:
         return opening
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
@@ -112,22 +112,23 @@ def reply_of(result: object) -> Reply:
     return Reply(Decision.DENIED, "the client's reply could not be read")
 
 
-def _form(request: ApprovalRequest) -> JsonObject:
-    """The form that a person fills in, as MCP describes it: a server's own form, or the choice of a yes."""
+def _form(request: ApprovalRequest, *, more_text: bool) -> JsonObject:
+    """The form that a person fills in, as MCP describes it: a server's own form, or the choice of a yes.
+
+    Without a choice, a yes is the first of them. Clients that match all exactly know of no choice about a command.
+    """
     match request:
         case ElicitationApprovalRequest(form=form):
             needed = [field.name for field in form if field.required]
             properties = {field.name: _property(field) for field in form}
             return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
-        case ToolUseApprovalRequest(options=options):
-            yes = [one for one in options if one.kind.startswith("allow")]
-            if len(yes) > 1:
-                choice = {"type": "string", "title": "Which yes", "enum": [one.id for one in yes]}
-                named = {**choice, "enumNames": [one.name for one in yes]}
-                return {"type": "object", "properties": {OPTION: named}}
+        case _ if options_of(request) or (request.may_leave and more_text):
+            yes = [one for one in choices(request) if one.decision in YES]
+            choice = {"type": "string", "title": "Which yes", "enum": [one.id for one in yes]}
+            named = {**choice, "enumNames": [one.name for one in yes]}
+            return {"type": "object", "properties": {OPTION: named} if len(yes) > 1 else {}}
         case _:
-            pass
-    return {"type": "object", "properties": {}}
+            return {"type": "object", "properties": {}}
 
 
 def _property(field: FormField) -> JsonObject:

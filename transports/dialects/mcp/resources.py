@@ -159,7 +159,7 @@ def _resource(head: Head) -> JsonObject:
     return {
         "uri": uri_of(head.conversation),
         "name": head.name or head.conversation,
-        "title": head.name or head.preview or head.conversation,
+        "title": head.title or head.conversation,
         "description": f"{head.state}; {head.model} in {head.cwd}",
         "mimeType": MARKDOWN,
         "annotations": {"lastModified": changed},

@@ -175,7 +175,7 @@ def give_answers(state: McpState, answers: Answers, kept: Round) -> Script[froze
             passed_on.add(approval)
             continue
         decision = reply.decision or Decision.DENIED  # one that waits no more is only asked who has answered it
-        said = AnswerApproval(approval, decision, label, reply.reason, content=reply.content)
+        said = AnswerApproval(approval, decision, label, reply.reason, content=reply.content, outside=reply.outside)
         try:
             yield from command(kept.conversation, said)
         except AlreadyAnswered as known:

@@ -9,7 +9,11 @@ from transports.jsonrpc import JsonObject as Schema
 
 TEXT: Schema = {"type": "string"}
 ID: Schema = {"type": "string", "description": a.ID}
-STATE: Schema = {"type": "string", "description": "idle, running, waiting, interrupting, parked, failed or archived."}
+STATE: Schema = {
+    "type": "string",
+    "description": "idle, running, waiting, interrupting, parked or archived; failed, denied, lost or over-budget "
+    "until the next message, if the last turn did not end well.",
+}
 TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # of an argument
 
 
@@ -79,6 +83,7 @@ ROW = _object(
         "threadId": ID,
         "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
         "state": STATE,
+        "ended": _said(TEXT, "How its last turn ended; empty: none has, or one runs."),
         "cwd": _said(TEXT, "Its working directory."),
         "agent": _said(TEXT, "The agent of its turns; empty: Greenroom's own."),
         "model": _said(TEXT, "Its model; empty: another agent has chosen one and not said which."),
@@ -86,7 +91,7 @@ ROW = _object(
         "created": {"type": "number", "description": "Seconds since 1970."},
         "updated": {"type": "number", "description": "Seconds since 1970."},
     },
-    ("threadId", "name", "state", "cwd", "agent", "model", "preview", "created", "updated"),
+    ("threadId", "name", "state", "ended", "cwd", "agent", "model", "preview", "created", "updated"),
 )
 
 WAITING = _object(

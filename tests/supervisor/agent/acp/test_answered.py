@@ -44,7 +44,7 @@ def test_each_question_is_told_with_its_answer_and_the_reason() -> None:
 def test_what_was_carried_out_after_its_answer_is_not_told() -> None:
     begun = ev.ToolUseBegin(call_id=CallId("a"), item_id=ItemId("item-a"))
     assert told(asked("a"), answered("a"), begun, asked("b"), answered("b", Decision.APPROVED_FOR_SESSION)) == [
-        "- b: allowed, also from now on"
+        "- b: allowed"
     ]
 
 

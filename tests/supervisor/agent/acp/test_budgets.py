@@ -53,3 +53,25 @@ def test_without_a_budget_nothing_is_asked_of_it(tmp_path: Path) -> None:
         talk.ask("say one")
         talk.ask("say two")
         assert talk.all(ev.BudgetReached) == []
+
+
+@pytest.mark.parametrize("unit", ["tokens = 100", "usd = 5.0"])
+@pytest.mark.parametrize("told", ["0", "-100000", "-1e300", '"many"', "null", "[1]", "true"])
+def test_usage_that_is_not_positive_is_not_told_so_the_budget_holds(tmp_path: Path, unit: str, told: str) -> None:
+    with scripted(tmp_path, greenroom=f"budget.conversation.{unit}") as harness:
+        talk = talk_with(harness)
+        talk.ask(f"spent {told}")
+        result = talk.result(talk.start("say more"))
+        assert result.ending is Ending.BUDGET
+        assert "scripted does not say" in talk.all(ev.BudgetReached)[-1].message
+        assert "more" not in [one.message for one in talk.all(ev.AgentMessage)]
+
+
+def test_usage_that_is_positive_is_told(tmp_path: Path) -> None:
+    with scripted(tmp_path, greenroom="budget.conversation.tokens = 100\nbudget.conversation.usd = 5.0") as harness:
+        talk = talk_with(harness)
+        for _ in range(3):
+            talk.ask("spent 20")
+        assert talk.all(ev.BudgetReached) == []
+        talk.ask("spent 50")
+        assert talk.result(talk.start("say more")).ending is Ending.BUDGET

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
 from supervisor.agent.acp.confinement import NotConfined, confined, fingerprint
+from supervisor.agent.reach.agent_homes import HOMES
 from supervisor.agent.sandbox.confined import Availability
 from supervisor.agent.sandbox.leftovers import clear
 from supervisor.config.known_agents import KNOWN
@@ -56,12 +57,12 @@ def test_read_only_opens_nothing_of_the_workspace_but_the_agent_runs_with_a_tmp_
     workspace, own, tmp, named = did(
         agent,
         write(place.workspace / "made"),
-        write(agent.home / ".claude/history"),
+        write(agent.home / ".claude/projects/history"),
         write(outside),
         "__import__('tempfile').mkstemp()[1]",
     )
     assert refused(workspace)
-    assert (agent.home / ".claude/history").exists(), own
+    assert (agent.home / ".claude/projects/history").exists(), own
     assert tmp.startswith("(None"), "it can't work without"
     assert named.startswith("'/tmp/")
     assert not outside.exists()
@@ -201,10 +202,10 @@ def test_what_a_killed_daemon_left_round_an_agent_is_removed_by_the_next(place: 
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert ".git" in done.stdout
-    assert (place.outside / "home/.claude/hooks").is_dir()
     assert clear(place.outside / "state/leftovers") == 1
     assert not list(place.workspace.iterdir())
-    assert {one.name for one in (place.outside / "home/.claude").iterdir()} == {"settings.json"}
+    home = HOMES["claude"][0]
+    assert {one.name for one in (place.outside / "home/.claude").iterdir()} == {*home.folders, *home.begun}
 
 
 def test_another_sandbox_directory_or_program_needs_a_new_start_and_is_named(place: Place) -> None:

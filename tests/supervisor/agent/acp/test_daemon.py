@@ -10,6 +10,7 @@ import pytest
 
 from tests.supervisor.agent.acp.alive import odd_seconds, wait_alive, wait_gone
 from tests.supervisor.agent.acp.scripted import PROGRAM, agent_table
+from tests.supervisor.agent.place import on_linux
 from tests.support.control_peer import ControlPeer
 from tests.support.daemon_process import DaemonProcess
 
@@ -96,3 +97,37 @@ def test_an_idle_daemon_has_loaded_no_agent() -> None:
         f"print([one for one in sys.modules if one.startswith({OWN!r})])"
     )
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True, timeout=60) == "[]\n"
+
+
+@on_linux
+def test_what_an_agent_left_in_the_turn_of_a_killed_daemon_is_set_aside_by_the_next(tmp_path: Path) -> None:
+    config = f"[greenroom]\ndrain_seconds = 0\n{agent_table()}".replace('confine = "none"\n', "")
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    left = (project / "opencode.json", project / "pkg/.claude/settings.json")
+    with DaemonProcess(tmp_path / "home", config) as daemon:
+        for _ in range(5):  # it is looked at each second, too
+            peer = daemon.connect()
+            conversation = peer.create(cwd=str(project), agent="scripted", sandbox="workspace-write")
+            peer.send(
+                conversation,
+                "run mkdir -p pkg/.claude; then run echo x > pkg/.claude/settings.json; "
+                "then run echo x > opencode.json; then slow 60",
+                wait=False,
+            )
+            until_there(left[0])
+            daemon.kill()
+            daemon.hang_up()
+            stood = all(path.exists() for path in left)
+            daemon.start()
+            assert not any(path.exists() for path in left)
+            if stood:
+                return
+    raise AssertionError("the daemon was never killed while they stood")
+
+
+def until_there(path: Path) -> None:
+    deadline = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} was not made"
+        time.sleep(0.001)

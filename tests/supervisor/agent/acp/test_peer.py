@@ -5,9 +5,10 @@ import json
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from supervisor.agent.acp.failures import ChildEnded, Refused
-from supervisor.agent.acp.peer import REQUESTS, Peer, Serve
+from supervisor.agent.acp.peer import EXTENSIONS, LOGGED, MISUSES, REQUESTS, Misused, Peer, Serve
 from supervisor.agent.acp.wire import Json
 from tests.supervisor.agent.commands import limited, until
 
@@ -18,9 +19,10 @@ class Ears:
         self.gate = asyncio.Event()
         self.cancelled = 0
 
-    async def told(self, method: str, params: Json) -> None:
+    async def told(self, method: str, params: Json) -> bool:
         await asyncio.sleep(0)  # what follows must wait for this
         self.heard.append(f"{method} {params.get('n')}")
+        return method.startswith("m")
 
     def served(self, method: str) -> Serve | None:
         return self._serve if method == "known" else None
@@ -74,7 +76,7 @@ def test_all_that_waits_fails_with_the_reason_of_the_end() -> None:
         agent = Agent()
         asking = asyncio.create_task(agent.peer.request("ask", {}))
         await agent.until(1)
-        agent.peer.end(ChildEnded("it died"))
+        agent.peer.end("it died")
         with pytest.raises(ChildEnded, match="it died"):
             await asking
         with pytest.raises(ChildEnded, match="it died"):
@@ -134,5 +136,43 @@ def test_requests_beyond_the_bound_are_refused_and_those_under_way_go_on() -> No
         agent.ears.gate.set()
         await agent.until(REQUESTS + 10)
         assert sorted(one["id"] for one in agent.read if "result" in one) == list(range(REQUESTS))
+
+    limited(scene())
+
+
+@pytest.mark.parametrize(
+    ("message", "most"),
+    [
+        ({"id": 5_000_000, "result": {}}, MISUSES),
+        ({"id": "same", "method": "unknown"}, MISUSES),
+        ({"method": "unknown"}, MISUSES),
+        ({"no": "message"}, MISUSES),
+        ({"method": "_extension"}, MISUSES + EXTENSIONS),
+        ({"method": "$/cancel_request", "params": {"requestId": "x"}}, MISUSES + EXTENSIONS),
+    ],
+)
+def test_what_nobody_can_answer_is_logged_at_first_then_counted_and_then_enough(message: Json, most: int) -> None:
+    async def scene() -> None:
+        agent = Agent()
+        with capture_logs() as logged:
+            for _ in range(most):
+                await agent.says(**message)
+            with pytest.raises(Misused):
+                await agent.says(**message)
+        assert len(logged) == LOGGED + 1
+        assert logged[-1]["messages"] == MISUSES + 1
+        agent.peer.end("over")
+
+    limited(scene())
+
+
+def test_another_turn_has_room_for_as_much_again() -> None:
+    async def scene() -> None:
+        agent = Agent()
+        for _ in range(3):
+            for _ in range(MISUSES):
+                await agent.says(no="message")
+            agent.peer.begin_turn()
+        agent.peer.end("over")
 
     limited(scene())

@@ -148,9 +148,21 @@ def test_an_output_that_is_another_each_time_is_told_within_its_bound() -> None:
     assert taken.said_of(ev.ToolUseEnd)[0].output.startswith("99 99")
 
 
-def test_a_terminal_of_ours_is_the_output_of_the_call_that_shows_it() -> None:
-    taken = Taken(terminals=lambda _: ShownTerminal("ok\n", 0))
+def test_what_a_terminal_wrote_before_a_call_showed_it_is_the_call_s_output_though_it_is_released() -> None:
+    written = {"t": ShownTerminal("ok\n", None)}
+    taken = Taken(terminals=written.get)
     taken.hear(call(status="in_progress", content=[{"type": "terminal", "terminalId": "t"}]))
+    written.clear()
+    taken.hear(call(sessionUpdate="tool_call_update", status="completed"))
+    assert [one.delta for one in taken.said_of(ev.ToolUseDelta)] == ["ok\n"]
+    assert [one.output for one in taken.said_of(ev.ToolUseEnd)] == ["ok\n"]
+
+
+def test_a_terminal_of_ours_is_the_output_of_the_call_that_shows_it() -> None:
+    written = [ShownTerminal("", None), ShownTerminal("ok\n", 0)]
+    taken = Taken(terminals=lambda _: written[0])
+    taken.hear(call(status="in_progress", content=[{"type": "terminal", "terminalId": "t"}]))
+    del written[0]
     taken.note(taken.updates.terminal_wrote("t", "ok\n"))
     taken.hear(more(status="completed"))
     assert [one.delta for one in taken.said_of(ev.ToolUseDelta)] == ["ok\n"]

@@ -33,8 +33,8 @@ from supervisor.agent.model.stream_events import (
     StreamEvent,
     TextDelta,
     TextDone,
-    Usage,
 )
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned

@@ -31,9 +31,9 @@ from supervisor.agent.model.stream_events import (
     StreamEvent,
     TextDelta,
     TextDone,
-    Usage,
 )
 from supervisor.agent.model.wire import decoder
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

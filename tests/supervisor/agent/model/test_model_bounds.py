@@ -11,14 +11,16 @@ import httpx
 import pytest
 
 from supervisor.agent.bounds import Bounds
+from supervisor.agent.json_values import intricate
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.decoding import a_count, intricate
+from supervisor.agent.model.decoding import a_count
 from supervisor.agent.model.direct import Unbounded
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import BeyondBound, ModelError, Rejected, RequestFailed
 from supervisor.agent.model.sse import EventTooLarge, SseParser
-from supervisor.agent.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone, Usage
+from supervisor.agent.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked

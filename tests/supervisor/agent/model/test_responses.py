@@ -27,8 +27,8 @@ from supervisor.agent.model.stream_events import (
     SectionBreak,
     TextDelta,
     TextDone,
-    Usage,
 )
+from supervisor.agent.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

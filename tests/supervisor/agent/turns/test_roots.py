@@ -125,7 +125,9 @@ def test_a_patch_changes_nothing_that_greenroom_believes(
     harness: EngineHarness, server: ModelServer, path: str
 ) -> None:
     told = output(harness, server, add(path), cwd=harness.home)
-    assert "patch rejected: writing outside of the project" in told
+    hidden = path.startswith("config/state/")  # nobody looks there for a model, not even at what is to be written
+    assert ("belongs to Greenroom itself" if hidden else "patch rejected: ") in told
+    assert hidden or "rejected by user approval settings" in told
     assert not (harness.home / path).exists()
 
 
@@ -133,7 +135,7 @@ def test_such_a_patch_is_asked_about_where_somebody_can_be_asked(harness: Engine
     conversation = harness.talk(sandbox=CLOSED, cwd=harness.home, approval_policy=ApprovalPolicy.ON_REQUEST)
     conversation.start(f"{add('.codex/config.toml')}; then; say done")
     question = conversation.wait(ev.ApplyPatchApprovalRequest)
-    assert question.reason == "writes outside of the project"
+    assert question.reason == "Codex would obey it without asking you"
 
 
 @confinable

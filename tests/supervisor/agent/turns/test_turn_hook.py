@@ -15,7 +15,11 @@ from structlog.testing import capture_logs
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy, Decision, WorkspaceWrite
+from tests.supervisor.agent.acp.scripted import NAME as AGENT
+from tests.supervisor.agent.acp.scripted import agent_table
 from tests.supervisor.agent.commands import alive
+from tests.supervisor.agent.turns.test_server_tools import table
 from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
 
@@ -120,6 +124,74 @@ def test_a_program_that_fails_is_logged_and_the_turn_is_well(
         assert harness.talk().ask("say one").message == "one"
         harness.engine.loop.call(everybody_ended(harness), LIMIT_MS / 1000)
     assert any(logged.items() <= entry.items() and entry["program"] == argv[0] for entry in logs), logs
+
+
+PATCH = "*** Begin Patch\n*** Add File: new.txt\n+milk\n*** End Patch\n"
+UNTRUSTED = {"approval_policy": ApprovalPolicy.UNTRUSTED}
+ASKS = {"approval_policy": ApprovalPolicy.ON_REQUEST, "sandbox": WorkspaceWrite()}
+# What is said, to whom, and what is told of the question.
+QUESTIONS = [
+    ('call shell ["touch", "made"]', UNTRUSTED, "command", "may it run this command?", "touch made"),
+    (f"call apply_patch {json.dumps({'input': PATCH})}", UNTRUSTED, "patch", "may it change 1 file?", "add"),
+    ('call toys__write {"text": "x"}', ASKS, "tool", "may it use this tool of an MCP server?", "toys write"),
+    ("call toys__ask {}", {}, "server", "the MCP server toys asks; may it have a yes?", "toys: Which colour?"),
+    ("ask touch made", {**ASKS, "agent": AGENT}, "command", "may it run this command?", "bash -c 'touch made'"),
+]
+
+
+@pytest.mark.parametrize(("said", "settings", "kind", "title", "what"), QUESTIONS)
+def test_a_question_of_every_kind_is_told_once_when_it_can_be_answered(
+    tmp_path: Path,
+    server: ModelServer,
+    pipe: Pipe,
+    said: str,
+    settings: dict[str, Any],
+    kind: str,
+    title: str,
+    what: str,
+) -> None:
+    top = notified(sys.executable, "-SE", "-c", TELL, pipe.path)
+    tables = table() + agent_table()
+    with harness_at(tmp_path / "home", server.base_url, top=top, tables=tables) as harness:
+        talk = harness.talk(**settings)
+        begun = talk.start(said if "agent" in settings else f"{said}; then; say done")
+        told = pipe.line()
+        question = talk.wait(ev.ApprovalRequest)
+        assert told.pop("what").startswith(what)
+        assert told == {
+            "type": "approval-requested",
+            "conversation-id": talk.conversation,
+            "turn-id": told["turn-id"],
+            "cwd": str(harness.workspace),
+            "approval-id": question.approval_id,
+            "kind": kind,
+            "question": title,
+        }
+        talk.decide(told["approval-id"], Decision.DENIED)
+        assert talk.result(begun).turn == told["turn-id"]
+        assert pipe.line()["type"] == "agent-turn-complete"  # and nothing between
+
+
+def test_a_question_is_told_however_long_it_is(tmp_path: Path, server: ModelServer, pipe: Pipe) -> None:
+    top = notified(sys.executable, "-SE", "-c", TELL, pipe.path)
+    with harness_at(tmp_path / "home", server.base_url, top=top) as harness:
+        talk = harness.talk(**UNTRUSTED)
+        talk.start(f"call shell {json.dumps(['touch', 'x' * 300_000])}; then; say done")
+        assert pipe.line()["what"].endswith(" more characters)")
+
+
+def test_a_question_that_waits_is_not_told_again_by_the_next_daemon(
+    tmp_path: Path, server: ModelServer, pipe: Pipe
+) -> None:
+    top = notified(sys.executable, "-SE", "-c", TELL, pipe.path)
+    with harness_at(tmp_path / "home", server.base_url, top=top) as harness:
+        talk = harness.talk(**UNTRUSTED)
+        talk.start('call shell ["touch", "made"]; then; say done')
+        asked = pipe.line()["approval-id"]
+        harness.restart()
+        talk.decide(asked, Decision.APPROVED)
+        talk.wait(ev.TaskComplete)
+        assert pipe.line()["type"] == "agent-turn-complete"
 
 
 async def everybody_ended(harness: EngineHarness) -> None:

@@ -34,10 +34,9 @@ def uses_a_tool(house: Daemon, one: ConversationId, **more: Any) -> None:
         title="Edit a.py",
         kind="edit",
         changes={"/w/a.py": {"update": ev.UpdatedFile(unified_diff="@@ -3 +3 @@\n-old\n+new\n")}},
-        options=tuple(options),
         approval_id=ApprovalId(f"a1@{one}"),
         item_id=ItemId("i1"),
-        **more,
+        **{"options": tuple(options), **more},
     )
     house.say(one, asked)
     house.settle()
@@ -108,7 +107,7 @@ def test_a_patch_is_asked_for_with_its_files() -> None:
     assert "approved_for_session" not in {each["optionId"] for each in editor.questions()[0]["params"]["options"]}
 
 
-@pytest.mark.parametrize(("option", "decision"), [("yy", Decision.APPROVED_FOR_SESSION), ("n", Decision.DENIED)])
+@pytest.mark.parametrize(("option", "decision"), [("yy", Decision.APPROVED), ("n", Decision.DENIED)])
 def test_the_options_of_an_agent_of_others_are_offered_and_answered(option: str, decision: Decision) -> None:
     house = daemon()
     editor = Editor(house)
@@ -121,6 +120,40 @@ def test_the_options_of_an_agent_of_others_are_offered_and_answered(option: str,
     assert question["params"]["toolCall"]["locations"] == [{"path": "/w/a.py", "line": 3}]
     editor.choose(question["id"], option)
     assert [(each.decision, each.option) for each in house.answered] == [(decision, option)]
+
+
+@pytest.mark.parametrize("taken", ["yy", "approved_for_session"])
+def test_always_in_an_editor_is_ours_and_stands_before_the_rule_of_the_agents_own(taken: str) -> None:
+    """Editors have a key for the first option of a kind."""
+    house = daemon()
+    editor = Editor(house)
+    one = running(editor)
+    kinds: dict[str, Any] = {"y": "allow_once", taken: "allow_always", "n": "reject_once"}
+    options = tuple(
+        ev.ApprovalOption(id=id_, name=id_, kind=kind, rule="their rule" if id_ == taken else "")
+        for id_, kind in kinds.items()
+    )
+    uses_a_tool(house, one, fingerprint="f", options=options)
+    (question,) = editor.questions()
+    offered = question["params"]["options"]
+    assert [each["kind"] for each in offered] == ["allow_once", "allow_always", "allow_always", "reject_once"]
+    assert [each["name"] for each in offered[1:3]] == ["Yes, always in this conversation", "their rule"]
+    assert len({each["optionId"] for each in offered}) == 4
+    editor.choose(question["id"], offered[1]["optionId"])
+    assert [(each.decision, each.option) for each in house.answered] == [(Decision.APPROVED_FOR_SESSION, "")]
+
+
+@pytest.mark.parametrize(("option", "outside"), [("approved", False), ("approved_outside", True)])
+def test_inside_and_outside_are_two_options_the_first_of_which_is_inside(option: str, outside: bool) -> None:
+    house = daemon()
+    editor = Editor(house)
+    one = running(editor)
+    wants_to_run(house, one, outside_sandbox=False, inside_or_outside=True)
+    (question,) = editor.questions()
+    yes = [each["name"] for each in question["params"]["options"] if each["kind"] == "allow_once"]
+    assert yes == ["Yes, in the sandbox", "Yes, outside the sandbox"]
+    editor.choose(question["id"], option)
+    assert [(each.decision, each.outside) for each in house.answered] == [(Decision.APPROVED, outside)]
 
 
 def test_two_editors_are_asked_and_the_first_answer_takes_the_question_from_the_other() -> None:

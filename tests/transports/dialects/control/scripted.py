@@ -38,6 +38,7 @@ AGENT = {
     "confine": "workspace",
     "network": True,
     "own": ("/home/x/.claude",),
+    "itself": "",
     "brings": [{"what": "w", "where": "/"}],
 }
 TRIAL = {
@@ -152,7 +153,7 @@ USUAL: dict[str, Reply] = {
     "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),
     "Export": lambda _: ask.Exported(("{}",)),
-    "Import": lambda message: ask.Stored(message.new_id or ONE),
+    "Import": lambda message: ask.Imported(message.new_id or ONE, ()),
     "AskStatus": lambda _: ask.Plain(_STATUS),
     "ListClients": lambda _: ask.Plain({"clients": []}),
     "KillClient": lambda _: ask.Plain({}),

@@ -43,6 +43,7 @@ def wants_to_run(
     name: str = "a1",
     reason: str | None = None,
     command: tuple[str, ...] = ("git", "init"),
+    **more: Any,
 ) -> ApprovalId:
     approval = ApprovalId(f"{name}@{conversation}")
     daemon.say(
@@ -54,6 +55,7 @@ def wants_to_run(
             approval_id=approval,
             item_id=ItemId(f"i-{name}"),
             reason=reason,
+            **more,
         ),
     )
     daemon.settle()

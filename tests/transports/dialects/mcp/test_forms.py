@@ -41,7 +41,39 @@ def test_a_client_may_say_which_yes_it_means() -> None:
     reply = reply_of({"action": "accept", "content": {"option": "ever"}})
     answer = fitted(USE, Decision.APPROVED, "", reply.content)
     assert not isinstance(answer, InvalidInput)
-    assert (answer.decision, answer.option) == (Decision.APPROVED_FOR_SESSION, "ever")
+    assert (answer.decision, answer.option) == (Decision.APPROVED, "ever"), "the agent keeps it, we don't"
+
+
+def test_our_own_always_stands_before_the_rules_of_an_agent_which_say_whose_they_are() -> None:
+    rule = ev.ApprovalOption(id="ever", name="Yes, always", kind="allow_always", rule="their own rule")
+    asked = USE.model_copy(update={"fingerprint": "f", "options": (*USE.options[:1], rule, *USE.options[2:])})
+    choice = schema(asked)["properties"]["option"]
+    assert choice["enum"] == ["once", "approved_for_session", "ever"]
+    assert choice["enumNames"] == ["once", "Yes, always in this conversation", "their own rule"]
+    reply = reply_of({"action": "accept", "content": {"option": "approved_for_session"}})
+    answer = fitted(asked, Decision.APPROVED, "", reply.content)
+    assert not isinstance(answer, InvalidInput)
+    assert (answer.decision, answer.option) == (Decision.APPROVED_FOR_SESSION, "")
+
+
+INSIDE = w.ask().model_copy(update={"outside_sandbox": False, "inside_or_outside": True})
+
+
+def test_a_client_may_say_that_it_means_outside_and_a_plain_yes_means_inside() -> None:
+    assert schema(INSIDE)["properties"]["option"]["enum"] == ["approved", "approved_for_session", "approved_outside"]
+    for content, outside in (({}, False), ({"option": "approved"}, False), ({"option": "approved_outside"}, True)):
+        reply = reply_of({"action": "accept", "content": content})
+        answer = fitted(INSIDE, Decision.APPROVED, "", reply.content)
+        assert not isinstance(answer, InvalidInput)
+        assert (answer.decision, answer.outside) == (Decision.APPROVED, outside)
+
+
+def test_codex_clients_get_the_form_that_they_match_and_their_yes_means_inside() -> None:
+    params = elicitation(INSIDE, ConversationId("c"), "1", "2", more_text=False)
+    assert params["requestedSchema"] == {"type": "object", "properties": {}}
+    answer = fitted(INSIDE, Decision.APPROVED, "", reply_of({"decision": "approved"}).content)
+    assert not isinstance(answer, InvalidInput)
+    assert not answer.outside
 
 
 @pytest.mark.parametrize(

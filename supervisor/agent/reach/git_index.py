@@ -1,7 +1,8 @@
-"""The paths in an index that a command has written: git takes them as they are, and writes files there later. Pure.
+"""The paths in an index: those that a command must not have written into it, and those of repositories below. Pure.
 
-git checks the names of what it adds to an index, but not those that it finds in one. Anything that is not read here
-exactly as git reads it is refused. The format: gitformat-index(5).
+git checks the names of what it adds to an index, but not those that it finds in one, and writes files there later.
+Anything that is not read here exactly as git reads it is refused. It also runs itself in each path that the index has
+as a repository of its own (a gitlink). The format: gitformat-index(5).
 """
 
 import struct
@@ -13,6 +14,9 @@ STAT_BYTES, MODE_AT = 40, 24  # what is known of the file, before the hash of it
 EXTENDED, LONG = 0x4000, 0x0FFF  # flags: two more bytes of them follow; the name is longer than can be said
 LONGEST = 4_096  # bytes of a path, as Linux has it
 FOLDER_MODE = 0o040000  # a folder that is not checked out, in a sparse index
+LINK_MODE = 0o160000  # a repository below, a submodule for example
+SPLIT = b"link"  # the part that names the index which this one only changes
+WORD = struct.Struct(">Q")
 BLOCKS, ENTRIES_END = b"IEOT", b"EOIE"  # where threads begin to read
 CACHES = frozenset({b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"sdir"})
 NEW_STYLE = 4  # the version whose names are shortened by those before them
@@ -23,11 +27,81 @@ class Unfit(Exception):
     """The index must not be git's. The text says why."""
 
 
+class Link(NamedTuple):
+    """A path at which the index has a repository of its own. `base`: the number of the shared entry with its name."""
+
+    name: bytes
+    base: int | None = None
+
+
+class Read(NamedTuple):
+    """The entries' names of an index, its gitlinks, and the name of the index that it changes; empty: of none."""
+
+    names: tuple[bytes, ...]
+    links: tuple[Link, ...]
+    shared: str
+
+
 class _Entry(NamedTuple):
     at: int
     shared: int  # bytes of the name that are those of the entry before
     name: bytes
+    mode: int
     end: int
+
+
+def read(data: bytes, hash_bytes: int, *, with_names: bool = False) -> Read:
+    """Return what an index says of repositories below. Raises Unfit if it can't be read.
+
+    `with_names`: of all entries, for the numbers of another index's links.
+    """
+    try:
+        return _read(data, hash_bytes, with_names=with_names)
+    except (struct.error, IndexError):
+        raise Unfit("it is cut off") from None
+
+
+def _read(data: bytes, hash_bytes: int, *, with_names: bool) -> Read:
+    version, count = _header(data)
+    names, links, nameless, end = [], [], [], HEADER.size
+    for entry in _entries(data, count, hash_bytes, version):
+        end = entry.end
+        if with_names:
+            names.append(entry.name)
+        if not entry.name:
+            nameless.append(entry.mode)
+        elif entry.mode == LINK_MODE:
+            links.append(Link(entry.name))
+    shared = next((body for name, body in _extensions(data[:-hash_bytes], end) if name == SPLIT), b"")
+    if LINK_MODE in nameless:
+        numbers = _replaced(shared[hash_bytes:])
+        links += [Link(b"", at) for at, mode in zip(numbers, nameless, strict=False) if mode == LINK_MODE]
+    return Read(tuple(names), tuple(links), shared[:hash_bytes].hex())
+
+
+def _replaced(body: bytes) -> list[int]:
+    """Return the numbers of the shared entries that are replaced: the second of two compressed bitmaps."""
+    _, end = _bitmap(body, 0)
+    return _bitmap(body, end)[0]
+
+
+def _bitmap(body: bytes, at: int) -> tuple[list[int], int]:
+    """Read a bitmap as gitformat-bitmap(5) describes it; return the numbers in it, and the place behind it."""
+    size, words = struct.unpack_from(">II", body, at)
+    numbers: list[int] = []
+    at, end, bit = at + 8, at + 8 + 8 * words, 0
+    while at < end:
+        (head,) = WORD.unpack_from(body, at)
+        at, run, literal = at + 8, 64 * (head >> 1 & 0xFFFFFFFF), head >> 33
+        if bit + run > 64 * (size // 64 + 1):
+            raise Unfit("it is longer than it says")
+        numbers += range(bit, bit + run) if head & 1 else ()
+        bit += run
+        for _ in range(literal):
+            (word,) = WORD.unpack_from(body, at)
+            numbers += (bit + place for place in range(64) if word >> place & 1)
+            at, bit = at + 8, bit + 64
+    return [number for number in numbers if number < size], end + 4
 
 
 def check(data: bytes, hash_bytes: int) -> None:
@@ -39,17 +113,23 @@ def check(data: bytes, hash_bytes: int) -> None:
 
 
 def _check(data: bytes, hash_bytes: int) -> None:
-    kind, version, count = HEADER.unpack_from(data)
-    if kind != b"DIRC" or version not in VERSIONS:
-        raise Unfit("it is not an index")
+    version, count = _header(data)
     starts: dict[int, int] = {}  # of the entries: how much of each name was said before
     end = HEADER.size
     for entry in _entries(data, count, hash_bytes, version):
+        _check_name(entry.name, entry.mode)
         starts[entry.at] = entry.shared
         end = entry.end
     if end > len(data) - hash_bytes:
         raise Unfit("it is cut off")
     _check_extensions(data[: len(data) - hash_bytes], end, starts)
+
+
+def _header(data: bytes) -> tuple[int, int]:
+    kind, version, count = HEADER.unpack_from(data)
+    if kind != b"DIRC" or version not in VERSIONS:
+        raise Unfit("it is not an index")
+    return version, count
 
 
 def _entries(data: bytes, count: int, hash_bytes: int, version: int) -> Iterator[_Entry]:
@@ -68,9 +148,9 @@ def _entries(data: bytes, count: int, hash_bytes: int, version: int) -> Iterator
         name = before[:shared] + data[begins:stop]
         if (flags & LONG) != min(len(name), LONG) or len(name) > LONGEST:
             raise Unfit("a name in it has another length than it says")
-        _check_name(name, int.from_bytes(data[at + MODE_AT : at + MODE_AT + 4], "big"))
+        mode = int.from_bytes(data[at + MODE_AT : at + MODE_AT + 4], "big")
         end = stop + 1 if version == NEW_STYLE else at + (stop - at + 8 & ~7)
-        yield _Entry(at, shared, name, end)
+        yield _Entry(at, shared, name, mode, end)
         at, before = end, name
 
 
@@ -100,16 +180,22 @@ def _check_name(name: bytes, mode: int) -> None:
 
 
 def _check_extensions(data: bytes, at: int, starts: dict[int, int]) -> None:
-    end = at
-    while at < len(data):
-        (size,) = struct.unpack_from(">I", data, at + 4)
-        name, body = data[at : at + 4], data[at + 8 : at + 8 + size]
-        if len(body) != size or name not in {*CACHES, BLOCKS, ENTRIES_END}:
+    for name, body in _extensions(data, at):
+        if name not in {*CACHES, BLOCKS, ENTRIES_END}:
             raise Unfit("it has a part that is not known")
-        if name == ENTRIES_END and struct.unpack_from(">I", body)[0] != end:
+        if name == ENTRIES_END and struct.unpack_from(">I", body)[0] != at:
             raise Unfit("it is read in two ways")
         if name == BLOCKS:
             _check_blocks(body, starts)
+
+
+def _extensions(data: bytes, at: int) -> Iterator[tuple[bytes, bytes]]:
+    while at < len(data):
+        (size,) = struct.unpack_from(">I", data, at + 4)
+        name, body = data[at : at + 4], data[at + 8 : at + 8 + size]
+        if len(body) != size:
+            raise Unfit("it has a part that is not known")
+        yield name, body
         at += 8 + size
 
 

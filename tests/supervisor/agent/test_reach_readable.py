@@ -3,6 +3,7 @@
 import contextlib
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.files.reach import NotReadable, Reach
+from supervisor.agent.reach.readable import Reach
+from supervisor.agent.reading import NotReadable
 
 
 @pytest.fixture
@@ -66,6 +68,19 @@ def test_what_belongs_to_greenroom_is_refused_by_every_way(reach: Reach, name: s
 def test_the_kernels_files_are_left_to_commands(reach: Reach, name: str) -> None:
     if os.path.exists(name):  # noqa: PTH110 - a device is only named
         assert "a command, such as cat, can read it" in refusal(reach, name)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no memory that is a folder")  # noqa: PTH112
+def test_a_working_directory_in_memory_is_one_like_any_other_and_all_else_there_is_not() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        work = Path(folder, "work")
+        work.mkdir()
+        (work / "file").write_text("text")
+        Path(folder, "other").write_text("another program's")
+        assert read(Reach(work), "file") == "text"
+        for name in ("../other", "/dev/shm/../null", "/dev/null"):
+            assert "is not on a disk" in refusal(Reach(work), name)
+        assert "is not on a disk" in refusal(Reach(Path("/")), str(work / "file"))
 
 
 def test_a_way_through_proc_leads_to_the_real_place(reach: Reach) -> None:

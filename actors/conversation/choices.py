@@ -1,0 +1,79 @@
+"""The answers that a question has, in the order in which a person is offered them. Pure.
+
+A yes for the conversation is ours: the conversation keeps it, and whoever asks is told a yes for this once. The
+`always` of a third-party agent makes a rule of its own, and is a choice of its own, behind ours.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import Decision
+
+OUTSIDE = "approved_outside"
+
+Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class Choice(Struct, frozen=True):
+    """An answer. `option`: the id of the agent's option that it is; empty: it is ours."""
+
+    id: str
+    name: str
+    kind: Kind
+    decision: Decision
+    option: str = ""
+    outside: bool = False
+
+
+ONCE: frozenset[Kind] = frozenset({"allow_once"})
+RULES: frozenset[Kind] = frozenset({"allow_always"})
+NOES: frozenset[Kind] = frozenset({"reject_once", "reject_always"})
+YES = Choice("approved", "Yes", "allow_once", Decision.APPROVED)
+YES_INSIDE = Choice("approved", "Yes, in the sandbox", "allow_once", Decision.APPROVED)
+YES_OUTSIDE = Choice(OUTSIDE, "Yes, outside the sandbox", "allow_once", Decision.APPROVED, outside=True)
+ALWAYS = "approved_for_session"
+NO = Choice("denied", "No", "reject_once", Decision.DENIED)
+ABORT = Choice("abort", "No, and stop", "reject_once", Decision.ABORT)
+
+
+def choices(request: ev.ApprovalRequest) -> tuple[Choice, ...]:
+    offered = options_of(request)
+    if not offered:
+        return (*_own_yeses(request), NO, ABORT)
+    once, rules, noes = (tuple(_offered(offered, kinds)) for kinds in (ONCE, RULES, NOES))
+    return (*once, *_always(request, {one.id for one in offered}, once=bool(once)), *rules, *noes)
+
+
+def options_of(request: ev.ApprovalRequest) -> tuple[ev.ApprovalOption, ...]:
+    return request.options if isinstance(request, ev.ToolUseApprovalRequest) else ()
+
+
+def can_be_kept(request: ev.ApprovalRequest) -> bool:
+    """Tell whether a yes can hold for the conversation."""
+    return request.standing is not None or getattr(request, "grant_root", None) is not None
+
+
+def _own_yeses(request: ev.ApprovalRequest) -> Iterator[Choice]:
+    yield YES_INSIDE if request.may_leave else YES
+    yield from _always(request, set())
+    if request.may_leave:
+        yield YES_OUTSIDE
+
+
+def _always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[Choice]:
+    """Our own always, under an id that no option of the agent's has."""
+    if can_be_kept(request) and once:
+        name = ALWAYS
+        while name in taken:
+            name = f"{name}_here"
+        yield Choice(name, "Yes, always in this conversation", "allow_always", Decision.APPROVED_FOR_SESSION)
+
+
+def _offered(options: tuple[ev.ApprovalOption, ...], kinds: frozenset[Kind]) -> Iterator[Choice]:
+    for one in options:
+        if one.kind in kinds:
+            decision = Decision.DENIED if one.kind in NOES else Decision.APPROVED
+            yield Choice(one.id, one.rule or one.name or one.id, one.kind, decision, option=one.id)

@@ -1,0 +1,44 @@
+"""Version control besides git: the files in its folders by which it is led to programs. Data, and looking.
+
+Unlike `.git` these folders stay open, so that their programs work in a sandbox; only the files named here are closed.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+LEADING: Mapping[str, tuple[str, ...]] = {
+    ".hg": ("hgrc", "hgrc-not-shared", "sharedpath"),
+    ".sl": ("config", "hgrc", "sharedpath"),
+    ".jj": ("repo/config.toml", "workspace-config.toml"),
+    ".bzr": ("branch/branch.conf", "branch/location"),
+    "_darcs": ("prefs/defaults",),
+    ".pijul": ("config",),
+    ".repo": ("repo",),  # the folder of the program itself
+}
+
+
+def leading_files(folder: Path) -> Iterator[Path]:
+    """Yield the files that lead the system whose folder this is; they need not exist."""
+    yield from (folder / name for name in LEADING[folder.name])
+
+
+def is_leading(parts: Sequence[str]) -> bool:
+    """Tell whether a relative path is such a file, or lies in such a folder. Ignores case, as file systems may."""
+    folded = [part.casefold() for part in parts]
+    return any(
+        folded[at + 1 :][: name.count("/") + 1] == name.casefold().split("/")
+        for at, part in enumerate(folded)
+        for name in LEADING.get(part, ())
+    )
+
+
+def fingerprints(folder: Path) -> Iterator[str]:
+    """Yield a text for each of those files that is there and says something."""
+    for file in leading_files(folder):
+        try:
+            found = os.lstat(file)
+        except OSError:
+            continue
+        if found.st_size:
+            yield f"{file.relative_to(folder.parent)} {found.st_ino} {found.st_ctime_ns}"
