@@ -348,3 +348,9 @@ SessionNews = (
 )
 
 SessionInput = ToConversation | Ready | CancelRequest | ConnectionClosed | SessionNews
+SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
+
+
+def caller_of(message: object) -> Caller | None:
+    """The caller that waits for the answer to this message. A cancel has none of its own."""
+    return message.caller if isinstance(message, ToConversation) else None

@@ -38,6 +38,7 @@ from actors.conversation.effects import (
     Unsubscribed,
 )
 from actors.conversation.messages import (
+    SAID_TO_IT,
     Address,
     AppendRefused,
     Committed,
@@ -48,6 +49,7 @@ from actors.conversation.messages import (
     SessionInput,
     TimerFired,
     ToConversation,
+    caller_of,
 )
 from actors.conversation.orders import (
     AllStored,
@@ -63,7 +65,6 @@ from actors.conversation.orders import (
 )
 from actors.conversation.state import Limits
 from actors.journal.messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
-from actors.routing import SAID_TO_IT, caller_of
 from actors.routing.messages import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
 from actors.runtime.base import Actor, Start
 from actors.runtime.clock import Clock

@@ -3,7 +3,6 @@
 Pure in that it touches nothing outside: messages in, effects out.
 """
 
-from actors.routing.core import SAID_TO_IT, Routing
-from actors.routing.entry import caller_of
+from actors.routing.core import Routing
 
-__all__ = ["SAID_TO_IT", "Routing", "caller_of"]
+__all__ = ["Routing"]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
 from actors.conversation.messages import (
+    SAID_TO_IT,
     Address,
     CancelRequest,
     ChangeSettings,
@@ -21,7 +22,6 @@ from actors.conversation.messages import (
     FindInput,
     Park,
     Quiesce,
-    Ready,
     RecordJobEnd,
     Rename,
     Retire,
@@ -29,6 +29,7 @@ from actors.conversation.messages import (
     Send,
     SessionInput,
     ToConversation,
+    caller_of,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
 from actors.journal.messages import (
@@ -50,7 +51,7 @@ from actors.journal.messages import (
     RowFound,
     SurplusFound,
 )
-from actors.routing.entry import UNDER_WAY, Entry, EntryStatus, caller_of
+from actors.routing.entry import UNDER_WAY, Entry, EntryStatus
 from actors.routing.index import IN_MEMORY, Index
 from actors.routing.messages import (
     AllAnswered,
@@ -112,7 +113,6 @@ NAMING_LENGTH = 400  # characters of a message that a name is made of; its first
 LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
 CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
-SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
 
 
 def _behind() -> Overloaded:

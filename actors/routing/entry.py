@@ -18,7 +18,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from actors.conversation.messages import SessionInput, ToConversation
+from actors.conversation.messages import SessionInput
 from actors.routing.messages import SessionFailed
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller
@@ -88,8 +88,3 @@ class Entry(Struct):
         if head is not None and self.status in UNOWNED and head.state == "idle":
             return replace(head, state="parked")
         return replace(head, state="failed") if head is not None and self.status is EntryStatus.BROKEN else head
-
-
-def caller_of(message: object) -> Caller | None:
-    """The caller that waits for the answer to this message. A cancel has none of its own."""
-    return message.caller if isinstance(message, ToConversation) else None

@@ -35,7 +35,7 @@ from actors.conversation.orders import (
 )
 from actors.vocabulary.errors import ConfigError, GreenroomError
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agent.backends import Backend
+from supervisor.agent.backend import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.spending.over_budget import OverBudget

@@ -35,7 +35,7 @@ from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.ports import Outbox
 from actors.vocabulary.raises import Raise, in_force
 from actors.vocabulary.records import Append, Record
-from supervisor.agent.backends import Backend
+from supervisor.agent.backend import Backend
 from supervisor.agent.environments import Environments
 from supervisor.agent.given_servers import GivenServers
 from supervisor.agent.processes.last_life import sweep_last_life

@@ -13,7 +13,7 @@ from actors.conversation.orders import RunAgent
 from actors.vocabulary.events import AgentMessage, AgentMessageDelta
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.items import text_of
-from supervisor.agent.backends import Backend
+from supervisor.agent.backend import Backend
 from supervisor.agent.turn import Turn
 from supervisor.daemon import program
 from supervisor.daemon import server as daemon

@@ -9,7 +9,7 @@ from actors.conversation.orders import PendingInput, RunAgent
 from actors.vocabulary.ids import ConversationId, InputId, TurnId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy, Settings
-from supervisor.agent.backends import Backend
+from supervisor.agent.backend import Backend
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.runner import Runner
 from supervisor.agent.turn import Turn

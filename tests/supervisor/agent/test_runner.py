@@ -25,7 +25,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.backends import Backend
+from supervisor.agent.backend import Backend
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.processes import Processes

@@ -6,6 +6,14 @@ from transports.dialects.control import params as p
 from transports.dialects.control.handlers import approvals, conversations, daemon, jobs, reading, spending, turns
 from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.methods import Method, always, method
+from transports.jsonrpc import JsonObject
+
+
+def schema(_: ControlCall, __: p.Nothing) -> JsonObject:
+    from transports.dialects.control.schema import api_schema  # a megabyte of models; few clients ever ask
+
+    return api_schema()
+
 
 METHODS: Mapping[str, Method[ControlCall]] = {
     "conversation/create": method(p.Create, conversations.create),
@@ -54,5 +62,5 @@ METHODS: Mapping[str, Method[ControlCall]] = {
     "config/get": method(p.ConfigGet, daemon.config_get),
     "agents/list": method(p.Nothing, daemon.list_agents),
     "agents/check": method(p.CheckAgent, daemon.check_agent),
-    "schema": method(p.Nothing, daemon.schema),
+    "schema": method(p.Nothing, schema),
 }
