@@ -20,17 +20,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import structlog
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
-from actors.conversation.messages import Address, Interrupt, Ready
-from actors.conversation.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.conversation.state import Limits
+from actors.messages.conversation import Address, Interrupt, Ready
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo
+from actors.messages.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.runtime.base import Actor, Ref, start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId, TurnId
 from bench.whole.rows import Figure, p50, p99, terminal
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 from tests.fakes.journal import FakeJournal

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/agent.py`
 
-from actors.conversation.orders import (  # noqa: E402
+from actors.messages.orders import (  # noqa: E402
     AgentOutput,
     AllStored,
     GiveInput,
@@ -34,22 +34,22 @@ from actors.vocabulary.ids import ConversationId, InputId, TurnId  # noqa: E402
 from actors.vocabulary.items import TextItem  # noqa: E402
 from actors.vocabulary.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agent.backends.model import AgentOptions, ModelBackend  # noqa: E402
-from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
-from supervisor.agent.backends.ports import Model  # noqa: E402
-from supervisor.agent.environments import Around  # noqa: E402
-from supervisor.agent.jobs.jobs import Jobs  # noqa: E402
-from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
-from supervisor.agent.model.endpoint import Endpoint  # noqa: E402
-from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
-from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
-from supervisor.agent.processes.processes import Processes  # noqa: E402
-from supervisor.agent.runner import Runner  # noqa: E402
-from supervisor.agent.sandbox.sandbox import Sandbox  # noqa: E402
-from supervisor.agent.tools.own_tools import own_tools  # noqa: E402
-from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
-from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
+from supervisor.agents.environments import Around  # noqa: E402
+from supervisor.agents.own.backends.model import AgentOptions, ModelBackend  # noqa: E402
+from supervisor.agents.own.backends.openai import OpenAiModel  # noqa: E402
+from supervisor.agents.own.backends.ports import Model  # noqa: E402
+from supervisor.agents.own.model.client import ModelClient, build_http  # noqa: E402
+from supervisor.agents.own.model.endpoint import Endpoint  # noqa: E402
+from supervisor.agents.own.model.request import ModelRequest, said  # noqa: E402
+from supervisor.agents.own.model.stream_events import StreamEvent  # noqa: E402
+from supervisor.agents.own.tools.own_tools import own_tools  # noqa: E402
+from supervisor.agents.own.tools.toolbox import Toolbox  # noqa: E402
+from supervisor.agents.own.transcript.transcripts import TranscriptCache  # noqa: E402
 from supervisor.config.shared import WireApi  # noqa: E402
+from supervisor.engine.runner import Runner  # noqa: E402
+from supervisor.work.jobs.jobs import Jobs  # noqa: E402
+from supervisor.work.processes.processes import Processes  # noqa: E402
+from supervisor.work.sandbox.sandbox import Sandbox  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
 from tests.support.engine_harness import EngineHarness, provider  # noqa: E402
 

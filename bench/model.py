@@ -15,12 +15,12 @@ from pathlib import Path
 
 import httpx
 
-from supervisor.agent.model import wire as wires
-from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import Endpoint, headers_of, url_of
-from supervisor.agent.model.request import ModelRequest, said
-from supervisor.agent.model.sse import SseParser
-from supervisor.agent.model.stream_events import StreamEvent
+from supervisor.agents.own.model import wire as wires
+from supervisor.agents.own.model.client import ModelClient, build_http
+from supervisor.agents.own.model.endpoint import Endpoint, headers_of, url_of
+from supervisor.agents.own.model.request import ModelRequest, said
+from supervisor.agents.own.model.sse import SseParser
+from supervisor.agents.own.model.stream_events import StreamEvent
 from supervisor.config.shared import WireApi
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import WorkspaceWrite
-from supervisor.agent.processes.command import Command
-from supervisor.agent.processes.output import Output
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.processes.command import Command
+from supervisor.work.processes.output import Output
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.sandbox import Sandbox
 
 TIMES = 200
 MEGABYTES = 500

@@ -20,7 +20,7 @@ from typing import Any
 
 import structlog
 
-from actors.conversation.effects import Deliver, EndSubscription
+from actors.messages.effects import Deliver, EndSubscription
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from uuid import uuid4
 
-from actors.conversation import messages as m
-from actors.conversation.effects import Deliver, EndSubscription
-from actors.routing.messages import Create
+from actors.messages import conversation as m
+from actors.messages.effects import Deliver, EndSubscription
+from actors.messages.routing import Create
 from actors.vocabulary.answers import TurnResult
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId

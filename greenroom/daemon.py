@@ -17,7 +17,7 @@ AGAIN_S = 0.1  # between two looks for a daemon that is to come back
 
 def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> Callable[[ControlWire], DaemonConnection]:
     """A function that makes a greeted connection, as this process is now."""
-    from supervisor.daemon.umask import own_umask
+    from supervisor.disk.umask import own_umask
 
     dial = partial(connected, name, env=os.environ if env is None else env, umask=own_umask())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from actors.conversation.effects import Slice
+from actors.messages.effects import Slice
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
 from transports import jsonrpc

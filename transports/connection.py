@@ -10,9 +10,9 @@ from typing import assert_never
 import structlog
 from msgspec import Struct
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
-from actors.conversation.messages import Address, ConnectionClosed, Ready, ToConversation
-from actors.routing.messages import RegistryInput
+from actors.messages.conversation import Address, ConnectionClosed, Ready, ToConversation
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo
+from actors.messages.routing import RegistryInput
 from actors.runtime.base import Actor, Ref, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import structlog
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, VALUES_LIMIT, Line, LineSplitter
 from transports.wire import (

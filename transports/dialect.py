@@ -10,8 +10,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from actors.conversation.effects import Deliver, EndSubscription
-from actors.routing.messages import RegistryInput
+from actors.messages.effects import Deliver, EndSubscription
+from actors.messages.routing import RegistryInput
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
-from actors.conversation.messages import Address, Ready
+from actors.messages.conversation import Address, Ready
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from transports.dialect import Client

@@ -8,9 +8,9 @@ from collections import deque
 
 from msgspec import Struct, field
 
-from actors.conversation.effects import Deliver, ReplyTo
-from actors.conversation.messages import Attach, Detach, ToConversation
-from actors.routing.messages import RegistryInput, ToRegistry, WatchList
+from actors.messages.conversation import Attach, Detach, ToConversation
+from actors.messages.effects import Deliver, ReplyTo
+from actors.messages.routing import RegistryInput, ToRegistry, WatchList
 from actors.vocabulary.answers import Attached, Interrupted, TurnResult
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import TERMINAL

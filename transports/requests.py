@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from actors.conversation.messages import Query
+from actors.messages.conversation import Query
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
 from actors.vocabulary.records import Page, Record
 from actors.vocabulary.settings import SandboxPolicy, SettingChange, Settings

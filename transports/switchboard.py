@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
-from actors.conversation.messages import Address, Ready
+from actors.messages.conversation import Address, Ready
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo
 from actors.vocabulary.errors import ActorGone
 from actors.vocabulary.ids import ConnectionId
 from transports.dialect import Client

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from transports.framing import Line
 
 HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain

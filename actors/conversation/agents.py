@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from actors.conversation.facts import Facts
-from actors.conversation.orders import KnownSession
+from actors.messages.orders import KnownSession
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 

@@ -6,8 +6,8 @@ state equals the one before.
 
 from actors.conversation import agents, agents_told
 from actors.conversation.facts import KEYS_KEPT_S, Facts, KeptYes, Key, OpenItem, OpenJob, TurnFacts
-from actors.conversation.orders import PendingInput
 from actors.conversation.waiting_line import held, in_line, moved, unhurried, without
+from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import InputId, ItemId, TurnId

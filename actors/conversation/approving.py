@@ -2,11 +2,11 @@
 
 from actors.conversation.draft import Draft
 from actors.conversation.fitting import FittingAnswer, fitted
-from actors.conversation.messages import AnswerApproval
-from actors.conversation.orders import AnswerAgent
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, StopDecision
 from actors.conversation.turns import stop_turn
+from actors.messages.conversation import AnswerApproval
+from actors.messages.orders import AnswerAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval

@@ -4,8 +4,8 @@ from msgspec import UNSET
 
 from actors.conversation.draft import Draft
 from actors.conversation.lifecycle import is_unborn
-from actors.conversation.messages import ChangeSettings
-from actors.conversation.orders import UseSettings
+from actors.messages.conversation import ChangeSettings
+from actors.messages.orders import UseSettings
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Changed
 from actors.vocabulary.errors import SettingsMoved

@@ -3,10 +3,14 @@
 from typing import assert_never
 
 from actors.conversation.draft import Draft
-from actors.conversation.effects import Settle
 from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.jobs import end_with_turn
-from actors.conversation.orders import (
+from actors.conversation.starting import start_next
+from actors.conversation.state import Claim, StopDecision
+from actors.conversation.summary import line_of
+from actors.conversation.tail import Tail
+from actors.messages.effects import Settle
+from actors.messages.orders import (
     AgentStopped,
     Completed,
     Crashed,
@@ -16,10 +20,6 @@ from actors.conversation.orders import (
     PendingInput,
     Suspended,
 )
-from actors.conversation.starting import start_next
-from actors.conversation.state import Claim, StopDecision
-from actors.conversation.summary import line_of
-from actors.conversation.tail import Tail
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
 from actors.vocabulary.ids import ItemId, TurnId

@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft
-from actors.conversation.effects import ReplyTo, SetTimer, Settle, Stay
-from actors.conversation.messages import AppendRefused, Committed
-from actors.conversation.orders import AgentStopped, RunAgent
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
+from actors.messages.conversation import AppendRefused, Committed
+from actors.messages.effects import ReplyTo, SetTimer, Settle, Stay
+from actors.messages.orders import AgentStopped, RunAgent
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller

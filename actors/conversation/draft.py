@@ -6,12 +6,12 @@ from msgspec.structs import replace
 from pydantic_core import PydanticSerializationError
 
 from actors.conversation.applying import apply
-from actors.conversation.effects import Effect, ReplyTo
 from actors.conversation.facts import Facts
 from actors.conversation.kept_tails import forgotten
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
+from actors.messages.effects import Effect, ReplyTo
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.ids import Caller, TurnId

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from actors.conversation.orders import KnownSession, PendingInput
+from actors.messages.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_now import AgentNow
 from actors.vocabulary.answers import LastEnding

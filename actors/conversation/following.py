@@ -1,8 +1,8 @@
 """An agent that says something although no turn asked it: recorded, or followed by a turn."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.messages import RecordAgentNews
 from actors.conversation.starting import follow_agent
+from actors.messages.conversation import RecordAgentNews
 from actors.vocabulary.answers import Done
 
 

@@ -1,11 +1,11 @@
 """Interrupts: stop the open turn, because a person asked or nobody reads it any more."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.messages import Interrupt
 from actors.conversation.queueing import withdraw_all
 from actors.conversation.state import StopDecision
 from actors.conversation.summary import line_of
 from actors.conversation.turns import stop_turn
+from actors.messages.conversation import Interrupt
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.settings import AbortReason
 

@@ -1,7 +1,7 @@
 """Background commands as their conversation knows them: each that was begun is said to have ended, once."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.messages import RecordJobEnd
+from actors.messages.conversation import RecordJobEnd
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import WrongState

@@ -9,10 +9,10 @@ import json
 from pydantic_core import PydanticSerializationError
 
 from actors.conversation.draft import Draft
-from actors.conversation.effects import SetTimer
 from actors.conversation.kept_tails import WHOLE
 from actors.conversation.state import KeptTail
 from actors.conversation.tail import PIECES, Tail, with_content
+from actors.messages.effects import SetTimer
 from actors.vocabulary.events import Delta
 from actors.vocabulary.records import KeptText, OldText
 

@@ -7,20 +7,7 @@ from actors.conversation.approving import deny
 from actors.conversation.closing import settle_claims
 from actors.conversation.commits import settle_stranded
 from actors.conversation.draft import Draft
-from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.conversation.jobs import give_up_lost, refuse_while_running
-from actors.conversation.messages import (
-    Archive,
-    Begin,
-    Park,
-    Quiesce,
-    Rename,
-    Restart,
-    Retire,
-    Revived,
-    TimerFired,
-)
-from actors.conversation.orders import SuspendAgent
 from actors.conversation.queueing import withdraw_what_is_awaited
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
@@ -28,6 +15,9 @@ from actors.conversation.starting import start_next
 from actors.conversation.state import Retiring, Stage, StopDecision
 from actors.conversation.turns import set_deadline, stop_turn
 from actors.conversation.unanswerable import deny_if_alone, inherit
+from actors.messages.conversation import Archive, Begin, Park, Quiesce, Rename, Restart, Retire, Revived, TimerFired
+from actors.messages.effects import Leave, OfferToPark, SetTimer, Stay
+from actors.messages.orders import SuspendAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Begun, Done
 from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState

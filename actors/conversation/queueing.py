@@ -2,9 +2,9 @@
 
 from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
-from actors.conversation.messages import EditInput, MoveInput, QueueEnd, ResumeQueue, WithdrawAll, WithdrawInput
-from actors.conversation.orders import PendingInput
 from actors.conversation.starting import start_next
+from actors.messages.conversation import EditInput, MoveInput, QueueEnd, ResumeQueue, WithdrawAll, WithdrawInput
+from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState

@@ -7,11 +7,11 @@ from operator import attrgetter
 from msgspec.structs import replace
 
 from actors.conversation.draft import Draft
-from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
-from actors.conversation.messages import Attach, Detach, PageRead, Ready
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
+from actors.messages.conversation import Attach, Detach, PageRead, Ready
+from actors.messages.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
 from actors.vocabulary.answers import Attached, Done
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, SubscriptionId

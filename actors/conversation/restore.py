@@ -7,12 +7,12 @@ from pydantic import TypeAdapter
 
 from actors.conversation.agents_told import about, model_now
 from actors.conversation.applying import apply
-from actors.conversation.effects import ReaderState, ReplyTo, Survivors
 from actors.conversation.facts import Facts, KeptYes, unborn
 from actors.conversation.kept_tails import restored_tails
 from actors.conversation.state import KeptTail, Limits, SettingsJson, State, Subscriber
 from actors.conversation.summary import condition
 from actors.conversation.waiting_line import held
+from actors.messages.effects import ReaderState, ReplyTo, Survivors
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId, SubscriptionId
 from actors.vocabulary.records import Head, KeptText, Record

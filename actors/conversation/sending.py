@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from actors.conversation.draft import Draft
-from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
-from actors.conversation.messages import CancelRequest, FindInput, Send
-from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.queueing import too_long, unusable, withdraw
 from actors.conversation.starting import start_turn
 from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
+from actors.messages.conversation import CancelRequest, FindInput, Send
+from actors.messages.effects import SetTimer
+from actors.messages.orders import OfferInput, PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, InputFound
 from actors.vocabulary.errors import (

@@ -21,7 +21,22 @@ from actors.conversation import (
     survivors_of,
     visible,
 )
-from actors.conversation.effects import (
+from actors.conversation.state import Limits
+from actors.messages.conversation import (
+    SAID_TO_IT,
+    Address,
+    AppendRefused,
+    Committed,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    SessionInput,
+    TimerFired,
+    ToConversation,
+    caller_of,
+)
+from actors.messages.effects import (
     Deliver,
     Effect,
     EndSubscription,
@@ -37,21 +52,8 @@ from actors.conversation.effects import (
     Survivors,
     Unsubscribed,
 )
-from actors.conversation.messages import (
-    SAID_TO_IT,
-    Address,
-    AppendRefused,
-    Committed,
-    PageRead,
-    ReadersWait,
-    Ready,
-    Revived,
-    SessionInput,
-    TimerFired,
-    ToConversation,
-    caller_of,
-)
-from actors.conversation.orders import (
+from actors.messages.journal import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
+from actors.messages.orders import (
     AllStored,
     AnswerAgent,
     GiveInput,
@@ -63,15 +65,13 @@ from actors.conversation.orders import (
     TakeMore,
     UseSettings,
 )
-from actors.conversation.state import Limits
-from actors.journal.messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
-from actors.routing.messages import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
+from actors.messages.ports import AgentRunner, Outbox
+from actors.messages.routing import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
 from actors.runtime.base import Actor, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, JournalError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ConversationId, SubscriptionId
-from actors.vocabulary.ports import AgentRunner, Outbox
 from actors.vocabulary.records import Head
 
 

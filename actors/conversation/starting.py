@@ -5,12 +5,8 @@ from msgspec.structs import replace
 from actors.conversation.agents import known_to
 from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
-from actors.conversation.orders import (
-    OfferInput,
-    PendingInput,
-    RunAgent,
-)
 from actors.conversation.state import Run, Stage
+from actors.messages.orders import OfferInput, PendingInput, RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.items import words_of

@@ -7,9 +7,9 @@ from operator import attrgetter
 from msgspec import Struct, field
 from msgspec.structs import fields
 
-from actors.conversation.effects import Effect
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
+from actors.messages.effects import Effect
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.records import Append, Record
 from actors.vocabulary.settings import AbortReason, Settings

@@ -17,7 +17,9 @@ from actors.conversation import (
     unanswerable,
 )
 from actors.conversation.draft import Draft
-from actors.conversation.messages import (
+from actors.conversation.state import Stamp, State, Step
+from actors.conversation.summary import summary
+from actors.messages.conversation import (
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -56,9 +58,7 @@ from actors.conversation.messages import (
     WithdrawAll,
     WithdrawInput,
 )
-from actors.conversation.orders import AgentOutput, TurnEnded
-from actors.conversation.state import Stamp, State, Step
-from actors.conversation.summary import summary
+from actors.messages.orders import AgentOutput, TurnEnded
 from actors.vocabulary.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)

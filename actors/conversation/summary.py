@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from actors.conversation.agents_told import about, agent_now
 from actors.conversation.facts import Facts
-from actors.conversation.orders import PendingInput
 from actors.conversation.state import Run, Stage, State
+from actors.messages.orders import PendingInput
 from actors.vocabulary.answers import Condition, LastEnding, Reader, Summary, WaitingInput
 from actors.vocabulary.spent import NOTHING
 

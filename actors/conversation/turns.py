@@ -5,9 +5,12 @@ from msgspec.structs import replace
 from actors.conversation.applying import outdated
 from actors.conversation.closing import close_turn, paused
 from actors.conversation.draft import Draft
-from actors.conversation.effects import SetTimer
 from actors.conversation.keeping import watch_tails
-from actors.conversation.orders import (
+from actors.conversation.starting import emit_user_message, resume_turn, start_next
+from actors.conversation.state import Stage, StopDecision
+from actors.conversation.tail import grown
+from actors.messages.effects import SetTimer
+from actors.messages.orders import (
     AgentNews,
     AgentOutput,
     AgentStopped,
@@ -22,9 +25,6 @@ from actors.conversation.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.conversation.starting import emit_user_message, resume_turn, start_next
-from actors.conversation.state import Stage, StopDecision
-from actors.conversation.tail import grown
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.settings import BusyPolicy, Decision

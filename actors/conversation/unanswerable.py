@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from actors.conversation.approving import deny
 from actors.conversation.commits import RETRY_STORAGE_S
 from actors.conversation.draft import Draft
-from actors.conversation.effects import SetTimer, Survivors
-from actors.conversation.messages import PassOn
 from actors.conversation.state import Passes
+from actors.messages.conversation import PassOn
+from actors.messages.effects import SetTimer, Survivors
 from actors.vocabulary.ids import ApprovalId
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from actors.conversation.orders import PendingInput
+from actors.messages.orders import PendingInput
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
 

@@ -9,7 +9,7 @@ from typing import assert_never
 import structlog
 from msgspec.structs import replace
 
-from actors.journal.messages import (
+from actors.messages.journal import (
     FindBeginning,
     FindName,
     FindNew,
@@ -29,11 +29,11 @@ from actors.journal.messages import (
     RowFound,
     SurplusFound,
 )
+from actors.messages.ports import Journal
 from actors.runtime.base import Actor
 from actors.vocabulary.answers import Candidates, Resolved
 from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, StorageFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import HeadPage, ListQuery
 
 log = structlog.get_logger()

@@ -8,11 +8,11 @@ from typing import assert_never
 
 import structlog
 
-from actors.conversation.messages import Address, AppendRefused, Committed
-from actors.journal.messages import Chore, ChoreDone, Erase, Erased, JournalistInput, LibrarianInput, Load, Store
+from actors.messages.conversation import Address, AppendRefused, Committed
+from actors.messages.journal import Chore, ChoreDone, Erase, Erased, JournalistInput, LibrarianInput, Load, Store
+from actors.messages.ports import Journal
 from actors.runtime.base import Actor
 from actors.vocabulary.errors import GreenroomError, JournalError, StorageFailed
-from actors.vocabulary.ports import Journal
 
 log = structlog.get_logger()
 

@@ -7,11 +7,11 @@ from typing import TypeVar, assert_never
 
 import structlog
 
-from actors.conversation.messages import Address, PageRead
-from actors.journal.messages import FetchPage, LibrarianInput, Load, Loaded
+from actors.messages.conversation import Address, PageRead
+from actors.messages.journal import FetchPage, LibrarianInput, Load, Loaded
+from actors.messages.ports import Journal
 from actors.runtime.base import Actor
 from actors.vocabulary.errors import GreenroomError, StorageFailed
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import PAGE_BYTES, Page, Record
 
 log = structlog.get_logger()

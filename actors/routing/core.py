@@ -12,8 +12,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     SAID_TO_IT,
     Address,
     CancelRequest,
@@ -31,8 +30,8 @@ from actors.conversation.messages import (
     ToConversation,
     caller_of,
 )
-from actors.conversation.orders import AbandonAgent, AgentAbandoned
-from actors.journal.messages import (
+from actors.messages.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
+from actors.messages.journal import (
     Erased,
     FindBeginning,
     FindName,
@@ -51,9 +50,8 @@ from actors.journal.messages import (
     RowFound,
     SurplusFound,
 )
-from actors.routing.entry import UNDER_WAY, Entry, EntryStatus
-from actors.routing.index import IN_MEMORY, Index
-from actors.routing.messages import (
+from actors.messages.orders import AbandonAgent, AgentAbandoned
+from actors.messages.routing import (
     AllAnswered,
     AllEnded,
     AskDirectory,
@@ -86,6 +84,8 @@ from actors.routing.messages import (
     Trim,
     WatchList,
 )
+from actors.routing.entry import UNDER_WAY, Entry, EntryStatus
+from actors.routing.index import IN_MEMORY, Index
 from actors.routing.names import Claim, Names, Naming
 from actors.routing.room import Room
 from actors.routing.trimming import BATCH, Trimming

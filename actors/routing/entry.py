@@ -18,8 +18,8 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from actors.conversation.messages import SessionInput
-from actors.routing.messages import SessionFailed
+from actors.messages.conversation import SessionInput
+from actors.messages.routing import SessionFailed
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.records import AT_REST, Head

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterable
 
 from msgspec.structs import replace
 
-from actors.journal.messages import ReadList
+from actors.messages.journal import ReadList
 from actors.routing.entry import Entry, EntryStatus
 from actors.vocabulary.answers import Listing, PendingApprovals
 from actors.vocabulary.ids import Caller, ConversationId

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from actors.conversation.messages import SessionInput
+from actors.messages.conversation import SessionInput
 from actors.vocabulary.ids import Caller, ConversationId
 
 Request = TypeVar("Request")

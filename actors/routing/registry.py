@@ -8,13 +8,12 @@ from typing import assert_never
 
 import structlog
 
-from actors.conversation.effects import EndSubscription, ReplyTo
-from actors.conversation.messages import Address, SessionInput
-from actors.conversation.orders import AbandonAgent
 from actors.conversation.session import Session, SessionDeps, SessionMessage
-from actors.journal.messages import Erase, Erased, LookedUp, LookUp, LookupFailed
-from actors.routing import Routing
-from actors.routing.messages import (
+from actors.messages.conversation import Address, SessionInput
+from actors.messages.effects import EndSubscription, ReplyTo
+from actors.messages.journal import Erase, Erased, LookedUp, LookUp, LookupFailed
+from actors.messages.orders import AbandonAgent
+from actors.messages.routing import (
     AllAnswered,
     AllEnded,
     AskDirectory,
@@ -29,6 +28,7 @@ from actors.routing.messages import (
     SessionFailed,
     StartSession,
 )
+from actors.routing import Routing
 from actors.runtime.base import Actor, Ref
 from actors.vocabulary.errors import ActorGone, DeadlineExceeded, MailboxFull
 from actors.vocabulary.ids import ConversationId

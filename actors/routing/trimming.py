@@ -6,7 +6,7 @@ A batch is as old as its lookup, so conversations that were started since then a
 from collections import deque
 from collections.abc import Iterable
 
-from actors.routing.messages import Trim
+from actors.messages.routing import Trim
 from actors.vocabulary.ids import ConversationId
 
 BATCH = 100  # conversations that are looked up at once

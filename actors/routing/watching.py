@@ -4,8 +4,8 @@ A long poll, so that nothing is pushed at anybody who has not asked: the answer 
 again with it misses nothing that happened in between.
 """
 
-from actors.conversation.effects import ReplyTo
-from actors.routing.messages import WatchList
+from actors.messages.effects import ReplyTo
+from actors.messages.routing import WatchList
 from actors.vocabulary.answers import ListChanged
 from actors.vocabulary.ids import Caller, ConnectionId
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import structlog
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.vocabulary.errors import GreenroomError
 
 log = structlog.get_logger()

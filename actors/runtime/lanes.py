@@ -2,8 +2,7 @@
 is looked up here, in a tenth of the time of isinstance.
 """
 
-from actors.conversation.effects import Settle
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     AnswerApproval,
     CancelRequest,
     ConnectionClosed,
@@ -16,8 +15,9 @@ from actors.conversation.messages import (
     WithdrawAll,
     WithdrawInput,
 )
-from actors.journal.messages import LookedUp
-from actors.routing.messages import ClaimName, HeadChanged, Known, ToRegistry, WatchList
+from actors.messages.effects import Settle
+from actors.messages.journal import LookedUp
+from actors.messages.routing import ClaimName, HeadChanged, Known, ToRegistry, WatchList
 
 # What people say goes before what the machinery reports, in the order they said it: an interrupt does not wait behind
 # output, and never overtakes the message it is meant for.

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from actors.conversation.messages import ToConversation
 from actors.conversation.session import Session
+from actors.messages.conversation import ToConversation
 from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
 from bench.whole.rows import Figure, p50
-from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.direct import HttpConnection
-from supervisor.agent.runner import Runner
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.direct import HttpConnection
+from supervisor.engine.runner import Runner
 from supervisor.journal.store import SqliteJournal
 from tests.support.engine_harness import EngineHarness, provider
 

@@ -4,9 +4,9 @@ import os
 from typing import TYPE_CHECKING
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.client import Json
-from supervisor.cli.rows import home
-from supervisor.cli.words import one_line
+from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.words import one_line
 
 if TYPE_CHECKING:
     from supervisor.config.inherited import Inherited
@@ -42,8 +42,8 @@ def variables(settings: Json) -> list[str]:
     """The names of the variables that an agent gets of this terminal's, and of its table's; never a value."""
     from actors.vocabulary.errors import ConfigError
     from supervisor.config.agent_definitions import definition_of
+    from supervisor.config.command_environment import Keys, agent_environment
     from supervisor.config.load import load
-    from supervisor.engine.command_environment import Keys, agent_environment
     from supervisor.logs.setup import silence
 
     silence()

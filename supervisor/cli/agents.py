@@ -8,12 +8,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from supervisor.cli import terminal
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import home
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import clean, hung, one_line
+from supervisor.cli.kit import terminal
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import clean, hung, one_line
 
 if TYPE_CHECKING:
     from supervisor.config.agents_here import AgentHere
@@ -176,14 +176,14 @@ async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -
     from msgspec.structs import asdict
 
     from actors.vocabulary.settings import ReadOnly
-    from supervisor.agent.acp.trial import Place, tried
-    from supervisor.agent.environments import Around
-    from supervisor.agent.processes.processes import Processes
-    from supervisor.agent.sandbox.sandbox import Sandbox
-    from supervisor.agent.search_paths import open_folders
+    from supervisor.agents.acp.trial import Place, tried
+    from supervisor.agents.environments import Around
     from supervisor.config.agent_definitions import definition_of
+    from supervisor.disk.search_paths import open_folders
     from supervisor.engine.protection import protection
     from supervisor.paths import locate
+    from supervisor.work.processes.processes import Processes
+    from supervisor.work.sandbox.sandbox import Sandbox
 
     told: dict[str, Row] = {}
     writable = open_folders(ReadOnly(), Path.cwd(), os.environ)

@@ -8,11 +8,12 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from supervisor.cli import exits, streams
-from supervisor.cli.arguments import parse
-from supervisor.cli.problems import Problem, report
-from supervisor.cli.shapes import Verb
+from supervisor.cli import streams
+from supervisor.cli.kit import exits
+from supervisor.cli.kit.arguments import parse
+from supervisor.cli.kit.problems import Problem, report
 from supervisor.cli.verbs import find
+from supervisor.cli.verbs.shapes import Verb
 from supervisor.paths import UnsafePath
 
 
@@ -80,7 +81,7 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 
 
 def _unknown(word: str) -> Problem:
-    from supervisor.cli.guesses import nearest_verb
+    from supervisor.cli.kit.guesses import nearest_verb
 
     meant = nearest_verb(word)
     more = "" if not meant else " " if meant.endswith("?") else "; "

@@ -5,16 +5,16 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids, terminal
-from supervisor.cli.answers import Answer
-from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.pager import paged
-from supervisor.cli.problems import Problem, exit_of, report
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import age
-from supervisor.cli.written import json_text
+from supervisor.cli.kit import exits, ids, terminal
+from supervisor.cli.kit.answers import Answer
+from supervisor.cli.kit.approval_text import IN_A_LIST, block, body, home, row_of
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.pager import paged
+from supervisor.cli.kit.problems import Problem, exit_of, report
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import age
+from supervisor.cli.kit.written import json_text
 from transports.question import LONGEST, is_tool, is_use, may_leave, outside, place, where
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given

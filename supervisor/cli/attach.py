@@ -4,13 +4,13 @@ import sys
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
-from supervisor.cli.arguments import number
-from supervisor.cli.client import Control, Json
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.arguments import number
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.words import many
 from supervisor.cli.show.keys import there_are
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
-from supervisor.cli.terminal import Paint
-from supervisor.cli.words import many
 
 LOOK_BACK = 200  # events in which to look for the beginning of the last turn
 

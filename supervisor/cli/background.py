@@ -1,7 +1,7 @@
 """The jobs that run, for verbs that mention them. Small, because those verbs must start fast."""
 
-from supervisor.cli.client import Control, Json, Refused
-from supervisor.cli.words import many
+from supervisor.cli.kit.client import Control, Json, Refused
+from supervisor.cli.kit.words import many
 
 
 def running(control: Control, conversation: str | None = None) -> list[Json]:

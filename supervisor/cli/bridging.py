@@ -12,7 +12,7 @@ import sys
 import time
 
 from supervisor.daemon.dialling import dial
-from supervisor.daemon.umask import own_umask
+from supervisor.disk.umask import own_umask
 from supervisor.paths import UnsafePath, locate, private_directory, working_directory
 from supervisor.version import VERSION
 from transports import PROTOCOL
@@ -67,7 +67,7 @@ class BridgeVerb:
 def main(verb: BridgeVerb, arguments: Sequence[str]) -> int:
     if not arguments:
         return run(verb, NoOptions)
-    from supervisor.cli.problems import Problem
+    from supervisor.cli.kit.problems import Problem
 
     try:
         chosen, word = parsed(verb, arguments)
@@ -79,7 +79,7 @@ def main(verb: BridgeVerb, arguments: Sequence[str]) -> int:
 
 def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Namespace, str]:
     """The options of the verb, in Codex's spellings too, and the word behind them, if there is one."""
-    from supervisor.cli.arguments import parser
+    from supervisor.cli.kit.arguments import parser
     from supervisor.cli.verbs import find
     from supervisor.cli.verbs.options import APPROVALS, SANDBOXES
 
@@ -252,7 +252,7 @@ def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
         "sandbox": chosen.sandbox,
     }
     if chosen.config:
-        from supervisor.cli.arguments import pairs
+        from supervisor.cli.kit.arguments import pairs
 
         said["config"] = pairs([one for one in chosen.config if not _is_ours(one)])
     return {name: value for name, value in said.items() if value}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.agent.processes.command import INSTANCE
-from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.cli.facts import room_at
-from supervisor.cli.words import many, size
+from supervisor.cli.kit.words import many, size
 from supervisor.config.load import load
 from supervisor.config.providers import choose_provider
 from supervisor.daemon.single import LOOK_S, STRANGE_S, AlreadyRunning, held, lives
 from supervisor.journal.opening import size_on_disk
 from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
 from supervisor.version import VERSION
+from supervisor.work.processes.command import INSTANCE
+from supervisor.work.processes.platform import table_of_this_system
+from supervisor.work.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from supervisor.cli.doctor import Installation

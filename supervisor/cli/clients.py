@@ -3,12 +3,12 @@
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import home
-from supervisor.cli.table import Column, Row
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.table import Column, Row
 
 CLIENTS = ListLayout(
     {

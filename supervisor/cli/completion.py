@@ -6,12 +6,12 @@ So the script never lags behind the program. Ids and names come from the daemon,
 from argparse import Namespace
 from collections.abc import Iterator
 
-from supervisor.cli.client import Control, Json
-from supervisor.cli.problems import Problem
-from supervisor.cli.shapes import Arg, Opt, Verb
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import cut, one_line
 from supervisor.cli.verbs import VERBS, find
 from supervisor.cli.verbs.options import STATES
-from supervisor.cli.words import cut, one_line
+from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
 ROWS = 200
@@ -161,7 +161,7 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
 
         yield from agents()
     elif kind == "login":
-        from supervisor.config.known_agents import KNOWN
+        from supervisor.work.reach.known_agents import KNOWN
 
         yield from ((name, known.title) for name, known in KNOWN.items())
     elif kind == "setting":
@@ -179,7 +179,7 @@ def _conversations() -> Iterator[Candidate]:
 
 
 def _approvals() -> Iterator[Candidate]:
-    from supervisor.cli.approval_text import row_of
+    from supervisor.cli.kit.approval_text import row_of
 
     for one in map(row_of, _asked("approvals/list", "approvals")):
         yield one["id"][:8], cut(one["what"], 40)
@@ -207,9 +207,9 @@ def _fields(verb: str, last: str) -> Iterator[Candidate]:
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
     from supervisor.cli.jobs import JOBS
+    from supervisor.cli.kit.rows import LISTING
     from supervisor.cli.mcp_servers import SERVERS
     from supervisor.cli.queue import WAITING
-    from supervisor.cli.rows import LISTING
     from supervisor.cli.search import FOUND
     from supervisor.cli.skills import SKILLS
     from supervisor.cli.spending import BUDGET, USAGE

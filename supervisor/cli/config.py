@@ -4,9 +4,9 @@ import os
 import sys
 from argparse import Namespace
 
-from supervisor.cli.client import Control
-from supervisor.cli.problems import Problem
-from supervisor.cli.written import json_text, written
+from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.written import json_text, written
 
 
 def run(chosen: Namespace) -> int:

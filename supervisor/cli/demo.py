@@ -17,8 +17,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from supervisor.cli import terminal
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import terminal
+from supervisor.cli.kit.problems import Problem
 from supervisor.daemon.single import lives
 
 PATIENCE_S = 30.0  # for any step; the whole tour takes seconds

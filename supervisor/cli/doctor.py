@@ -9,11 +9,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from supervisor.cli import checks, exits
-from supervisor.cli.client import Control
-from supervisor.cli.problems import Problem
-from supervisor.cli.terminal import Paint
-from supervisor.cli.written import json_text
+from supervisor.cli import checks
+from supervisor.cli.kit import exits
+from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.written import json_text
 
 
 class Finding(NamedTuple):

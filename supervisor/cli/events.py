@@ -10,11 +10,11 @@ from greenroom.errors import of as refused
 from greenroom.exchange import advance
 from greenroom.following import AT_REST, EverythingReader, Happened
 from greenroom.scripts import ANSWER_S, ApiCall
-from supervisor.cli import absence, histories, ids
-from supervisor.cli.client import Control, Json, Lost, Refused
-from supervisor.cli.problems import Problem
-from supervisor.cli.words import when
-from supervisor.cli.written import write_event
+from supervisor.cli.kit import absence, histories, ids
+from supervisor.cli.kit.client import Control, Json, Lost, Refused
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import when
+from supervisor.cli.kit.written import write_event
 
 
 def run(chosen: Namespace) -> int:

@@ -4,12 +4,12 @@ import os
 import sys
 from argparse import Namespace
 
-from supervisor.cli.client import Control, DaemonDown
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import size
-from supervisor.cli.written import json_text
+from supervisor.cli.kit.client import Control, DaemonDown
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import size
+from supervisor.cli.kit.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 

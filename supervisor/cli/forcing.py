@@ -12,8 +12,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.cli.client import Control, DaemonDown
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit.client import Control, DaemonDown
+from supervisor.cli.kit.problems import Problem
 from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state_of
 from supervisor.paths import Paths, locate
 

@@ -1,7 +1,7 @@
 """The words on messages that a pause holds: which they are, and how to let them go on or drop them."""
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.client import Json
+from supervisor.cli.kit.client import Json
 from transports.waiting_words import waits
 
 

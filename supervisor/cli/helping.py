@@ -2,9 +2,9 @@
 
 from argparse import Namespace
 
-from supervisor.cli.arguments import parser
-from supervisor.cli.guesses import nearest_verb
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit.arguments import parser
+from supervisor.cli.kit.guesses import nearest_verb
+from supervisor.cli.kit.problems import Problem
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import GROUPS, find
 

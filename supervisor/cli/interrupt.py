@@ -3,12 +3,12 @@
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
 from supervisor.cli.background import running
-from supervisor.cli.client import Control, Json
 from supervisor.cli.held import held_words
-from supervisor.cli.problems import Problem, exit_of, report
-from supervisor.cli.written import json_text
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.problems import Problem, exit_of, report
+from supervisor.cli.kit.written import json_text
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 

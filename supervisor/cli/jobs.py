@@ -5,13 +5,13 @@ import time
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import age, clean, one_line
-from supervisor.cli.written import json_text
+from supervisor.cli.kit import exits, ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import age, clean, one_line
+from supervisor.cli.kit.written import json_text
 from transports.question import typed
 
 AT_A_TIME_S = 30.0  # of waiting in one request

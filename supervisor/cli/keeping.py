@@ -12,16 +12,16 @@ from itertools import chain
 from pathlib import Path
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids
 from supervisor.cli.agent_now import brings, variables
-from supervisor.cli.arguments import directory, number
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import filled
-from supervisor.cli.pager import paged
-from supervisor.cli.problems import Problem, exit_of, report
-from supervisor.cli.setting import NOTHING, OPTIONS, of_options
-from supervisor.cli.words import cut, many, one_line
-from supervisor.cli.written import json_text, seen
+from supervisor.cli.kit import exits, ids
+from supervisor.cli.kit.arguments import directory, number
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import filled
+from supervisor.cli.kit.pager import paged
+from supervisor.cli.kit.problems import Problem, exit_of, report
+from supervisor.cli.kit.words import NOTHING, cut, many, one_line
+from supervisor.cli.kit.written import json_text, seen
+from supervisor.cli.setting import OPTIONS, of_options
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 ABOUT = 60  # cells for what a conversation is about

@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actors.vocabulary.settings import ReadOnly
-from supervisor.agent.search_paths import open_folders, outside
-from supervisor.cli import exits
-from supervisor.cli.client import Control, DaemonDown
-from supervisor.cli.guesses import nearest
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import home
-from supervisor.cli.words import clean
-from supervisor.config.known_agents import KNOWN, KnownAgent
+from supervisor.cli.kit import exits
+from supervisor.cli.kit.client import Control, DaemonDown
+from supervisor.cli.kit.guesses import nearest
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.words import clean
 from supervisor.config.load import load
 from supervisor.config.models import Config
 from supervisor.config.providers import definition_of, providers
 from supervisor.config.shared import ModelProvider
 from supervisor.config.stored_keys import StoredKeys, read_keys, write_keys
+from supervisor.disk.search_paths import open_folders, outside
+from supervisor.work.reach.known_agents import KNOWN, KnownAgent
 
 TRIES = 3
 LONGEST = 4096  # characters of a key

@@ -5,14 +5,14 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import TextIO
 
-from supervisor.cli import histories, ids, terminal
-from supervisor.cli.client import Control, Json
-from supervisor.cli.pager import paged
+from supervisor.cli.kit import histories, ids, terminal
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.pager import paged
+from supervisor.cli.kit.words import when
+from supervisor.cli.kit.written import write_event
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
-from supervisor.cli.words import when
-from supervisor.cli.written import write_event
 
 LINES = 100  # events, unless a number or a time is given
 

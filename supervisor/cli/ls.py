@@ -2,12 +2,12 @@
 
 from argparse import Namespace
 
-from supervisor.cli.arguments import number
-from supervisor.cli.client import Control
-from supervisor.cli.ids import everything, newest
-from supervisor.cli.listing import Part, present, screenful
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import FIELDS, LISTING, row_of
+from supervisor.cli.kit.arguments import number
+from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.ids import everything, newest
+from supervisor.cli.kit.listing import Part, present, screenful
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import FIELDS, LISTING, row_of
 from supervisor.cli.verbs.options import STATES
 
 FILTERS = ("state", "cwd", "name")

@@ -8,9 +8,9 @@ import sys
 from supervisor.cli import bridging
 from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
-from transports.dialects.mcp.introduction import LISTED
-from transports.dialects.mcp.replay import McpReplay
-from transports.dialects.mcp.table import Table
+from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.replay import McpReplay
+from transports.dialects.mcp.protocol.table import Table
 
 TYPE_CHECKING = False  # loading typing costs more than everything else here
 if TYPE_CHECKING:

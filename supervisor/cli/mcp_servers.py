@@ -9,17 +9,17 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from supervisor.cli import ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.table import Column, Row
-from supervisor.cli.terminal import is_terminal
-from supervisor.cli.words import clean, one_line
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.terminal import is_terminal
+from supervisor.cli.kit.words import clean, one_line
 from transports.question import command_line
 
 if TYPE_CHECKING:
-    from supervisor.agent.mcp_client.connections import Connections
+    from supervisor.agents.own.mcp_client.connections import Connections
     from supervisor.config.mcp_servers import McpServer
 
 SERVERS = ListLayout(
@@ -130,9 +130,9 @@ async def _looked_at(servers: "dict[str, McpServer]") -> list[Row]:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from supervisor.agent.bounds import DEFAULTS
-    from supervisor.agent.mcp_client.connections import Connections
-    from supervisor.agent.processes.processes import Processes
+    from supervisor.agents.own.mcp_client.connections import Connections
+    from supervisor.config.bounds import DEFAULTS
+    from supervisor.work.processes.processes import Processes
 
     with TemporaryDirectory(prefix="greenroom-") as folder:
         async with Processes(Path(folder), folder, guarded=True) as processes:
@@ -161,9 +161,9 @@ async def _row(connections: "Connections", name: str, server: "McpServer") -> Ro
 
 
 async def _tried(connections: "Connections", name: str, server: "McpServer") -> Row:
-    from supervisor.agent.environments import Around
-    from supervisor.agent.mcp_client.failures import Unavailable
-    from supervisor.agent.mcp_client.offers import offered
+    from supervisor.agents.environments import Around
+    from supervisor.agents.own.mcp_client.failures import Unavailable
+    from supervisor.agents.own.mcp_client.offers import offered
 
     try:
         connection = connections.of(name, server, Around(dict(os.environ)))

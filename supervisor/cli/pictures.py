@@ -3,12 +3,12 @@
 import base64
 from argparse import Namespace
 
-from supervisor.agent.model.sight import sees_nothing
-from supervisor.agent.picture_kinds import kind_of
-from supervisor.agent.reading import read_ordinary
-from supervisor.cli import ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.problems import Problem
+from supervisor.agents.sight import sees_nothing
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.problems import Problem
+from supervisor.disk.reading import read_ordinary
+from supervisor.formats.picture_kinds import kind_of
 
 MOST_BYTES = 11 << 20  # of all pictures together: with a third more, as text, they fit into one message
 

@@ -5,14 +5,14 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.terminal import is_terminal
+from supervisor.cli.kit.words import age, many, one_line
 from supervisor.cli.running import prompt_of
-from supervisor.cli.table import Column, Row
-from supervisor.cli.terminal import is_terminal
-from supervisor.cli.words import age, many, one_line
 
 SHORT = 8  # characters of an id, which nearly always tell two apart
 HOW = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}

@@ -4,16 +4,16 @@ import sys
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
-from supervisor.cli import exits, ids
-from supervisor.cli.arguments import directory, pairs
-from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.held import held_words
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import exits, ids
+from supervisor.cli.kit.arguments import directory, pairs
+from supervisor.cli.kit.client import Control, Json, Refused
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import many
+from supervisor.cli.kit.written import json_text
 from supervisor.cli.setting import in_the_api, of_options
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back, fresh_key
 from supervisor.cli.starting import ensure
-from supervisor.cli.words import many
-from supervisor.cli.written import json_text
 
 
 def run(chosen: Namespace) -> int:

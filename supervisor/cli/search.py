@@ -5,14 +5,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids
-from supervisor.cli.arguments import number
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, check, text
-from supervisor.cli.problems import Problem
-from supervisor.cli.table import Column, Row
-from supervisor.cli.terminal import Paint
-from supervisor.cli.words import age, clean, when
+from supervisor.cli.kit import exits, ids
+from supervisor.cli.kit.arguments import number
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, check, text
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.words import age, clean, when
 
 HITS = 20  # to print, unless a number is given
 PAGE = 200  # the most that one request may ask for

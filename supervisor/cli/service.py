@@ -8,8 +8,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from supervisor.cli import exits
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import exits
+from supervisor.cli.kit.problems import Problem
 from supervisor.paths import locate
 
 UNIT = "greenroom.service"

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
-from supervisor.cli.client import Control, Json
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import NOTHING, setting_change
+from supervisor.cli.kit.written import json_text
 from supervisor.cli.verbs.options import APPROVALS, EFFORTS, SANDBOXES
-from supervisor.cli.written import json_text
 
 # The key of each setting, what it is, and its values where they are few.
 SETTINGS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -27,7 +28,6 @@ SETTINGS: dict[str, tuple[str, tuple[str, ...]]] = {
 IN_THE_API = {"approval": "approval_policy"}
 IN_THE_CONFIG = {"approval_policy": "approval", "sandbox_mode": "sandbox", "reasoning_effort": "effort"}
 OPTIONS = tuple(key for key in SETTINGS if key != "name")
-NOTHING = "nothing"
 OWN_AGENT = "greenroom"
 
 
@@ -40,7 +40,7 @@ def run(chosen: Namespace) -> int:
     if chosen.json:
         print(json_text(done))
         return 0
-    lines = [told(one) for one in done["changed"]]
+    lines = [setting_change(change) for change in done["changed"]]
     lines += [f"name: {visible(done['name']) if done['name'] else NOTHING}"] if params else []
     print("\n".join(lines) or "nothing changed: it is so already")
     if lines and done["turn"]:
@@ -93,14 +93,9 @@ def _value(key: str, value: str) -> str | Sequence[str] | None:
     return value or None
 
 
-def told(change: Json) -> str:
-    """A change in one line."""
-    return f"{change['name']}: {visible(change['before']) or NOTHING} → {visible(change['after']) or NOTHING}"
-
-
 def agents() -> Iterator[tuple[str, str]]:
     """The agents that can be named: our own, those of the config, the known ones."""
-    from supervisor.config.known_agents import KNOWN
+    from supervisor.work.reach.known_agents import KNOWN
 
     known = {name: one.title for name, one in KNOWN.items()}
     named = {OWN_AGENT: "Greenroom's own", **dict.fromkeys(_configured(), "of the config")}

@@ -3,10 +3,10 @@
 import os
 from argparse import Namespace
 
-from supervisor.agent.skills.finding import find_skills, read_for_a_person
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import clean, one_line
+from supervisor.agents.skills.finding import find_skills, read_for_a_person
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import clean, one_line
 from supervisor.paths import locate
 
 SKILLS = ListLayout(

@@ -4,14 +4,14 @@ import re
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids
-from supervisor.cli.arguments import number
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import ListLayout, Noted, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import cost, tokens
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import clean, moment, span, when
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.arguments import number
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import ListLayout, Noted, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import cost, tokens
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import clean, moment, span, when
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a conversation's id, which only --json has whole
 PRICES = "list prices of {}; what [greenroom.prices] or a provider says goes first"

@@ -10,10 +10,10 @@ from typing import NoReturn, Self
 from actors.vocabulary.visible import visible
 from greenroom.daemon import daemon_answers, start_daemon
 from supervisor.cli.background import ending
-from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
-from supervisor.cli.problems import Problem
-from supervisor.cli.words import many
-from supervisor.cli.written import json_text
+from supervisor.cli.kit.client import HUNG, Control, DaemonDown, Lost, as_problems
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import many
+from supervisor.cli.kit.written import json_text
 from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
 

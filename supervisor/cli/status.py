@@ -4,16 +4,16 @@ from argparse import Namespace
 from collections import Counter
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import exits, ids, terminal
 from supervisor.cli.agent_now import agent_lines
 from supervisor.cli.background import running
-from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Part, check, filled, picked, present, screenful
-from supervisor.cli.rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
-from supervisor.cli.table import Row
+from supervisor.cli.kit import exits, ids, terminal
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.listing import Part, check, filled, picked, present, screenful
+from supervisor.cli.kit.rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
+from supervisor.cli.kit.table import Row
+from supervisor.cli.kit.words import age, hung, many, moment, one_line, size, span
+from supervisor.cli.kit.written import written
 from supervisor.cli.verbs.options import STATES
-from supervisor.cli.words import age, hung, many, moment, one_line, size, span
-from supervisor.cli.written import written
 from supervisor.paths import locate, socket_path
 
 EVENTS = 10  # to show of one conversation

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TextIO
 
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit.problems import Problem
 
 OF_THE_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 

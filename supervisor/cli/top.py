@@ -9,19 +9,19 @@ from io import StringIO
 from typing import NamedTuple
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import ids, terminal
-from supervisor.cli.absence import AWAY, SLOW, SLOW_S, Absence
-from supervisor.cli.answers import Answer, answer_in, possible_words
-from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached
-from supervisor.cli.client import Control, Json, Lost, Onlooker, Refused
-from supervisor.cli.memory import of_conversations, of_process
-from supervisor.cli.rows import FIRST, LAST, SPENT, row_of
+from supervisor.cli.kit import ids, terminal
+from supervisor.cli.kit.absence import AWAY, SLOW, SLOW_S, Absence
+from supervisor.cli.kit.answers import Answer, answer_in, possible_words
+from supervisor.cli.kit.approval_text import body, title
+from supervisor.cli.kit.client import Control, Json, Lost, Onlooker, Refused
+from supervisor.cli.kit.memory import of_conversations, of_process
+from supervisor.cli.kit.rows import FIRST, LAST, SPENT, row_of
+from supervisor.cli.kit.table import WIDE, Column, Row, drawn, plain
+from supervisor.cli.kit.words import cut, hung, many, size, span
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
-from supervisor.cli.table import WIDE, Column, Row, drawn, plain
 from supervisor.cli.verbs.options import ENDED_BADLY
-from supervisor.cli.words import cut, hung, many, size, span
 
 REFRESH_S = 1.0
 SHOWN = 500  # conversations, those used last; and all that ask

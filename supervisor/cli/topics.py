@@ -1,6 +1,6 @@
 """The topics that `greenroom help TOPIC` explains. Text only; the reference shows it too."""
 
-from supervisor.cli import exits
+from supervisor.cli.kit import exits
 
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.MEANINGS.items())
 

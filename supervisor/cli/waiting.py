@@ -4,11 +4,11 @@ import time
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import absence, approval_text, exits, histories, ids
-from supervisor.cli.client import Control, Json, Lost
-from supervisor.cli.ending import TurnOutcome
-from supervisor.cli.problems import Problem
-from supervisor.cli.written import json_text
+from supervisor.cli.kit import absence, approval_text, exits, histories, ids
+from supervisor.cli.kit.client import Control, Json, Lost
+from supervisor.cli.kit.ending import TurnOutcome
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.written import json_text
 
 LOOK_BACK = 200  # events in which to look for the end of the last turn
 HEAR_S = 1.0  # at a time, so that a daemon that does not answer is noticed

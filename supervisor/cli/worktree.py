@@ -7,16 +7,16 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from supervisor.cli import ids
 from supervisor.cli import worktree_git as git
-from supervisor.cli.client import Control, Json
-from supervisor.cli.guesses import nearest
-from supervisor.cli.listing import ListLayout, present
-from supervisor.cli.problems import Problem
-from supervisor.cli.rows import home
-from supervisor.cli.table import Column, Row
-from supervisor.cli.words import many
-from supervisor.cli.written import json_text
+from supervisor.cli.kit import ids
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.guesses import nearest
+from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.table import Column, Row
+from supervisor.cli.kit.words import many
+from supervisor.cli.kit.written import json_text
 
 # ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
 

@@ -13,12 +13,12 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple
 
-from supervisor.agent.reach.git_config import Setting
-from supervisor.agent.work_tree import is_work_tree
-from supervisor.cli.problems import Problem
-from supervisor.cli.words import many
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.words import many
+from supervisor.disk.work_tree import is_work_tree
 from supervisor.paths import worktrees
-from supervisor.safe_git import (
+from supervisor.work.reach.git_config import Setting
+from supervisor.work.reach.safe_git import (
     GIT,
     LISTED,
     PLAIN_DIFF,

@@ -13,13 +13,13 @@ from msgspec import Struct, field
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
-from supervisor.agent.search_paths import lies_open, missing_interpreter, outside
 from supervisor.config.agent_variables import Wanted, wanted
 from supervisor.config.agents import AgentTable, Confine
 from supervisor.config.complain import printable
-from supervisor.config.known_agents import KNOWN, KnownAgent, places_of
 from supervisor.config.mcp_servers import McpServer
 from supervisor.config.models import Config
+from supervisor.disk.search_paths import lies_open, missing_interpreter, outside
+from supervisor.work.reach.known_agents import KNOWN, KnownAgent, places_of
 
 FOUND = "its program was found"  # the beginning of what is said of one that is not started
 

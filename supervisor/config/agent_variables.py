@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.agent.reading import read_ordinary
-from supervisor.config.known_agents import KNOWN, Place, places_of
+from supervisor.disk.reading import read_ordinary
+from supervisor.work.reach.known_agents import KNOWN, Place, places_of
 
 # An agent needs these whatever commands get: to find its home, to draw, and to reach its model through a proxy.
 COMMON = (

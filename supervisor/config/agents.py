@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from actors.vocabulary.setting_changes import OWN_AGENT
-from supervisor.config.known_agents import KNOWN
 from supervisor.config.shape import Expect, KeyPath
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
+from supervisor.work.reach.known_agents import KNOWN
 
 # It stands in tables, in commands and in the journal.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")

@@ -13,7 +13,6 @@ from msgspec import Struct
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import ReadOnly
-from supervisor.agent.search_paths import open_folders
 from supervisor.config.agent_definitions import (
     FOUND,
     AgentDefinition,
@@ -23,8 +22,9 @@ from supervisor.config.agent_definitions import (
     table_of,
 )
 from supervisor.config.agent_variables import named_by_settings
-from supervisor.config.known_agents import KNOWN, KnownAgent, places_of, roads_to_a_login
 from supervisor.config.models import Config
+from supervisor.disk.search_paths import open_folders
+from supervisor.work.reach.known_agents import KNOWN, KnownAgent, places_of, roads_to_a_login
 
 Login = Literal["yes", "no", "unknown"]
 

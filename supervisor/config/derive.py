@@ -23,12 +23,12 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.reading import NotReadable
 from supervisor.config.agent_definitions import agent_named
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
+from supervisor.disk.reading import NotReadable
 from supervisor.paths import hidden_places, locate
+from supervisor.work.reach.readable import Reach
 
 INSTRUCTIONS_BYTES = 1 << 20  # a longer file would leave no room in any model's context
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from supervisor.agent.reading import read_ordinary
-from supervisor.config.known_agents import KNOWN, Place, places_of
+from supervisor.disk.reading import read_ordinary
+from supervisor.work.reach.known_agents import KNOWN, Place, places_of
 
 READ_BYTES = 4 << 20  # of a file of settings; Claude Code keeps its projects in one
 LISTED = 12  # names of one kind in one file; the others are counted

@@ -20,14 +20,14 @@ from actors.runtime.base import Ref
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig, load
+from supervisor.daemon.dialects import dialects
 from supervisor.daemon.home_watch import HomeWatch
 from supervisor.daemon.program import told
-from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
-from supervisor.daemon.umask import own_umask
-from supervisor.dialects import dialects
+from supervisor.disk.umask import own_umask
 from supervisor.engine.engine import Engine
 from supervisor.logs import setup as logs
+from supervisor.loop.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.services.services import Services
 from supervisor.version import VERSION

@@ -19,14 +19,14 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
+from supervisor.daemon.dialects import dialects, load_the_rest
 from supervisor.daemon.home_watch import HomeWatch
 from supervisor.daemon.listening import give_up
-from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
 from supervisor.daemon.systemd import Notifier
-from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine.engine import Engine
 from supervisor.logs import setup as logs
+from supervisor.loop.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.paths import Paths
 from supervisor.services.services import Services
 from supervisor.version import VERSION

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
-from actors.conversation.messages import Address
-from actors.journal.messages import Chore, ChoreDone
+from actors.messages.conversation import Address
+from actors.messages.journal import Chore, ChoreDone
 from actors.runtime.shared import LoopAddress
 from actors.vocabulary.errors import GreenroomError
-from supervisor.engine.awaiting import Awaited
+from supervisor.loop.awaiting import Awaited
 
 
 class Chores:

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from actors.conversation.messages import Command, Quiesce, RecordJobEnd, ToConversation
-from actors.conversation.orders import RunAgent
 from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
-from actors.routing.messages import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
+from actors.messages.conversation import Command, Quiesce, RecordJobEnd, ToConversation
+from actors.messages.orders import RunAgent
+from actors.messages.ports import Outbox
+from actors.messages.routing import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
 from actors.routing.registry import Registry
 from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref, Start
@@ -32,34 +33,33 @@ from actors.runtime.shared import SharedThread, soon
 from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
 from actors.vocabulary.events import APPROVAL_REQUESTS, JobEnded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
-from actors.vocabulary.ports import Outbox
 from actors.vocabulary.raises import Raise, in_force
 from actors.vocabulary.records import Append, Record
-from supervisor.agent.backend import Backend
-from supervisor.agent.environments import Environments
-from supervisor.agent.given_servers import GivenServers
-from supervisor.agent.processes.last_life import sweep_last_life
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.runner import Runner
-from supervisor.agent.turn_hook import TurnHook
+from supervisor.agents.backend import Backend
+from supervisor.agents.environments import Environments
+from supervisor.agents.given_servers import GivenServers
+from supervisor.agents.turn_hook import TurnHook
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
-from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.engine.allocator import Trimming, keep_little
-from supervisor.engine.awaiting import Awaited, done_in_time
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
 from supervisor.engine.late_agent import LateAgent
 from supervisor.engine.late_others import LateOthers
 from supervisor.engine.late_sandbox import LateSandbox
-from supervisor.engine.loop import LoopThread
+from supervisor.engine.recent_events import RecentEvents
 from supervisor.engine.retention_timer import RetentionTimer
+from supervisor.engine.runner import Runner
 from supervisor.engine.slow_start import SlowStart
 from supervisor.journal import Retention, SqliteJournal
+from supervisor.loop.awaiting import Awaited, done_in_time
+from supervisor.loop.signal_wakeup import SignalFlag, SignalWakeup
+from supervisor.loop.thread import LoopThread
 from supervisor.paths import Paths, private_directory
 from supervisor.search.index import SearchIndex
-from supervisor.services.recent_events import RecentEvents
+from supervisor.work.processes.last_life import sweep_last_life
+from supervisor.work.processes.processes import Processes
 
 AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
@@ -72,9 +72,9 @@ SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each 
 AGENTS = ConnectionId("agents")  # of what agents have us tell, whose answers nobody reads
 
 if TYPE_CHECKING:
-    from supervisor.agent.spending.ledger import Ledger
-    from supervisor.engine.other_agents import OtherAgents
-    from supervisor.engine.own_agent import OwnAgent
+    from supervisor.agents.acp.other_agents import OtherAgents
+    from supervisor.agents.own.own_agent import OwnAgent
+    from supervisor.agents.spending.ledger import Ledger
 
 log = structlog.get_logger()
 
@@ -392,7 +392,7 @@ class Engine:
 
     def _other_agents(self) -> "Callable[[], OtherAgents]":
         """In a worker thread."""
-        from supervisor.engine.other_agents import Needs, OtherAgents
+        from supervisor.agents.acp.other_agents import Needs, OtherAgents
 
         needs = Needs(
             loaded=lambda: self.loaded,
@@ -410,7 +410,7 @@ class Engine:
 
     def _ledger(self) -> "Ledger":
         """Return what all agents enter what they spend into. In worker threads, of which two may ask at once."""
-        from supervisor.agent.spending.ledger import Ledger
+        from supervisor.agents.spending.ledger import Ledger
 
         with self._spending:
             if self._spent is None:
@@ -418,13 +418,13 @@ class Engine:
             return self._spent
 
     def _raises_in_force(self) -> tuple[Raise, ...]:
-        from supervisor.agent.spending.ledger import today  # there when an agent asks
+        from supervisor.agents.spending.ledger import today  # there when an agent asks
 
         return in_force(self.raises, today()) if self.raises else ()
 
     def _own_agent(self) -> "Callable[[], OwnAgent]":
         """In a worker thread: the import takes a tenth of a second."""
-        from supervisor.engine.own_agent import Needs, OwnAgent
+        from supervisor.agents.own.own_agent import Needs, OwnAgent
 
         needs = Needs(
             loaded=lambda: self.loaded,

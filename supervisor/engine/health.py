@@ -9,8 +9,8 @@ from typing import Literal
 
 import structlog
 
-from actors.conversation.messages import Address
-from actors.journal.messages import Chore, ChoreDone
+from actors.messages.conversation import Address
+from actors.messages.journal import Chore, ChoreDone
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import GreenroomError
 

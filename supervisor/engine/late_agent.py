@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agent.turn import Turn
+from supervisor.agents.turn import Turn
 
 if TYPE_CHECKING:
-    from supervisor.agent.jobs.jobs import Jobs
-    from supervisor.engine.own_agent import OwnAgent
+    from supervisor.agents.own.own_agent import OwnAgent
+    from supervisor.work.jobs.jobs import Jobs
 
 
 class LateAgent:

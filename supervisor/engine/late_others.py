@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agent.turn import Turn
+from supervisor.agents.turn import Turn
 
 if TYPE_CHECKING:
-    from supervisor.engine.other_agents import OtherAgents
+    from supervisor.agents.acp.other_agents import OtherAgents
 
 
 class LateOthers:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from supervisor.agent.sandbox.left_behind import is_anything_left
 from supervisor.config.load import LoadedConfig
 from supervisor.paths import Paths
+from supervisor.work.sandbox.left_behind import is_anything_left
 
 if TYPE_CHECKING:
-    from supervisor.agent.sandbox.roots import Protection
-    from supervisor.agent.sandbox.sandbox import Sandbox
+    from supervisor.work.sandbox.roots import Protection
+    from supervisor.work.sandbox.sandbox import Sandbox
 
 
 class LateSandbox:
@@ -41,7 +41,7 @@ class LateSandbox:
 
     def get(self) -> "Sandbox":
         """Blocking, for as long as an import takes."""
-        from supervisor.agent.sandbox.sandbox import Sandbox
+        from supervisor.work.sandbox.sandbox import Sandbox
 
         with self._lock:
             if self._made is None:

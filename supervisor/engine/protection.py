@@ -5,9 +5,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from supervisor.agent.sandbox.roots import Protection
 from supervisor.config.load import LoadedConfig
 from supervisor.paths import Paths, codex_config_file, config_files, hidden_places, usual_places
+from supervisor.work.sandbox.roots import Protection
 
 
 def protection(

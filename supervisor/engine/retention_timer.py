@@ -10,9 +10,9 @@ from typing import Literal
 
 import structlog
 
-from actors.conversation.messages import Address
-from actors.journal.messages import Chore, ChoreDone
-from actors.routing.messages import Trim
+from actors.messages.conversation import Address
+from actors.messages.journal import Chore, ChoreDone
+from actors.messages.routing import Trim
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import GreenroomError
 from supervisor.config.own import RetentionTable

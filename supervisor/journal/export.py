@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
+from actors.messages.ports import Journal
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId, TurnId
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
 from supervisor.journal.store import SqliteJournal
 

@@ -13,18 +13,18 @@ from msgspec.structs import asdict
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import ReadOnly
-from supervisor.agent.environments import Around
-from supervisor.agent.search_paths import open_folders
+from supervisor.agents.environments import Around
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.agents_here import agents_here, next_step
 from supervisor.config.inherited import inherited
+from supervisor.disk.search_paths import open_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.client_settings import ClientSettings
 from transports import requests as ask
 from transports.dialect import Client
 
 if TYPE_CHECKING:
-    from supervisor.agent.sandbox.sandbox import Sandbox
+    from supervisor.work.sandbox.sandbox import Sandbox
 
 AgentRequest = ask.ListAgents | ask.CheckAgent
 
@@ -70,7 +70,7 @@ class AgentServices:
 
 def _ready(sandbox: "Sandbox") -> ModuleType:
     """Import what starts agents, and find out whether there is a sandbox. Blocking."""
-    from supervisor.agent.acp import trial
+    from supervisor.agents.acp import trial
 
     _ = sandbox.availability
     return trial

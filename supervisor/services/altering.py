@@ -10,14 +10,14 @@ from pydantic_core import PydanticSerializationError
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
-from supervisor.agent.pins import pins_of
-from supervisor.agent.search_paths import open_folders
-from supervisor.agent.workspace import temporary_of
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.altering import Surroundings, altered
+from supervisor.config.command_environment import command_environment
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
-from supervisor.engine.command_environment import command_environment
+from supervisor.disk.pins import pins_of
+from supervisor.disk.search_paths import open_folders
+from supervisor.disk.workspace import temporary_of
 from transports.requests import NewValues, SettingsMade
 
 

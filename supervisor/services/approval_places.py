@@ -2,9 +2,9 @@
 
 import json
 
+from actors.messages.ports import Journal
 from actors.vocabulary.events import APPROVAL_REQUESTS
 from actors.vocabulary.ids import ApprovalId, ConversationId
-from actors.vocabulary.ports import Journal
 
 PAGE = 64
 BYTES = 1 << 30  # the whole page, however large its events are

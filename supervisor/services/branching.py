@@ -13,15 +13,15 @@ from pydantic import ValidationError
 from actors.conversation import State, head_of, restore
 from actors.conversation.applying import apply
 from actors.conversation.facts import Facts
+from actors.messages.ports import Journal
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.naming import refused_name
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Head, Record
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
-from supervisor.agent.pins import pins_of
+from supervisor.disk.pins import pins_of
 from supervisor.journal.export import Arriving, arriving
 from supervisor.services.guests import farewell, guest_event, guest_facts, settings_in
 from supervisor.services.uploads import SpooledRecords

@@ -10,8 +10,6 @@ from pathlib import Path
 from msgspec.structs import fields
 
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
-from supervisor.agent.pins import missing
-from supervisor.agent.search_paths import open_folders
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.allowed import insist_on_own_budgets
 from supervisor.config.altering import Surroundings
@@ -21,6 +19,8 @@ from supervisor.config.derive import Arguments, sandbox_policy, settings_for
 from supervisor.config.load import LoadedConfig
 from supervisor.config.overrides import merge, overrides_from_json
 from supervisor.config.providers import choose_provider, insist_on_a_model
+from supervisor.disk.pins import missing
+from supervisor.disk.search_paths import open_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.altering import alter, insist_on_size, pins_for
 from supervisor.services.default_sandbox import Choice, DefaultSandbox

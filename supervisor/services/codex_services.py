@@ -16,18 +16,18 @@ from msgspec import Struct
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
-from supervisor.agent.entering import in_a_thread
-from supervisor.agent.environments import Around
-from supervisor.agent.processes.command import Finished, NotStarted
-from supervisor.agent.processes.output import Output, Stream
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.processes.spawn import reason
-from supervisor.agent.reach.readable import OutOfReach, Reach
-from supervisor.agent.safety.judge import confinement, judge_command
-from supervisor.agent.safety.names import plainly_named
-from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
-from supervisor.agent.sandbox.sandbox import Sandbox
-from supervisor.safe_git import GIT, PLAIN_DIFF, environment
+from supervisor.agents.environments import Around
+from supervisor.loop.entering import in_a_thread
+from supervisor.work.processes.command import Finished, NotStarted
+from supervisor.work.processes.output import Output, Stream
+from supervisor.work.processes.processes import Processes
+from supervisor.work.processes.spawn import reason
+from supervisor.work.reach.readable import OutOfReach, Reach
+from supervisor.work.reach.safe_git import GIT, PLAIN_DIFF, environment
+from supervisor.work.safety.judge import confinement, judge_command
+from supervisor.work.safety.names import plainly_named
+from supervisor.work.safety.rules import MayRun, MustAsk, Reject
+from supervisor.work.sandbox.sandbox import Sandbox
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20

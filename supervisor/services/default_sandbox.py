@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.settings import SandboxMode, Settings
-from supervisor.agent.folders import lies_in
-from supervisor.agent.work_tree import is_work_tree
+from supervisor.disk.folders import lies_in
+from supervisor.disk.work_tree import is_work_tree
 
 # Programs and their configuration lie here; somebody who keeps one of them in a repository says so by --sandbox.
 SYSTEM = tuple(

@@ -9,18 +9,18 @@ from contextlib import asynccontextmanager, closing
 from itertools import count
 from pathlib import Path
 
-from actors.conversation.effects import Settle
-from actors.routing.messages import ClaimName, Known, NameClaimed
+from actors.messages.effects import Settle
+from actors.messages.routing import ClaimName, Known, NameClaimed
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import PAGE_BYTES
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.config.altering import Surroundings
-from supervisor.engine.awaiting import Awaited
 from supervisor.engine.engine import Engine
 from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
+from supervisor.loop.awaiting import Awaited
 from supervisor.services.altering import alter
 from supervisor.services.branching import OtherSettings, forked, guest
 from supervisor.services.uploads import SpooledRecords, Uploads

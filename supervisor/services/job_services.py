@@ -10,8 +10,8 @@ from actors.vocabulary.errors import UnknownJob, WrongState
 from transports import requests as ask
 
 if TYPE_CHECKING:
-    from supervisor.agent.jobs.job import Job
-    from supervisor.agent.jobs.jobs import Jobs
+    from supervisor.work.jobs.job import Job
+    from supervisor.work.jobs.jobs import Jobs
 
 READ_BYTES = 64 << 10  # of one answer
 WRITE_S = 10.0  # for a job to read what is written

@@ -4,12 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.vocabulary.errors import InvalidInput
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.reading import NotReadable
-from supervisor.agent.saved_prompts import OPTIONAL, PROMPT_BYTES, SavedPrompt, saved_prompts, without_front_matter
-from supervisor.agent.skills.finding import Skill, find_skills
+from supervisor.agents.skills.finding import Skill, find_skills
+from supervisor.agents.skills.saved_prompts import (
+    OPTIONAL,
+    PROMPT_BYTES,
+    SavedPrompt,
+    saved_prompts,
+    without_front_matter,
+)
 from supervisor.config.models import Config
+from supervisor.disk.reading import NotReadable
 from supervisor.paths import Paths
+from supervisor.work.reach.readable import Reach
 from transports import requests as ask
 from transports.dialect import Client
 

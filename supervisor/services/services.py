@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import structlog
 
-from actors.conversation.messages import Quiesce
+from actors.messages.conversation import Quiesce
 from actors.vocabulary.errors import (
     ConfigError,
     GreenroomError,
@@ -23,7 +23,7 @@ from actors.vocabulary.errors import (
 )
 from actors.vocabulary.records import ListQuery
 from actors.vocabulary.settings import Settings
-from supervisor.agent.environments import Around
+from supervisor.agents.environments import Around
 from supervisor.config.changes import differences
 from supervisor.config.complain import without_secrets
 from supervisor.config.derive import working_directory
@@ -211,7 +211,7 @@ class Services:
         return ask.Plain({"key": key, "openai": provider.id == "openai"})
 
     def _list_servers(self, request: ask.ListServers) -> ask.Plain:
-        from supervisor.agent.given_rules import told
+        from supervisor.agents.given_rules import told
 
         return ask.Plain({"servers": told(self._engine.given.of(request.conversation))})
 

@@ -18,7 +18,7 @@ TOKENS = tuple(name for name in AMOUNTS if name.endswith("tokens"))
 
 
 def usage(journal: SqliteJournal, request: ask.ReadUsage) -> ask.Plain:
-    from supervisor.agent.spending.prices import listed  # an idle daemon has no use for it
+    from supervisor.agents.spending.prices import listed  # an idle daemon has no use for it
 
     since = "" if request.since is None else day_of(request.since)
     rows = journal.spent_by(request.by, since, request.limit)

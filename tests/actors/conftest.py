@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.conversation.messages import SessionInput
+from actors.messages.conversation import SessionInput
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds

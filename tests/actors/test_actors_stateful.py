@@ -12,7 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors.conversation.messages import (
+from actors.conversation.state import Limits
+from actors.journal.directory import Directory
+from actors.messages.conversation import (
     AnswerApproval,
     Begin,
     CancelRequest,
@@ -28,11 +30,9 @@ from actors.conversation.messages import (
     SessionInput,
     ToConversation,
 )
-from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
-from actors.conversation.state import Limits
-from actors.journal.directory import Directory
-from actors.journal.messages import Found, LookedUp, LookUp
-from actors.routing.messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
+from actors.messages.journal import Found, LookedUp, LookUp
+from actors.messages.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
+from actors.messages.routing import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer, Attached
 from actors.vocabulary.errors import StorageFull, UnknownConversation

@@ -14,14 +14,14 @@ import pykka
 import pytest
 import structlog
 
-from actors.conversation.messages import Inspect, Interrupt, ToConversation
+from actors.messages.conversation import Inspect, Interrupt, ToConversation
 from actors.runtime.base import Actor, Failure, Ref
 from actors.runtime.base import start as start_on_own_thread
 from actors.runtime.mailbox import CAPACITY
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
 from actors.vocabulary.ids import ConversationId
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 from tests.actors.conftest import stop_leftovers
 
 LOOK = ToConversation(ConversationId("any"), Inspect())

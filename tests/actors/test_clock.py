@@ -9,11 +9,11 @@ from weakref import ref
 
 import pytest
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import soon
 from actors.vocabulary.errors import ActorGone
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 
 BOUND_S = 5.0  # a timer of milliseconds, on a machine that does other things as well
 

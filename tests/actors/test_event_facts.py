@@ -19,10 +19,10 @@ from actors.conversation.state import Stamp, State
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, TurnId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.transcript import ModelTranscript
+from supervisor.agents.own.transcript.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
 from tests.support.plain_form import PLAIN
-from transports.dialects.mcp.elicitation import elicitation
+from transports.dialects.mcp.protocol.elicitation import elicitation
 
 TURN = TurnId("turn")
 NEW_EVENT = """

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from actors.conversation.effects import Settle
-from actors.conversation.messages import (
+from actors.journal.directory import CANDIDATES
+from actors.messages.conversation import (
     Begin,
     CancelRequest,
     ConnectionClosed,
@@ -16,11 +16,10 @@ from actors.conversation.messages import (
     Revived,
     ToConversation,
 )
-from actors.conversation.orders import RunAgent
-from actors.journal.directory import CANDIDATES
-from actors.journal.messages import LookUp
-from actors.routing.core import LOOKUPS_LIMIT, STASH_LIMIT
-from actors.routing.messages import (
+from actors.messages.effects import Settle
+from actors.messages.journal import LookUp
+from actors.messages.orders import RunAgent
+from actors.messages.routing import (
     ClaimName,
     Create,
     ListAwake,
@@ -32,6 +31,7 @@ from actors.routing.messages import (
     Resolve,
     ToRegistry,
 )
+from actors.routing.core import LOOKUPS_LIMIT, STASH_LIMIT
 from actors.routing.registry import LOOKUP_S
 from actors.vocabulary.answers import Accepted, Begun, Candidates, Done, Listing, Resolved, Summary, TurnResult
 from actors.vocabulary.errors import (

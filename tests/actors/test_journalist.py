@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.messages import AppendRefused, Committed
 from actors.journal.journalist import GROUP, Journalist
 from actors.journal.librarian import Librarian
-from actors.journal.messages import Erase, Erased, Load, Loaded, Store
+from actors.messages.conversation import AppendRefused, Committed
+from actors.messages.journal import Erase, Erased, Load, Loaded, Store
 from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record

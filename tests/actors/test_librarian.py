@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.effects import ReadPage
-from actors.conversation.messages import PageRead
 from actors.journal.librarian import PAGE_RECORDS, Librarian
-from actors.journal.messages import FetchPage, Load, Loaded
+from actors.messages.conversation import PageRead
+from actors.messages.effects import ReadPage
+from actors.messages.journal import FetchPage, Load, Loaded
 from actors.runtime.base import Ref
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId, SubscriptionId

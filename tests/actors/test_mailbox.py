@@ -10,7 +10,7 @@ import pytest
 from pykka import ThreadingFuture
 from pykka._envelope import Envelope
 
-from actors.conversation.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready, ToConversation
+from actors.messages.conversation import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready, ToConversation
 from actors.runtime.mailbox import IN_A_ROW, Mailbox
 from actors.vocabulary.errors import ActorGone, MailboxFull
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.conversation.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Rename
-from actors.routing.messages import Resolve
+from actors.messages.conversation import CancelRequest, ConnectionClosed, Inspect, Interrupt, Rename
+from actors.messages.routing import Resolve
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Resolved, Summary
 from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.naming import LONGEST, names_for, refused_name
-from supervisor.cli.ids import proper
-from supervisor.cli.words import width
+from supervisor.cli.kit.ids import proper
+from supervisor.cli.kit.words import width
 from tests.actors.test_finding import looking, park
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon

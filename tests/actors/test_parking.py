@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
-from actors.conversation.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
 from actors.conversation.session import Session
-from actors.routing.messages import ListApprovals, Stayed
+from actors.messages.conversation import AnswerApproval, ConnectionClosed, Inspect, TimerFired
+from actors.messages.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
+from actors.messages.routing import ListApprovals, Stayed
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     Attach,
     Begin,
     ConnectionClosed,
@@ -14,8 +14,8 @@ from actors.conversation.messages import (
     Rename,
     ToConversation,
 )
-from actors.conversation.orders import Completed, RunAgent
-from actors.routing.messages import (
+from actors.messages.orders import Completed, RunAgent
+from actors.messages.routing import (
     AllAnswered,
     AllEnded,
     AwaitAnswers,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import ConnectionClosed, Inspect, Rename, ToConversation
 from actors.journal.directory import Directory
-from actors.journal.messages import FindSurplus, LookedUp, LookUp, SurplusFound
-from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
+from actors.messages.conversation import ConnectionClosed, Inspect, Rename, ToConversation
+from actors.messages.journal import FindSurplus, LookedUp, LookUp, SurplusFound
+from actors.messages.routing import ListConversations, Remove, ToRegistry, Trim
 from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Summary, TurnResult

@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import CancelRequest
-from actors.conversation.orders import Completed, RunAgent, StopAgent
+from actors.messages.conversation import CancelRequest
+from actors.messages.orders import Completed, RunAgent, StopAgent
 from actors.vocabulary.answers import Accepted, Begun, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled
 from actors.vocabulary.ids import ConversationId, RequestId

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from actors.conversation.messages import Rename
-from actors.conversation.orders import AgentOutput, Completed, RunAgent, StopAgent
-from actors.routing.messages import ListConversations
+from actors.messages.conversation import Rename
+from actors.messages.orders import AgentOutput, Completed, RunAgent, StopAgent
+from actors.messages.routing import ListConversations
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, TurnResult
 from actors.vocabulary.errors import StorageFull

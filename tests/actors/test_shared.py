@@ -12,7 +12,7 @@ import pytest
 
 from actors.runtime.base import Actor, Ref
 from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, soon
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 from tests.actors.conftest import stop_leftovers
 
 BOUND_S = 10.0  # for all of a crowd together, on a machine that does other things as well

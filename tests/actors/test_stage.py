@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.messages import Interrupt, ToConversation
+from actors.messages.conversation import Interrupt, ToConversation
 from actors.runtime import base
 from actors.runtime.base import Actor, Failure, Ref
 from actors.vocabulary.errors import ActorGone

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.effects import Deliver, Survivors
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     AnswerApproval,
     Begin,
     CancelRequest,
@@ -21,9 +20,9 @@ from actors.conversation.messages import (
     SessionInput,
     ToConversation,
 )
-from actors.conversation.orders import AbandonAgent, AgentOutput, Completed, RunAgent
-from actors.routing.core import STASH_LIMIT
-from actors.routing.messages import (
+from actors.messages.effects import Deliver, Survivors
+from actors.messages.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.messages.routing import (
     Left,
     ListApprovals,
     ListConversations,
@@ -32,6 +31,7 @@ from actors.routing.messages import (
     SessionFailed,
     Stayed,
 )
+from actors.routing.core import STASH_LIMIT
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import PendingApprovals, Resolved, Summary, TurnResult
 from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors.conversation.orders import AgentOrder, TakeMore
+from actors.messages.orders import AgentOrder, TakeMore
 from actors.runtime.base import start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Interrupted, TurnResult
 from actors.vocabulary.ids import Caller, ConversationId, ItemId
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 

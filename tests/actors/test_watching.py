@@ -1,7 +1,7 @@
 """Callers that wait to hear that a conversation has come or gone: by a long poll, without a gap."""
 
-from actors.conversation.messages import Archive, ConnectionClosed, Rename
-from actors.routing.messages import Remove, ToRegistry, WatchList
+from actors.messages.conversation import Archive, ConnectionClosed, Rename
+from actors.messages.routing import Remove, ToRegistry, WatchList
 from actors.vocabulary.answers import Answer, ListChanged
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId

@@ -13,7 +13,7 @@ from tools.reference.control import control_page
 from tools.reference.events import events_page
 from tools.reference.mcp import mcp_page
 from transports.dialects.control.methods import METHODS
-from transports.dialects.mcp import tools
+from transports.dialects.mcp.protocol import tools
 
 KEPT_BY_HAND = {"control-api.md"}  # but for a table, which has a test of its own
 
@@ -28,7 +28,7 @@ def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
     shutil.copytree(ROOT / "greenroom", tmp_path / "greenroom")
-    table = Path("transports/dialects/mcp/table.json")
+    table = Path("transports/dialects/mcp/protocol/table.json")
     (tmp_path / table).parent.mkdir(parents=True)
     shutil.copy(ROOT / table, tmp_path / table)
     for name in WRITERS:

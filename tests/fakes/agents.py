@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from actors.conversation.messages import Address
-from actors.conversation.orders import (
+from actors.messages.conversation import Address
+from actors.messages.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentNews,

@@ -5,7 +5,7 @@ import heapq
 import itertools
 from typing import Any
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.runtime.clock import Message
 from actors.vocabulary.errors import GreenroomError
 

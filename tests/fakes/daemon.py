@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from actors.conversation.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
 from actors.conversation.session import Session, SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
-from actors.journal.messages import LookUp
-from actors.routing.messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
+from actors.messages.conversation import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
+from actors.messages.journal import LookUp
+from actors.messages.routing import AllEnded, Create, Known, RegistryQuery, ToRegistry
 from actors.routing.registry import Registry
 from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref

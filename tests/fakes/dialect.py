@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from actors.conversation.effects import Deliver, EndSubscription
+from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.ids import Caller
 from transports.dialect import Action, Client, Write
 

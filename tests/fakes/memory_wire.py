@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, Line, LineSplitter
 from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, NoMore, Parcel, WireNews

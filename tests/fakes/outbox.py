@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice
-from actors.conversation.messages import Address, Ready, ToConversation
+from actors.messages.conversation import Address, Ready, ToConversation
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo, Slice
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import ActorGone
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from actors.conversation.orders import (
+from actors.messages.orders import (
     AgentAbandoned,
     AgentNews,
     AgentOrder,

@@ -11,9 +11,9 @@ import importlib
 import sys
 from collections.abc import Callable
 
-from supervisor.agent.model.sse import EventTooLarge, SseParser
-from supervisor.agent.patch.errors import PatchError
-from supervisor.agent.patch.grammar import parse
+from supervisor.agents.own.model.sse import EventTooLarge, SseParser
+from supervisor.work.patch.errors import PatchError
+from supervisor.work.patch.grammar import parse
 from tests.support.lines import fed
 from transports import jsonrpc
 from transports.framing import Line, LineSplitter, TooLong, TooMany

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import Pin, WorkspaceWrite
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.errors import PatchError
-from supervisor.agent.patch.grammar import parse
-from supervisor.agent.patch.plan import plan_patch
-from supervisor.agent.pins import pins_of
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.safety.roots import cover
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.disk.pins import pins_of
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.errors import PatchError
+from supervisor.work.patch.grammar import parse
+from supervisor.work.patch.plan import plan_patch
+from supervisor.work.reach.readable import Reach
+from supervisor.work.safety.roots import cover
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.supervisor.agent.place import git, on_linux

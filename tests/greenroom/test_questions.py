@@ -11,7 +11,7 @@ import pytest
 import greenroom
 from actors.vocabulary.events import APPROVAL_REQUESTS
 from greenroom.record import KINDS, QuestionEvent
-from supervisor.cli.approval_text import row_of
+from supervisor.cli.kit.approval_text import row_of
 from tests.greenroom.test_async import on_a_loop
 from tests.support.daemon_process import DaemonProcess
 

@@ -9,12 +9,12 @@ from typing import Any
 from actors.vocabulary.ids import RequestId
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.answers import Answers, bad_answers
 from transports.dialects.mcp.calls.codex import codex
-from transports.dialects.mcp.introduction import META_CAPABILITIES, MISSING_CAPABILITY
-from transports.dialects.mcp.notifications import TOOLS_CHANGED
-from transports.dialects.mcp.seal import sealed, unsealed
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol.answers import Answers, bad_answers
+from transports.dialects.mcp.protocol.introduction import META_CAPABILITIES, MISSING_CAPABILITY
+from transports.dialects.mcp.protocol.notifications import TOOLS_CHANGED
+from transports.dialects.mcp.protocol.seal import sealed, unsealed
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import Request
 
 Json = dict[str, Any]

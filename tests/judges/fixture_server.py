@@ -4,7 +4,7 @@ import sys
 
 from supervisor.cli import bridging
 from supervisor.daemon import launch
-from transports.dialects.mcp.replay import McpReplay
+from transports.dialects.mcp.protocol.replay import McpReplay
 
 if __name__ == "__main__":
     launch.PROGRAM = ("-P", "-m", "tests.judges.fixture_daemon")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.ids import Caller
 from supervisor.config.models import Config
-from supervisor.dialects import dialects, mcp_options
+from supervisor.daemon.dialects import dialects, mcp_options
 from supervisor.paths import Paths
 from tests.judges import fixture_rounds
 from transports import jsonrpc
@@ -22,11 +22,12 @@ from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.kit.methods import method
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp import methods, tools
+from transports.dialects.mcp import methods
 from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.introduction import LISTED
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol import tools
+from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.hello import Dialects, Options
 
 

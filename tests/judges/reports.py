@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 Json = dict[str, Any]
 

@@ -23,7 +23,7 @@ from tests.judges.installed import HERE, MODULES, NODE, ROOT, judge, judged, nee
 from tests.scenarios.stage import Stage
 from tests.support.bridge import wait_until
 from tests.support.model_server import ModelServer
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 NAMED = "continue it with codex-reply"
 ITSELF, BY_MODEL = "its own dialog", "by `answer_approval`"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.scenarios.stage import POLICY_A, Stage
 from tests.support.mcp_client import END_S, GREENROOM_MCP, ROOT, McpClient
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 ONLY_CODEX = ("-c", 'greenroom.mcp.tools=["codex"]', "-c", "greenroom.mcp.twin_notifications=false")
 

@@ -8,8 +8,8 @@ import pytest
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.agent_definitions import agent_named, definition_of
-from supervisor.config.known_agents import KNOWN
 from supervisor.config.load import layer, load, read_file
+from supervisor.work.reach.known_agents import KNOWN
 
 
 def program(folder: Path, name: str) -> str:

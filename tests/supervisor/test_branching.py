@@ -14,7 +14,7 @@ from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, I
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.records import Append, ListQuery, Record
 from actors.vocabulary.settings import BusyPolicy, Decision, Pin, Settings, WorkspaceWrite
-from supervisor.agent.pins import pins_of
+from supervisor.disk.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, import_
 from supervisor.services.branching import ForkedConversation, forked, guest

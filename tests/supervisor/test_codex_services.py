@@ -11,13 +11,13 @@ import pytest
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.environments import Around
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.confined import Availability
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agents.environments import Around
 from supervisor.services import codex_services
 from supervisor.services.codex_services import Machine
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.confined import Availability
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token
 from tests.support.confinement import confinable
 

@@ -15,9 +15,9 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agent.pins import pins_of
 from supervisor.config.derive import INSTRUCTIONS_BYTES, Arguments, sandbox_policy, settings_for, working_directory
 from supervisor.config.models import Config
+from supervisor.disk.pins import pins_of
 
 CONFIG = Config.model_validate(
     {

@@ -4,12 +4,12 @@ from pydantic import BaseModel
 
 from supervisor.config.budgets import PriceTable
 from supervisor.config.built_in_providers import OLLAMA_PORT
+from supervisor.config.command_environment import CORE
 from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.mcp_servers import McpServer
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
-from supervisor.engine.command_environment import CORE
 from tools.reference.configuration import configuration_page
 
 

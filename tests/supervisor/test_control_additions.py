@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from supervisor.cli.client import Control, Refused
+from supervisor.cli.kit.client import Control, Refused
 from supervisor.journal import SqliteJournal
 from supervisor.services.approval_places import asked
 from tests.supervisor.cli.place import Place, a_place

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from structlog.testing import capture_logs
 
-from supervisor.dialects import load_the_rest
+from supervisor.daemon.dialects import load_the_rest
 
 LATE = "transports.dialects.mcp.dialect"
 

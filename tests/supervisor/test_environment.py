@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supervisor.config.command_environment import command_environment
 from supervisor.config.complain import HIDDEN
 from supervisor.config.shared import ShellEnvironmentPolicy
-from supervisor.engine.command_environment import command_environment
 
 CLIENT = {
     "PATH": "/bin",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.config.inherited import LISTED, READ_BYTES, SHOWN, Inherited, inherited
-from supervisor.config.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN
 
 
 @pytest.fixture

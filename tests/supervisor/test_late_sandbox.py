@@ -4,11 +4,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from supervisor.agent.sandbox.left_behind import is_anything_left, views_beside
-from supervisor.agent.sandbox.sandbox import Sandbox
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.late_sandbox import LateSandbox
 from supervisor.paths import Paths, locate
+from supervisor.work.sandbox.left_behind import is_anything_left, views_beside
+from supervisor.work.sandbox.sandbox import Sandbox
 
 
 def paths_in(home: Path) -> Paths:

@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.vocabulary.errors import DeadlineExceeded
-from supervisor.engine.loop import LoopThread
+from supervisor.loop.thread import LoopThread
 
 BOUND_S = 10.0  # far above what anything here takes
 HANGING = 30  # more than a machine of two cores would get workers by itself
@@ -42,7 +42,7 @@ def test_many_who_wait_for_a_disk_that_is_away_leave_room_for_the_others(loop: L
 
 
 def test_a_worker_that_hangs_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supervisor.engine.loop.WORKERS_END_S", 0.05)
+    monkeypatch.setattr("supervisor.loop.thread.WORKERS_END_S", 0.05)
     disk, hangs = threading.Event(), threading.Event()
     thread = LoopThread()
     thread.start()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.journal.messages import Chore, ChoreDone
+from actors.messages.journal import Chore, ChoreDone
 from actors.vocabulary.errors import StorageFailed
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, held
 from supervisor.engine.health import Health

@@ -9,13 +9,13 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ReadOnly, Settings
-from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import Endpoint
+from supervisor.agents.own import model_choice
+from supervisor.agents.own.model.client import ModelClient, build_http
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model_choice import KNOWN, Models
 from supervisor.config.load import LoadedConfig, load
 from supervisor.config.models import Config
 from supervisor.config.providers import Provider
-from supervisor.engine import model_choice
-from supervisor.engine.model_choice import KNOWN, Models
 
 KEY = {"OPENAI_API_KEY": "a key"}
 

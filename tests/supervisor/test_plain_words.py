@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.cli.shapes import Verb
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import VERBS
+from supervisor.cli.verbs.shapes import Verb
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("actors", "supervisor", "transports")

@@ -8,7 +8,7 @@ import pytest
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConnectionId
-from supervisor.agent.saved_prompts import SavedPrompt
+from supervisor.agents.skills.saved_prompts import SavedPrompt
 from supervisor.config.load import load
 from supervisor.paths import Paths
 from supervisor.services.prompt_services import PromptServices

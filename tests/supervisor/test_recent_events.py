@@ -11,10 +11,10 @@ import pytest
 from actors.vocabulary.errors import SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
+from supervisor.engine import recent_events
+from supervisor.engine.recent_events import RecentEvents
 from supervisor.journal import SqliteJournal
 from supervisor.journal.store import TOLD_BYTES, TOLD_EVENTS
-from supervisor.services import recent_events
-from supervisor.services.recent_events import RecentEvents
 
 ONE = ConversationId("one")
 

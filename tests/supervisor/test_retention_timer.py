@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.messages import Address
 from actors.journal.journalist import Journalist
-from actors.journal.messages import Chore, ChoreDone
-from actors.routing.messages import Trim
+from actors.messages.conversation import Address
+from actors.messages.journal import Chore, ChoreDone
+from actors.messages.routing import Trim
 from actors.runtime.base import Ref, start
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId

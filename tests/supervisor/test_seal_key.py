@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.seal_key import KEY_BYTES, seal_key
+from supervisor.daemon.seal_key import KEY_BYTES, seal_key
 
 
 def test_the_key_is_made_once_and_closed_to_others(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.effects import Settle
-from actors.journal.messages import Chore, ChoreDone
-from actors.routing.messages import ClaimName, Known, NameClaimed
+from actors.messages.effects import Settle
+from actors.messages.journal import Chore, ChoreDone
+from actors.messages.routing import ClaimName, Known, NameClaimed
 from actors.runtime.shared import soon
 from actors.vocabulary.errors import GreenroomError, NameTaken
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, TurnId
-from supervisor.agent.given_servers import GivenServers
+from supervisor.agents.given_servers import GivenServers
 from supervisor.config.complain import without_secrets
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores

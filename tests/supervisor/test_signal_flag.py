@@ -6,7 +6,7 @@ import sys
 # The handler runs before every instruction of what it interrupts, as a signal may.
 AT_EVERY_MOMENT = """
 import faulthandler, sys
-from supervisor.daemon.signal_wakeup import SignalFlag
+from supervisor.loop.signal_wakeup import SignalFlag
 faulthandler.dump_traceback_later(5, exit=True)
 flag = SignalFlag()
 def handler(frame, *_):

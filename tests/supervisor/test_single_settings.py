@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.config.load import load
 from supervisor.config.single_settings import listed_tools, speaks_draft
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 FILES = [
     "",

@@ -14,7 +14,7 @@ from supervisor.engine import slow_start
 from supervisor.engine.slow_start import EACH_S, SlowStart
 from transports import jsonrpc
 from transports.bridge.daemon_link import PATIENCE_S, DaemonLink
-from transports.dialects.mcp.replay import McpReplay
+from transports.dialects.mcp.protocol.replay import McpReplay
 
 STEP_S = 0.75 * START_S  # between two words of the daemon; two of them are more than anybody waits in silence
 

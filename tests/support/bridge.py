@@ -225,7 +225,7 @@ def play() -> int:
     """
     from supervisor.cli import acp, bridging, mcp
     from supervisor.daemon import launch
-    from transports.dialects.mcp.replay import McpReplay
+    from transports.dialects.mcp.protocol.replay import McpReplay
 
     verb, arguments = mcp.verb(), sys.argv[1:]
     while arguments[:1] in (["--dialect"], ["--launch"], ["--verb"]):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox.sandbox import Sandbox
 
 CONFINED = Sandbox().availability
 confinable = pytest.mark.skipif(not CONFINED.ok, reason=CONFINED.reason or "available")

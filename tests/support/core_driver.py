@@ -12,8 +12,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from actors.conversation import Stamp, State, restore, step, survivors_of
-from actors.conversation.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
-from actors.conversation.messages import (
+from actors.conversation.state import Limits
+from actors.messages.conversation import (
     AnswerApproval,
     AppendRefused,
     Attach,
@@ -29,7 +29,8 @@ from actors.conversation.messages import (
     SessionInput,
     ToConversation,
 )
-from actors.conversation.orders import (
+from actors.messages.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
+from actors.messages.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
@@ -39,7 +40,6 @@ from actors.conversation.orders import (
     RunAgent,
     TurnEnded,
 )
-from actors.conversation.state import Limits
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import JournalError, SequenceConflict

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from actors.conversation import Stamp, State, Step, session, step
-from actors.conversation.messages import Send, SessionInput, ToConversation
+from actors.messages.conversation import Send, SessionInput, ToConversation
 from actors.vocabulary.items import text_of
 from supervisor.daemon import program
 

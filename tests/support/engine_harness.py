@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     Address,
     AnswerApproval,
     Attach,
@@ -30,7 +29,8 @@ from actors.conversation.messages import (
     Send,
     ToConversation,
 )
-from actors.routing.messages import Create, ToRegistry
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo
+from actors.messages.routing import Create, ToRegistry
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import (
     Answer,

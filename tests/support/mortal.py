@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
-from actors.conversation.orders import AnswerAgent, SuspendAgent, Suspended
-from supervisor.agent.output_batcher import OutputBatcher
-from supervisor.agent.runner import Runner, RunningTurn
-from supervisor.agent.turn import Turn
+from actors.messages.orders import AnswerAgent, SuspendAgent, Suspended
+from supervisor.agents.output_batcher import OutputBatcher
+from supervisor.agents.turn import Turn
 from supervisor.daemon import program
+from supervisor.engine.runner import Runner, RunningTurn
 from supervisor.journal.transaction import Writer
 
 Reached = Callable[[], None]

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from supervisor.agent.context.wording import IS_ASKED
+from supervisor.agents.own.transcript.wording import IS_ASKED
 from tests.support.model_prompt import asked, wire_of
 from tests.support.model_reply import Reply, canned
 from tests.support.model_script import Place, compiled

@@ -4,9 +4,9 @@ import io
 import pickle
 from collections.abc import Iterable
 
-from supervisor.agent.model.pieces import Form
-from supervisor.agent.model.request import HistoryItem, Piece
-from supervisor.agent.transcript import ModelTranscript
+from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.request import HistoryItem, Piece
+from supervisor.agents.own.transcript.transcript import ModelTranscript
 
 PLAIN = Form(lambda item: Piece("item", "item", pickle.dumps(item)), lambda _end, _begin: b"")
 

@@ -9,12 +9,12 @@ import random
 import sys
 import time
 
-from actors.conversation.orders import RunAgent
+from actors.messages.orders import RunAgent
 from actors.vocabulary.events import AgentMessage, AgentMessageDelta
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.items import text_of
-from supervisor.agent.backend import Backend
-from supervisor.agent.turn import Turn
+from supervisor.agents.backend import Backend
+from supervisor.agents.turn import Turn
 from supervisor.daemon import program
 from supervisor.daemon import server as daemon
 from supervisor.engine.engine import Engine

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from actors.conversation.messages import Address
+from actors.messages.conversation import Address
 from actors.runtime.clock import Message
 from actors.vocabulary.errors import ActorGone
 

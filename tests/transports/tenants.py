@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from actors.conversation.effects import Deliver, ReplyTo, Slice
-from actors.conversation.messages import Address, Ready
+from actors.messages.conversation import Address, Ready
+from actors.messages.effects import Deliver, ReplyTo, Slice
 from actors.runtime.base import Ref
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
-from actors.conversation.messages import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
-from actors.routing.messages import ListConversations, ToRegistry
+from actors.messages.conversation import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
+from actors.messages.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
+from actors.messages.routing import ListConversations, ToRegistry
 from actors.vocabulary.answers import Attached, Condition, Ending, Summary, TurnResult
 from actors.vocabulary.errors import ActorGone, MailboxFull
 from actors.vocabulary.ids import Caller, ConnectionId, TurnId

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from actors.conversation.effects import ReplyTo
-from actors.conversation.messages import ConnectionClosed, Inspect, Ready, ToConversation
+from actors.messages.conversation import ConnectionClosed, Inspect, Ready, ToConversation
+from actors.messages.effects import ReplyTo
 from actors.vocabulary.answers import Done
 from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
 from tests.transports.doors import Door

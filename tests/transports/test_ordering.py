@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.effects import Deliver, ReplyTo, Slice
-from actors.conversation.messages import Attach, Detach, Interrupt, Send, ToConversation
-from actors.routing.messages import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
+from actors.messages.conversation import Attach, Detach, Interrupt, Send, ToConversation
+from actors.messages.effects import Deliver, ReplyTo, Slice
+from actors.messages.routing import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
 from actors.vocabulary.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.effects import Deliver, Slice
-from actors.conversation.messages import Ready
+from actors.messages.conversation import Ready
+from actors.messages.effects import Deliver, Slice
 from actors.runtime.shared import soon
 from actors.vocabulary.ids import SubscriptionId
 from actors.vocabulary.records import Record

@@ -1,6 +1,6 @@
 """Connection ids to connections."""
 
-from actors.conversation.effects import ReplyTo
+from actors.messages.effects import ReplyTo
 from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import ActorGone
 from actors.vocabulary.ids import Caller, ConnectionId

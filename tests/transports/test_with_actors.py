@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import force_setattr
 
-from actors.conversation.messages import Address, Attach, Begin, Send, ToConversation
-from actors.conversation.orders import (
+from actors.conversation.session import SessionDeps
+from actors.conversation.state import Limits
+from actors.journal.directory import Directory
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.messages.conversation import Address, Attach, Begin, Send, ToConversation
+from actors.messages.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
@@ -20,12 +25,7 @@ from actors.conversation.orders import (
     RunAgent,
     TurnEnded,
 )
-from actors.conversation.session import SessionDeps
-from actors.conversation.state import Limits
-from actors.journal.directory import Directory
-from actors.journal.journalist import Journalist
-from actors.journal.librarian import Librarian
-from actors.routing.messages import Create, ToRegistry
+from actors.messages.routing import Create, ToRegistry
 from actors.routing.registry import Registry
 from actors.runtime.base import start
 from actors.runtime.clock import LoopClock

@@ -27,7 +27,7 @@ WRITERS: Mapping[str, Callable[[str], str]] = {
     "reference/events.md": lambda _: events_page(),
     "reference/mcp.md": lambda _: mcp_page(),
     "reference/project-settings.md": lambda _: project_settings_page(),
-    "../transports/dialects/mcp/table.json": lambda _: mcp_table(),
+    "../transports/dialects/mcp/protocol/table.json": lambda _: mcp_table(),
     "../greenroom/answers.py": lambda _: answers_module(),
     "../greenroom/events.py": lambda _: events_module(),
 }

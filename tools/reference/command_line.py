@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from supervisor.cli.arguments import parser
+from supervisor.cli.kit.arguments import parser
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import GROUPS
 

@@ -10,9 +10,9 @@ from tools.reference.members import Schema, member_table, page
 from transports import jsonrpc
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp import methods, stateless
-from transports.dialects.mcp.introduction import SUPPORTED
-from transports.dialects.mcp.resources import TEMPLATES
-from transports.dialects.mcp.tools import ALL, BY_NAME
+from transports.dialects.mcp.protocol.introduction import SUPPORTED
+from transports.dialects.mcp.protocol.resources import TEMPLATES
+from transports.dialects.mcp.protocol.tools import ALL, BY_NAME
 
 HEAD = """# The MCP server
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from supervisor.agent.reach.project_settings import TABLE
+from supervisor.work.reach.project_settings import TABLE
 
 HEAD = """# What other programs obey in a project
 

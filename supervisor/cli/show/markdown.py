@@ -5,7 +5,7 @@ The words stay in the lines in which they were written; tables and links are leg
 
 import re
 
-from supervisor.cli.terminal import Paint
+from supervisor.cli.kit.terminal import Paint
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(.+)")

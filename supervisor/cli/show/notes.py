@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.client import Json
-from supervisor.cli.words import one_line
+from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.words import one_line
 from transports.job_words import job_end
 from transports.question import why_not_asked
 from transports.waiting_words import waits

@@ -10,17 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import approval_text
-from supervisor.cli.client import Json
-from supervisor.cli.ids import short
-from supervisor.cli.rows import cost, tokens
-from supervisor.cli.setting import told
+from supervisor.cli.kit import approval_text
+from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.ids import short
+from supervisor.cli.kit.rows import cost, tokens
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.words import clean, clean_piece, hung, many, one_line, setting_change, took
 from supervisor.cli.show.markdown import painted
 from supervisor.cli.show.notes import NOTES, YELLOW, because, by_whom, words_of
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.tool_printer import ToolPrinter
-from supervisor.cli.terminal import Paint
-from supervisor.cli.words import clean, clean_piece, hung, many, one_line, took
 from transports import question as texts
 
 LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
@@ -98,7 +97,7 @@ class EventPrinter(ToolPrinter):
         self._note(f"> {clean(body['message']) + more}", "bold")
 
     def _on_settings_changed(self, body: Json, _: Json) -> None:
-        changed = "; ".join(map(told, body.get("changed", ())))
+        changed = "; ".join(map(setting_change, body.get("changed", ())))
         if changed:
             self._note(f"changed{by_whom(body)}: {changed}")
 

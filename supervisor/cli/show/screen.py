@@ -7,8 +7,8 @@ import re
 import unicodedata
 from typing import TextIO
 
-from supervisor.cli import terminal
-from supervisor.cli.words import cut, fitting, width
+from supervisor.cli.kit import terminal
+from supervisor.cli.kit.words import cut, fitting, width
 
 # the sign that begins an approval, and signs that look like it
 ASKS = tuple("?\uff1f\ufe56\u2047\u2048\u2049\u203d\u0294\u2753\u2754")

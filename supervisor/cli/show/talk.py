@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.answers import Answer, answer_in, is_like_an_answer, possible_words
-from supervisor.cli.client import Json
-from supervisor.cli.ids import short
+from supervisor.cli.kit.answers import Answer, answer_in, is_like_an_answer, possible_words
+from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.ids import short
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.words import took
 from supervisor.cli.show import keys
-from supervisor.cli.terminal import Paint
-from supervisor.cli.words import took
 
 SHOW = "show"
 LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for the line that was being typed

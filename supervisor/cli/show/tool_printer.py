@@ -6,12 +6,12 @@ With it the lines that all events are written by. The printer of all other event
 import base64
 
 from actors.vocabulary.visible import visible
-from supervisor.cli import approval_text
-from supervisor.cli.client import Json
+from supervisor.cli.kit import approval_text
+from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.words import clean, hung, one_line, took
 from supervisor.cli.show.command_output import CommandOutput
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.terminal import Paint
-from supervisor.cli.words import clean, hung, one_line, took
 from transports import question as texts
 
 MCP = "⚒"  # before a tool of an MCP server, as `$` before a command

@@ -15,19 +15,19 @@ from typing import NamedTuple, NoReturn
 
 from actors.vocabulary.visible import visible
 from greenroom.unfinished import UnfinishedItems
-from supervisor.cli import absence, exits, ids
-from supervisor.cli.answers import Answer
-from supervisor.cli.client import Control, Json, Lost, Refused, result_of
-from supervisor.cli.ending import TERMINAL, TurnOutcome
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import absence, exits, ids
+from supervisor.cli.kit.answers import Answer
+from supervisor.cli.kit.client import Control, Json, Lost, Refused, result_of
+from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.terminal import Paint, is_terminal, size
+from supervisor.cli.kit.words import clean
+from supervisor.cli.kit.written import write_event
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
-from supervisor.cli.terminal import Paint, is_terminal, size
-from supervisor.cli.words import clean
-from supervisor.cli.written import write_event
 
 TICK_S = 0.1  # of the spinner, where there is one
 

@@ -1,10 +1,10 @@
 """All verbs, in groups as help shows them. Data only: a verb's module is imported when it is asked for."""
 
-from supervisor.cli.shapes import Arg, Verb
 from supervisor.cli.verbs.clients import AROUND
 from supervisor.cli.verbs.conversations import IN_CONVERSATION
 from supervisor.cli.verbs.daemon import DAEMON
 from supervisor.cli.verbs.keeping import KEEPING
+from supervisor.cli.verbs.shapes import Arg, Verb
 from supervisor.cli.verbs.turns import TURNS
 
 COMPLETE = Verb(

@@ -1,6 +1,5 @@
 """The verbs by which people talk to conversations, and read and find them. Data only."""
 
-from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs.options import (
     ANY,
     CONVERSATION,
@@ -14,6 +13,7 @@ from supervisor.cli.verbs.options import (
     TIMEOUT,
     WRITABLE_ROOTS,
 )
+from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 IN_CONVERSATION = (
     Verb(

@@ -1,7 +1,7 @@
 """The verbs about the daemon, its config and its machine. Data only."""
 
-from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs.options import ANY, JSON, LISTING, LONG
+from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 DAEMON = (
     Verb(

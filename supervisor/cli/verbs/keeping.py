@@ -1,7 +1,7 @@
 """The verbs that keep conversations in order: costs, settings, names, copies. Data only."""
 
-from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs.options import CD, CONVERSATION, CONVERSATIONS, JSON, LISTING, NEW_VALUES
+from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 KEEPING = (
     Verb(

@@ -1,7 +1,7 @@
 """The verbs about turns: interrupts, messages that wait, jobs, approvals. Data only."""
 
-from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs.options import ANY, APPROVAL, CONVERSATION, CONVERSATIONS, JSON, LISTING, REASON, TIMEOUT
+from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 TURNS = (
     Verb(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import ChangeSettings, FollowAgent, RecordAgentNews
-from actors.conversation.orders import KnownSession, ModelFailed
+from actors.messages.conversation import ChangeSettings, FollowAgent, RecordAgentNews
+from actors.messages.orders import KnownSession, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId

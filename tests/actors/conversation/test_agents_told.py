@@ -2,8 +2,8 @@
 
 from actors.conversation import head_of
 from actors.conversation.agents_told import CAN, KEPT, OPTIONS, TEXT
-from actors.conversation.messages import ChangeSettings, RecordAgentNews
 from actors.conversation.summary import summary
+from actors.messages.conversation import ChangeSettings, RecordAgentNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentOption
 from tests.support.core_driver import SETTINGS, Core

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from actors.conversation import condition, summary, visible
 from actors.conversation.applying import apply
-from actors.conversation.effects import SetTimer
 from actors.conversation.facts import unborn
-from actors.conversation.messages import AnswerApproval, TimerFired
-from actors.conversation.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
 from actors.conversation.restore import head_of, restore
+from actors.messages.conversation import AnswerApproval, TimerFired
+from actors.messages.effects import SetTimer
+from actors.messages.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval

@@ -1,8 +1,8 @@
 """A caller whose connection closes with its call open: its turn ends after a while, unless somebody else is there."""
 
-from actors.conversation.effects import Effect, SetTimer
-from actors.conversation.messages import ConnectionClosed, Send, TimerFired
-from actors.conversation.orders import InputWanted, StopAgent
+from actors.messages.conversation import ConnectionClosed, Send, TimerFired
+from actors.messages.effects import Effect, SetTimer
+from actors.messages.orders import InputWanted, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.settings import BusyPolicy

@@ -1,7 +1,7 @@
 """A request that its caller takes back: before it was taken, while it runs, after its end."""
 
-from actors.conversation.messages import CancelRequest, ConnectionClosed
-from actors.conversation.orders import GiveInput, InputWanted, StopAgent
+from actors.messages.conversation import CancelRequest, ConnectionClosed
+from actors.messages.orders import GiveInput, InputWanted, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled

@@ -1,7 +1,7 @@
 """Settings that change: the turn they count for, and what a quicker client or a full disk makes of it."""
 
-from actors.conversation.messages import ChangeSettings, Send
-from actors.conversation.orders import RunAgent, UseSettings
+from actors.messages.conversation import ChangeSettings, Send
+from actors.messages.orders import RunAgent, UseSettings
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Changed
 from actors.vocabulary.errors import SettingsMoved, StorageFull

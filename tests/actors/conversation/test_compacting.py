@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import ChangeSettings, Send
-from actors.conversation.orders import AgentStopped, Completed
+from actors.messages.conversation import ChangeSettings, Send
+from actors.messages.orders import AgentStopped, Completed
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import WrongState

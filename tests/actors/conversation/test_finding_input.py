@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import CancelRequest, FindInput, Interrupt, Send, WithdrawInput
-from actors.conversation.orders import Completed, StopAgent
+from actors.messages.conversation import CancelRequest, FindInput, Interrupt, Send, WithdrawInput
+from actors.messages.orders import Completed, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, InputFound, Interrupted, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.conversation.orders import AnswerAgent
+from actors.messages.orders import AnswerAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered
 from actors.vocabulary.errors import InvalidInput

@@ -1,10 +1,10 @@
 """Parking: a conversation leaves memory only when it may, and comes back the same."""
 
 from actors.conversation import condition
-from actors.conversation.effects import Effect, Leave, OfferToPark, SetTimer, Stay
-from actors.conversation.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
-from actors.conversation.orders import Suspended
 from actors.conversation.state import Limits
+from actors.messages.conversation import ConnectionClosed, Inspect, Park, Rename, TimerFired
+from actors.messages.effects import Effect, Leave, OfferToPark, SetTimer, Stay
+from actors.messages.orders import Suspended
 from actors.vocabulary.answers import Condition
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConnectionId

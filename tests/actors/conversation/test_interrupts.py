@@ -3,9 +3,9 @@
 import pytest
 
 from actors.conversation import condition
-from actors.conversation.messages import ConnectionClosed, Interrupt
-from actors.conversation.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
 from actors.conversation.summary import line_of
+from actors.messages.conversation import ConnectionClosed, Interrupt
+from actors.messages.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.ids import ConnectionId

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
-from actors.conversation.messages import Archive, Park, RecordJobEnd, Retire, TimerFired
+from actors.messages.conversation import Archive, Park, RecordJobEnd, Retire, TimerFired
+from actors.messages.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import WrongState

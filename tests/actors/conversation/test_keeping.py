@@ -2,11 +2,11 @@
 
 import pytest
 
-from actors.conversation.effects import SetTimer
 from actors.conversation.keeping import KEEP_S, TIMER
-from actors.conversation.messages import TimerFired
-from actors.conversation.orders import AgentNews, Completed
 from actors.conversation.tail import PIECES, TAIL_LIMIT
+from actors.messages.conversation import TimerFired
+from actors.messages.effects import SetTimer
+from actors.messages.orders import AgentNews, Completed
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ItemId

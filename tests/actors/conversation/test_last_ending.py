@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from actors.conversation import restore
-from actors.conversation.messages import Archive, Restart
-from actors.conversation.orders import Completed, Crashed, ModelFailed, Outcome, OutOfBudget
 from actors.conversation.summary import condition, summary
+from actors.messages.conversation import Archive, Restart
+from actors.messages.orders import Completed, Crashed, ModelFailed, Outcome, OutOfBudget
 from actors.vocabulary.answers import Condition, LastEnding
 from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w

@@ -12,20 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from actors.conversation.effects import (
-    Deliver,
-    EndSubscription,
-    FeedOthers,
-    Leave,
-    OfferToPark,
-    ReadPage,
-    ReplyTo,
-    SetTimer,
-    Settle,
-    Slice,
-    Stay,
-)
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -55,7 +42,20 @@ from actors.conversation.messages import (
     WithdrawAll,
     WithdrawInput,
 )
-from actors.conversation.orders import (
+from actors.messages.effects import (
+    Deliver,
+    EndSubscription,
+    FeedOthers,
+    Leave,
+    OfferToPark,
+    ReadPage,
+    ReplyTo,
+    SetTimer,
+    Settle,
+    Slice,
+    Stay,
+)
+from actors.messages.orders import (
     AgentNews,
     AgentOutput,
     AgentStopped,

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
-from actors.conversation.orders import AgentStopped, Crashed, GiveInput, InputWanted, ModelFailed, Outcome
 from actors.conversation.summary import line_of
+from actors.messages.conversation import Archive, ResumeQueue, WithdrawInput
+from actors.messages.orders import AgentStopped, Crashed, GiveInput, InputWanted, ModelFailed, Outcome
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Ending, Interrupted
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState

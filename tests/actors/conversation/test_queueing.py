@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import EditInput, Inspect, MoveInput, QueueEnd, ResumeQueue, WithdrawAll
-from actors.conversation.orders import GiveInput, InputWanted
+from actors.messages.conversation import EditInput, Inspect, MoveInput, QueueEnd, ResumeQueue, WithdrawAll
+from actors.messages.orders import GiveInput, InputWanted
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Interrupted, Summary, TurnResult
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from actors.conversation import summary
-from actors.conversation.effects import Deliver, FeedOthers, ReadPage, ReplyTo
-from actors.conversation.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
 from actors.conversation.reading import AT_ONCE
+from actors.messages.conversation import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
+from actors.messages.effects import Deliver, FeedOthers, ReadPage, ReplyTo
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Attached, Done
 from actors.vocabulary.errors import InvalidInput, StorageFull, UnknownConversation

@@ -5,9 +5,9 @@ import pytest
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.applying import apply
 from actors.conversation.facts import unborn
-from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart, Revived
-from actors.conversation.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.conversation.state import Limits
+from actors.messages.conversation import Archive, ChangeSettings, Rename, Restart, Revived
+from actors.messages.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Done
 from actors.vocabulary.errors import StorageFull, TurnFailed, UnknownConversation, WrongState

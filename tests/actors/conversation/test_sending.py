@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.conversation.messages import Archive, ConnectionClosed
-from actors.conversation.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
 from actors.conversation.summary import line_of
+from actors.messages.conversation import Archive, ConnectionClosed
+from actors.messages.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import Busy, InvalidInput, QueueFull, WrongState

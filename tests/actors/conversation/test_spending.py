@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.conversation.messages import TimerFired
-from actors.conversation.orders import (
+from actors.conversation.restore import restore
+from actors.messages.conversation import TimerFired
+from actors.messages.orders import (
     AgentNews,
     AgentStopped,
     Completed,
@@ -19,7 +20,6 @@ from actors.conversation.orders import (
     Suspended,
     TurnEnded,
 )
-from actors.conversation.restore import restore
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
 from actors.vocabulary.spent import NOTHING, Spent

@@ -3,9 +3,9 @@
 import pytest
 
 from actors.conversation import condition
-from actors.conversation.effects import SetTimer
-from actors.conversation.messages import Begin, CancelRequest, Committed, Rename, ResumeQueue, TimerFired
-from actors.conversation.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
+from actors.messages.conversation import Begin, CancelRequest, Committed, Rename, ResumeQueue, TimerFired
+from actors.messages.effects import SetTimer
+from actors.messages.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import StorageFull, UnknownConversation

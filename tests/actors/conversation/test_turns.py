@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import Rename
-from actors.conversation.orders import (
+from actors.messages.conversation import Rename
+from actors.messages.orders import (
     AgentNews,
     AgentOutput,
     AgentStopped,

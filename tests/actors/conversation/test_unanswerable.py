@@ -1,8 +1,8 @@
 """Questions that a client can't answer: left to the others, and denied when there is nobody left."""
 
-from actors.conversation.effects import Leave, SetTimer, Stay
-from actors.conversation.messages import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired
-from actors.conversation.orders import AnswerAgent, RunAgent, Suspended
+from actors.messages.conversation import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired
+from actors.messages.effects import Leave, SetTimer, Stay
+from actors.messages.orders import AnswerAgent, RunAgent, Suspended
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ApprovalId, ConnectionId, SubscriptionId

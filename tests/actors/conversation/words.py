@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from actors.conversation.orders import PendingInput
+from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import InputItem, TextItem

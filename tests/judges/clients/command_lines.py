@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.judges.agents.programs import CODEX_CONFIG, GEMINI_CONFIG, opencode_config
 from tests.judges.agents.wires import Asked
 from tests.judges.installed import MODULES, NODE
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 PROMPT = "go"
 OURS = r"(?:.*_)?greenroom(?:__|_|\.)"  # what agents put before the names of our tools

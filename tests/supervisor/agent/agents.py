@@ -5,14 +5,14 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from actors.conversation.orders import PendingInput, RunAgent
+from actors.messages.orders import PendingInput, RunAgent
 from actors.vocabulary.ids import ConversationId, InputId, TurnId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy, Settings
-from supervisor.agent.backend import Backend
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.runner import Runner
-from supervisor.agent.turn import Turn
+from supervisor.agents.backend import Backend
+from supervisor.agents.turn import Turn
+from supervisor.engine.runner import Runner
+from supervisor.work.processes.processes import Processes
 
 CONVERSATION = ConversationId("c-1")
 TURN = TurnId("t-1")

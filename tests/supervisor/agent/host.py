@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from supervisor.agent.processes.processes import Processes
+from supervisor.work.processes.processes import Processes
 from tests.supervisor.agent.commands import Watched, command
 from tests.support.stubborn import kinds
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.pins import pins_of
-from supervisor.agent.processes.command import Finished
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.sandbox import Sandbox
-from supervisor.agent.workspace import temporary_of
+from supervisor.disk.pins import pins_of
+from supervisor.disk.workspace import temporary_of
+from supervisor.work.processes.command import Finished
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited
 
 SANDBOX = Sandbox()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from supervisor.agent.reach.project_settings import TABLE
+from supervisor.work.reach.project_settings import TABLE
 
 OURS, THEIRS = "what was there", "what a command wrote"
 NAMES = tuple(name.replace("*", "some") for setting in TABLE for name in setting.names)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.reach.agent_homes import DATABASES, HOMES, Keeps
-from supervisor.agent.reach.leading_files import recognised
-from supervisor.config.known_agents import KNOWN
+from supervisor.work.reach.agent_homes import DATABASES, HOMES, Keeps
+from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.leading_files import recognised
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/agents.md"
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from supervisor.agent.bounds import Bounds, json_size
-from supervisor.agent.worker_job import WorkerJob, in_worker
+from supervisor.config.bounds import Bounds, json_size
+from supervisor.loop.worker_job import WorkerJob, in_worker
 from tests.supervisor.agent.commands import limited
 
 

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agent.context.gauge import TOKENS_PER_BYTE, Gauge
-from supervisor.agent.context.room import FULL, Measure, Parting, part
-from supervisor.agent.context.story import HistoryStep, Story, Words
-from supervisor.agent.context.wording import OPENING, joined_files, standing_for
+from supervisor.agents.gauge import TOKENS_PER_BYTE, Gauge
+from supervisor.agents.own.context.room import FULL, Measure, Parting, part
+from supervisor.agents.own.transcript.wording import OPENING, joined_files, standing_for
+from supervisor.agents.story import HistoryStep, Story, Words
 
 MEASURE = Measure(limit=1_000, overhead=100, rate=0.25)
 

@@ -9,8 +9,8 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
-from supervisor.agent.model.request import said
+from supervisor.agents.own.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
+from supervisor.agents.own.model.request import said
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, Talk
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from actors.vocabulary.ids import ConversationId
-from supervisor.agent.environments import KEPT, Environments
+from supervisor.agents.environments import KEPT, Environments
 from supervisor.config.models import Config
 
 ONE = ConversationId("one")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.files import listing
-from supervisor.agent.files.listing import Listing, list_folder
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.reading import NotReadable
+from supervisor.disk.reading import NotReadable
+from supervisor.work.files import listing
+from supervisor.work.files.listing import Listing, list_folder
+from supervisor.work.reach.readable import Reach
 
 
 def listed(top: Path, name: str = ".", depth: int = 1, entries: int = 500, hidden: tuple[Path, ...] = ()) -> Listing:

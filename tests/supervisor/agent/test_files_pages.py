@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.files import pages
-from supervisor.agent.files.pages import LINE_BYTES, Page, read_page
-from supervisor.agent.reading import NotReadable
-from supervisor.agent.worker_job import JobStopped
+from supervisor.disk.reading import NotReadable
+from supervisor.loop.worker_job import JobStopped
+from supervisor.work.files import pages
+from supervisor.work.files.pages import LINE_BYTES, Page, read_page
 
 PNG = b"\x89PNG\r\n\x1a\n"
 PageOf = Callable[..., Page]

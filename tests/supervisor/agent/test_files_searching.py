@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.files import searching
-from supervisor.agent.files.searching import BAD_PATTERN, Query, search
+from supervisor.work.files import searching
+from supervisor.work.files.searching import BAD_PATTERN, Query, search
 from tests.support.git_folder import as_work_tree
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from supervisor.agent.folders import remove_tree
+from supervisor.disk.folders import remove_tree
 
 NOBODY = 65534
 

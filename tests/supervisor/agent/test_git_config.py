@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.reach import git_config
-from supervisor.agent.reach.git_config import Setting, by_variables, paths_in
+from supervisor.work.reach import git_config
+from supervisor.work.reach.git_config import Setting, by_variables, paths_in
 
 ENV = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 PLAIN = r"""

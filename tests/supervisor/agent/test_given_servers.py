@@ -6,8 +6,8 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings
-from supervisor.agent.given_rules import MOST, Where, beside, shown, where
-from supervisor.agent.given_servers import KEPT, GivenServers
+from supervisor.agents.given_rules import MOST, Where, beside, shown, where
+from supervisor.agents.given_servers import KEPT, GivenServers
 from transports.requests import GivenServer
 
 ONE, TWO = ConversationId("one"), ConversationId("two")

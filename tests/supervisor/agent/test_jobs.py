@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agent.jobs.job import Job, JobSpec
-from supervisor.agent.jobs.jobs import Jobs
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.confined import Confined
+from supervisor.work.jobs.job import Job, JobSpec
+from supervisor.work.jobs.jobs import Jobs
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.confined import Confined
 from tests.supervisor.agent.commands import limited
 
 SPEC = JobSpec(ConversationId("c"), TurnId("t"), ("true",), Path("/"), keeps=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from supervisor.agent.reach.other_systems import LEADING
+from supervisor.work.reach.other_systems import LEADING
 from tests.supervisor.agent.place import Place, on_linux
 
 pytestmark = on_linux

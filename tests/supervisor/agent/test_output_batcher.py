@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import AgentNews, AgentOutput, AgentStopped, Completed, TurnEnded
+from actors.messages.orders import AgentNews, AgentOutput, AgentStopped, Completed, TurnEnded
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agent.output_batcher import ROOM, OutputBatcher
+from supervisor.agents.output_batcher import ROOM, OutputBatcher
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import TURN
 from tests.supervisor.agent.commands import limited

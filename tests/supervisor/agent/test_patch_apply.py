@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.errors import PatchFailed, PatchMismatch, PatchStale
-from supervisor.agent.patch.files import TEMPORARY_PREFIX
-from supervisor.agent.patch.grammar import parse
-from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.reach.readable import Reach
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.errors import PatchFailed, PatchMismatch, PatchStale
+from supervisor.work.patch.files import TEMPORARY_PREFIX
+from supervisor.work.patch.grammar import parse
+from supervisor.work.patch.plan import PatchPlan, plan_patch
+from supervisor.work.reach.readable import Reach
 from tests.support.file_tree import file_tree
 
 WRITES = ("mkdir", "open", "write", "fchmod", "link", "replace", "rename", "unlink")

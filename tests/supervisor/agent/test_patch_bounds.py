@@ -10,18 +10,18 @@ import pytest
 
 from actors.vocabulary.events import PatchApplyBegin
 from actors.vocabulary.ids import CallId
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.diff import diff_lines
-from supervisor.agent.patch.effort import Effort
-from supervisor.agent.patch.errors import PatchMismatch, PatchTooLarge
-from supervisor.agent.patch.files import FileState
-from supervisor.agent.patch.grammar import parse
-from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges, git_diff_lines
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.tools.patching import _planned
-from supervisor.agent.worker_job import JobStopped, WorkerJob, in_worker
+from supervisor.agents.own.tools.patching import _planned
+from supervisor.config.bounds import Bounds
+from supervisor.loop.worker_job import JobStopped, WorkerJob, in_worker
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.diff import diff_lines
+from supervisor.work.patch.effort import Effort
+from supervisor.work.patch.errors import PatchMismatch, PatchTooLarge
+from supervisor.work.patch.files import FileState
+from supervisor.work.patch.grammar import parse
+from supervisor.work.patch.plan import PatchPlan, plan_patch
+from supervisor.work.patch.turn_diff import TurnChanges, git_diff_lines
+from supervisor.work.reach.readable import Reach
 from tests.supervisor.agent.commands import limited
 from tests.support.file_tree import file_tree
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.patch.errors import PatchError, PatchSyntax
-from supervisor.agent.patch.grammar import AddFile, Chunk, DeleteFile, Mark, Operation, PatchLine, UpdateFile, parse
+from supervisor.work.patch.errors import PatchError, PatchSyntax
+from supervisor.work.patch.grammar import AddFile, Chunk, DeleteFile, Mark, Operation, PatchLine, UpdateFile, parse
 
 KEEP, REMOVE, INSERT = Mark.KEEP, Mark.REMOVE, Mark.INSERT
 HEADERS = "Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'"

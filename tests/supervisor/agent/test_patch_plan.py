@@ -9,15 +9,15 @@ import pytest
 
 from actors.vocabulary.events import ApplyPatchApprovalRequest, UpdatedFile
 from actors.vocabulary.ids import CallId
-from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.patch import files
-from supervisor.agent.patch import plan as plan_module
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.effort import Effort
-from supervisor.agent.patch.errors import PatchMismatch, PatchStale, PatchTooLarge
-from supervisor.agent.patch.grammar import parse
-from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.reach.readable import Reach
+from supervisor.config.bounds import DEFAULTS, Bounds
+from supervisor.work.patch import files
+from supervisor.work.patch import plan as plan_module
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.effort import Effort
+from supervisor.work.patch.errors import PatchMismatch, PatchStale, PatchTooLarge
+from supervisor.work.patch.grammar import parse
+from supervisor.work.patch.plan import PatchPlan, plan_patch
+from supervisor.work.reach.readable import Reach
 from tests.support.file_tree import file_tree
 
 

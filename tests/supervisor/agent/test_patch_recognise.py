@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.patch.errors import PatchSyntax
-from supervisor.agent.patch.recognise import PatchCall, patch_in
+from supervisor.work.patch.errors import PatchSyntax
+from supervisor.work.patch.recognise import PatchCall, patch_in
 
 PATCH = "*** Begin Patch\n*** Add File: f\n+a $x `y` \\n 'q' \"z\n*** End Patch"
 

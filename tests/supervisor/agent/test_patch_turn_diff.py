@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.files import FileState
-from supervisor.agent.patch.grammar import parse
-from supervisor.agent.patch.plan import plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges, blob_id, git_diff_lines, git_root
-from supervisor.agent.reach.readable import Reach
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.files import FileState
+from supervisor.work.patch.grammar import parse
+from supervisor.work.patch.plan import plan_patch
+from supervisor.work.patch.turn_diff import TurnChanges, blob_id, git_diff_lines, git_root
+from supervisor.work.reach.readable import Reach
 from tests.support.file_tree import file_tree
 from tests.support.git_folder import as_work_tree
 

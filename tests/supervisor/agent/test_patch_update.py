@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.patch.diff import diff_lines
-from supervisor.agent.patch.errors import PatchMismatch
-from supervisor.agent.patch.grammar import UpdateFile, parse
-from supervisor.agent.patch.locate import updated
-from supervisor.agent.patch.text import split_lines
+from supervisor.work.patch.diff import diff_lines
+from supervisor.work.patch.errors import PatchMismatch
+from supervisor.work.patch.grammar import UpdateFile, parse
+from supervisor.work.patch.locate import updated
+from supervisor.work.patch.text import split_lines
 
 
 def after(content: str, *lines: str) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import TurnId
-from supervisor.agent.processes import pipes
-from supervisor.agent.processes.command import MARKS, Command, Finished, NotStarted
-from supervisor.agent.processes.output import Stream
-from supervisor.agent.processes.pipes import CHUNK, PENDING
-from supervisor.agent.processes.processes import Processes
+from supervisor.work.processes import pipes
+from supervisor.work.processes.command import MARKS, Command, Finished, NotStarted
+from supervisor.work.processes.output import Stream
+from supervisor.work.processes.pipes import CHUNK, PENDING
+from supervisor.work.processes.processes import Processes
 from tests.supervisor.agent.commands import (
     INSTANCE,
     ON_LINUX,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.agent.processes import ending, exits
-from supervisor.agent.processes.ending import Find
-from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, Sight, unmoved
+from supervisor.work.processes import ending, exits
+from supervisor.work.processes.ending import Find
+from supervisor.work.processes.platform import table_of_this_system
+from supervisor.work.processes.table import Process, Sight, unmoved
 from tests.supervisor.agent.commands import ON_LINUX, limited, until
 
 TABLE = table_of_this_system()

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from actors.vocabulary.ids import TurnId
-from supervisor.agent.processes.command import Finished
-from supervisor.agent.processes.input import PIECE, Input
-from supervisor.agent.processes.processes import Processes
+from supervisor.work.processes.command import Finished
+from supervisor.work.processes.input import PIECE, Input
+from supervisor.work.processes.processes import Processes
 from tests.supervisor.agent.commands import (
     INSTANCE,
     ON_LINUX,

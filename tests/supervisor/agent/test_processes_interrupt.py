@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import WorkspaceWrite
-from supervisor.agent.processes.command import Command
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.processes.command import Command
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import (
     INSTANCE,
     ON_LINUX,

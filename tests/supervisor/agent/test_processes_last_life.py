@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
-from supervisor.agent.processes.command import TURN as TURN_MARK
-from supervisor.agent.processes.last_life import sweep_last_life
-from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.processes.tags import WIDTH, ProcessLedger
+from supervisor.work.processes.command import INSTANCE as INSTANCE_MARK
+from supervisor.work.processes.command import TURN as TURN_MARK
+from supervisor.work.processes.last_life import sweep_last_life
+from supervisor.work.processes.platform import table_of_this_system
+from supervisor.work.processes.processes import Processes
+from supervisor.work.processes.tags import WIDTH, ProcessLedger
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent import host
 from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, Watched, alive, command, limited, new_token
@@ -101,7 +101,7 @@ def test_the_processes_of_another_instance_are_left(tmp_path: Path) -> None:
 def test_a_daemon_started_from_within_a_command_does_not_end_itself(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys; from pathlib import Path; "
-        "from supervisor.agent.processes.last_life import sweep_last_life; "
+        "from supervisor.work.processes.last_life import sweep_last_life; "
         "print(asyncio.run(sweep_last_life(Path(sys.argv[1]), sys.argv[2], 0.1)))"
     )
     env = {"PATH": "/usr/bin:/bin", INSTANCE_MARK: INSTANCE}

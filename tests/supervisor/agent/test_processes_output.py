@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.processes.output import Capture, whole
+from supervisor.work.processes.output import Capture, whole
 
 
 def captured(*pieces: bytes, keep: int) -> Capture:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from actors.vocabulary.ids import TurnId
-from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process
-from supervisor.agent.processes.tree import Scope, Tree
+from supervisor.work.processes.spawn import Child
+from supervisor.work.processes.table import Process
+from supervisor.work.processes.tree import Scope, Tree
 
 ROOT, SHELL, SLEEP, US = 10, 11, 12, 1
 TURN = TurnId("turn")

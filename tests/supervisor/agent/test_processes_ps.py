@@ -1,7 +1,7 @@
 """Reading the listing of `ps`, as macOS writes it."""
 
-from supervisor.agent.processes.ps import PsTable
-from supervisor.agent.processes.table import Process
+from supervisor.work.processes.ps import PsTable
+from supervisor.work.processes.table import Process
 
 LISTING = """\
     1     0     1 Ss   Mon Nov  3 09:00:01 2025     /sbin/launchd

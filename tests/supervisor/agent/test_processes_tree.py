@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pytest
 
 from actors.vocabulary.ids import TurnId
-from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
-from supervisor.agent.processes.table import Process
-from supervisor.agent.processes.tree import Scope, Tree
+from supervisor.work.processes.command import COMMAND, INSTANCE, TURN
+from supervisor.work.processes.table import Process
+from supervisor.work.processes.tree import Scope, Tree
 
 MINE, OTHERS = TurnId("mine"), TurnId("others")
 PARENT, ORPHAN = 1_000_001, 1_000_002  # above every number that a system gives

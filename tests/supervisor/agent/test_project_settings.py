@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.reach.found_settings import MOST_CLOSED, find_settings
-from supervisor.agent.reach.project_settings import HELD
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.reach.found_settings import MOST_CLOSED, find_settings
+from supervisor.work.reach.project_settings import HELD
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, git, on_linux
 from tests.supervisor.agent.settings_attack import BEFORE, DEPTHS, OURS, WAYS, argv, contents, placed, prepare
 
@@ -39,8 +39,8 @@ KILLED = """
 import os, signal, subprocess, sys
 from pathlib import Path
 from actors.vocabulary.settings import WorkspaceWrite
-from supervisor.agent.sandbox import settings_watch
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox import settings_watch
+from supervisor.work.sandbox.sandbox import Sandbox
 settings_watch.LOOK_S = 1e6  # it is killed before it has looked
 policy = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)
 with Sandbox(ledgers=Path(sys.argv[2])).confine(policy, Path(sys.argv[1]), sys.argv[3:], dict(os.environ)) as inside:

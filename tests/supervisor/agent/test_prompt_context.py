@@ -15,11 +15,11 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.pictures import readable
-from supervisor.agent.model.request import Image, LocalImage, Text
-from supervisor.agent.prompt_context import context_now, environment_context, read_guides
-from supervisor.agent.reach.readable import Reach
+from supervisor.agents.own.context.prompt_context import context_now, environment_context, read_guides
+from supervisor.agents.own.model.pictures import readable
+from supervisor.agents.own.model.request import Image, LocalImage, Text
+from supervisor.config.bounds import Bounds
+from supervisor.work.reach.readable import Reach
 
 
 def settings(cwd: Path, sandbox: SandboxPolicy | None = None) -> Settings:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.reading import NotReadable
+from supervisor.disk.reading import NotReadable
+from supervisor.work.reach.readable import Reach
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import (
+from actors.messages.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentStopped,
@@ -25,12 +25,12 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.backend import Backend
-from supervisor.agent.model.errors import StreamBroken
-from supervisor.agent.processes.output import Output
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.spending.over_budget import OverBudget
-from supervisor.agent.turn import ApprovalAnswer, Turn
+from supervisor.agents.backend import Backend
+from supervisor.agents.errors import StreamBroken
+from supervisor.agents.spending.over_budget import OverBudget
+from supervisor.agents.turn import ApprovalAnswer, Turn
+from supervisor.work.processes.output import Output
+from supervisor.work.processes.processes import Processes
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
 from tests.supervisor.agent.commands import alive, command, limited, new_token, open_files

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from supervisor.agent.safety.git_commands import history_place
-from supervisor.agent.safety.judge import judge_command
-from supervisor.agent.safety.rules import MayRun, MustAsk
+from supervisor.work.safety.git_commands import history_place
+from supervisor.work.safety.judge import judge_command
+from supervisor.work.safety.rules import MayRun, MustAsk
 
 
 def bash(script: str) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from actors.vocabulary.events import ExecCommandBegin
 from actors.vocabulary.quoting import quoted_command
-from supervisor.agent.safety.hints import parsed_command
+from supervisor.work.safety.hints import parsed_command
 
 HINTS: dict[str, tuple[str, dict[str, str | None]]] = {
     "cat src/main.py": ("Read", {"name": "main.py"}),

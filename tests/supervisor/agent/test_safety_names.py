@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.safety.names import plainly_named
+from supervisor.work.safety.names import plainly_named
 
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 LS, SCRIPT = ("ls",), ("bash", "-lc", "cd sub && ls | head")

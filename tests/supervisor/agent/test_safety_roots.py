@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.pins import pins_of
-from supervisor.agent.safety.roots import cover
-from supervisor.agent.sandbox.roots import Protection, opened
+from supervisor.disk.pins import pins_of
+from supervisor.work.safety.roots import cover
+from supervisor.work.sandbox.roots import Protection, opened
 
 NOTHING = Protection()
 

@@ -3,9 +3,9 @@
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
-from supervisor.agent.safety.judge import confinement, judge_command, judge_patch
-from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
+from supervisor.work.safety.judge import confinement, judge_command, judge_patch
+from supervisor.work.safety.known_safe import programs
+from supervisor.work.safety.rules import MayRun, MustAsk, Reject, Verdict
 
 ASK = MustAsk()
 ASK_INSIDE = MustAsk(inside=True)  # a yes means in the sandbox

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.safety.shell import SCRIPT_LIMIT_CHARS, plain_commands
+from supervisor.work.safety.known_safe import programs
+from supervisor.work.safety.shell import SCRIPT_LIMIT_CHARS, plain_commands
 
 PLAIN: dict[str, list[list[str]]] = {
     "ls": [["ls"]],

@@ -12,10 +12,10 @@ from contextlib import ExitStack
 import pytest
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
-from supervisor.agent.pins import missing, pins_of
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.disk.pins import missing, pins_of
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import Watched, alive, command, confined, limited, new_token
 from tests.supervisor.agent.place import CLOSED, SANDBOX, Place, git, on_linux
 

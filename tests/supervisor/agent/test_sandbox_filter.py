@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import new_token
 from tests.supervisor.agent.place import CLOSED, Place, on_linux
 

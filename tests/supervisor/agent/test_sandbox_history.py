@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.folders import open_folder
-from supervisor.agent.pins import pins_of
-from supervisor.agent.processes.command import Finished
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.git_locks import locked
-from supervisor.agent.sandbox.history import Repository
-from supervisor.agent.sandbox.leftovers import Ledger, clear
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.disk.folders import open_folder
+from supervisor.disk.pins import pins_of
+from supervisor.work.processes.command import Finished
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.git_locks import locked
+from supervisor.work.sandbox.history import Repository
+from supervisor.work.sandbox.leftovers import Ledger, clear
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited
 from tests.supervisor.agent.crafted_index import entry, index
 from tests.supervisor.agent.place import CLOSED, Did, Place, Talk, git, on_linux
@@ -214,7 +214,7 @@ def test_a_hook_of_the_users_own_runs_inside(place: Place, history: History) -> 
 def test_another_git_is_waited_for_and_then_named(
     place: Place, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("supervisor.agent.sandbox.git_locks.WAIT_S", 0.0)
+    monkeypatch.setattr("supervisor.work.sandbox.git_locks.WAIT_S", 0.0)
     (place.workspace / ".git/index.lock").touch()
     with pytest.raises(OSError, match=r"another git is at work .*index\.lock exists"):
         history.sh("true")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.reach import git_index
-from supervisor.agent.reach.git_index import Unfit, check
+from supervisor.work.reach import git_index
+from supervisor.work.reach.git_index import Unfit, check
 from tests.supervisor.agent.crafted_index import entry, index
 from tests.supervisor.agent.place import git
 

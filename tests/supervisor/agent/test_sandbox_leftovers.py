@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.folders import open_folder
-from supervisor.agent.reach.project_settings import HELD
-from supervisor.agent.sandbox.leftovers import LINES, Ledger, clear, entry_in
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.disk.folders import open_folder
+from supervisor.work.reach.project_settings import HELD
+from supervisor.work.sandbox.leftovers import LINES, Ledger, clear, entry_in
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, on_linux
 
 NAMES = (".git", "HEAD", "config.toml", *HELD)
@@ -22,8 +22,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from actors.vocabulary.settings import WorkspaceWrite
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 workspace, ledgers = Path(sys.argv[1]), Path(sys.argv[2])
 sandbox = Sandbox(Protection(closed=(workspace / ".codex",), files=(workspace / "config.toml",)), ledgers)
 policy = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)

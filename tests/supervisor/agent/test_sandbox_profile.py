@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.sandbox.bubblewrap import Bubblewrap
-from supervisor.agent.sandbox.confined import Order
-from supervisor.agent.sandbox.roots import Root, Roots
-from supervisor.agent.sandbox.seatbelt import Seatbelt, profile
-from supervisor.agent.sandbox.seccomp import program
+from supervisor.work.sandbox.bubblewrap import Bubblewrap
+from supervisor.work.sandbox.confined import Order
+from supervisor.work.sandbox.roots import Root, Roots
+from supervisor.work.sandbox.seatbelt import Seatbelt, profile
+from supervisor.work.sandbox.seccomp import program
 
 NASTY = Path('/tmp/a"b) (allow default) \\x')
 

@@ -9,11 +9,11 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
-from supervisor.agent.pins import Pins, pins_of, this_boot
-from supervisor.agent.reach import repositories
-from supervisor.agent.reach.repositories import Listing
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.disk.pins import Pins, pins_of, this_boot
+from supervisor.work.reach import repositories
+from supervisor.work.reach.repositories import Listing
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, Talk, git, on_linux
 
 pytestmark = on_linux

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import new_token
 from tests.supervisor.agent.place import Place, git, on_linux
 

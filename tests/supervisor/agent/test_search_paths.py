@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.search_paths import outside
+from supervisor.disk.search_paths import outside
 
 PROJECT = Path("/home/me/project")
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from supervisor.agent.side_by_side import side_by_side
+from supervisor.loop.side_by_side import side_by_side
 
 
 class Parties:

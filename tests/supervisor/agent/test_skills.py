@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.skills.finding import Skill, find_skills, read_for_a_person
-from supervisor.agent.skills.front_matter import NoFrontMatter, front_matter
-from supervisor.agent.skills.telling import skills_text
+from supervisor.agents.skills.finding import Skill, find_skills, read_for_a_person
+from supervisor.agents.skills.front_matter import NoFrontMatter, front_matter
+from supervisor.agents.skills.telling import skills_text
+from supervisor.work.reach.readable import Reach
 from tests.support.git_folder import as_work_tree
 
 PDF = "---\nname: pdf\ndescription: Reads PDFs.\n---\n# How\n"

@@ -8,11 +8,11 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.spent import NOTHING, Spent
-from supervisor.agent.spending.ledger import Ledger
-from supervisor.agent.spending.prices import listed, price_of
-from supervisor.agent.spending.reached import SCOPES, reached
-from supervisor.agent.spending.repetition import TELLING, Repetition, rounds
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.spending.ledger import Ledger
+from supervisor.agents.spending.prices import listed, price_of
+from supervisor.agents.spending.reached import SCOPES, reached
+from supervisor.agents.spending.repetition import TELLING, Repetition, rounds
+from supervisor.agents.spending.usage import Usage
 from supervisor.config.budgets import PriceTable
 
 OPENAI, ROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"
@@ -110,7 +110,7 @@ def test_a_clock_that_is_set_back_and_forth_gives_nothing_back() -> None:
 
 
 def test_days_without_end_are_kept_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supervisor.agent.spending.ledger.DAYS", 3)
+    monkeypatch.setattr("supervisor.agents.spending.ledger.DAYS", 3)
     now = [0]
     ledger = Ledger(day=lambda: str(now[0]))
     for day in range(1, 6):

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import ReadOnly, Settings
-from supervisor.agent.model.request import ToolSpec
-from supervisor.agent.open_calls import OpenCall
-from supervisor.agent.tools.told import Told
-from supervisor.agent.tools.toolbox import BESIDE, Toolbox
-from supervisor.agent.tools.work import Work
+from supervisor.agents.own.model.request import ToolSpec
+from supervisor.agents.own.tools.told import Told
+from supervisor.agents.own.tools.toolbox import BESIDE, Toolbox
+from supervisor.agents.own.tools.work import Work
+from supervisor.agents.own.transcript.open_calls import OpenCall
 
 
 class Named(Struct, frozen=True):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from supervisor.agent.tools.arguments import BadArguments, PlanArguments, ShellArguments, parsed
+from supervisor.agents.own.tools.arguments import BadArguments, PlanArguments, ShellArguments, parsed
 
 
 def wrong(kind: type[ShellArguments | PlanArguments], text: str) -> str:

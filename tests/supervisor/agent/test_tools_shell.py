@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.tools.head_and_tail import head_and_tail
+from supervisor.formats.head_and_tail import head_and_tail
 
 
 def test_short_output_is_told_as_it_is() -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, Settings, WorkspaceWrite
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.patch.grammar import AddFile, DeleteFile, UpdateFile, parse
-from supervisor.agent.tools.patch_grammar import PATCH_GRAMMAR
-from supervisor.agent.tools.specs import patch, shell
-from supervisor.agent.tools.time_limit import time_limit
+from supervisor.agents.own.tools.patch_grammar import PATCH_GRAMMAR
+from supervisor.agents.own.tools.specs import patch, shell
+from supervisor.agents.own.tools.time_limit import time_limit
+from supervisor.config.bounds import Bounds
+from supervisor.work.patch.grammar import AddFile, DeleteFile, UpdateFile, parse
 
 
 def settings(model: str = "qwen3-coder:30b") -> Settings:

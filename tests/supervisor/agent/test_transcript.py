@@ -14,10 +14,9 @@ from actors.vocabulary.events import MessageKind
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
-from supervisor.agent import transcript_entries as module
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.pictures import readable
-from supervisor.agent.model.request import (
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.pictures import readable
+from supervisor.agents.own.model.request import (
     Called,
     HistoryItem,
     Image,
@@ -30,11 +29,12 @@ from supervisor.agent.model.request import (
     Text,
     said,
 )
-from supervisor.agent.model.wire import FORMS, body
-from supervisor.agent.open_calls import OpenCall
-from supervisor.agent.reach.readable import Reach
-from supervisor.agent.transcript import ModelTranscript
+from supervisor.agents.own.model.wire import FORMS, body
+from supervisor.agents.own.transcript import entries as module
+from supervisor.agents.own.transcript.open_calls import OpenCall
+from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.config.shared import WireApi
+from supervisor.work.reach.readable import Reach
 from tests.support.any_event import event_of
 from tests.support.plain_form import PLAIN, items_of
 

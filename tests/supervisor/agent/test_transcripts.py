@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.orders import RunAgent
+from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import CallId, ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.settings import Settings
-from supervisor.agent import journal_pages
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.request import Piece, said
-from supervisor.agent.model.wire import FORMS
-from supervisor.agent.transcript import ModelTranscript
-from supervisor.agent.transcripts import TranscriptCache
+from supervisor.agents import journal_pages
+from supervisor.agents.own.model.request import Piece, said
+from supervisor.agents.own.model.wire import FORMS
+from supervisor.agents.own.transcript.transcript import ModelTranscript
+from supervisor.agents.own.transcript.transcripts import TranscriptCache
+from supervisor.config.bounds import Bounds
 from supervisor.config.shared import WireApi
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.orders import AgentOutput, AllStored, AnswerAgent, GiveInput, InputWanted, StorageAwaited
+from actors.messages.orders import AgentOutput, AllStored, AnswerAgent, GiveInput, InputWanted, StorageAwaited
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.turn import ApprovalAnswer, Turn
+from supervisor.agents.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import TURN, an_input, an_order
 from tests.supervisor.agent.commands import limited

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.reach.obeyed import LINKS
-from supervisor.agent.sandbox.left_behind import is_anything_left
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.reach.obeyed import LINKS
+from supervisor.work.sandbox.left_behind import is_anything_left
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.acp.confined_agent import Agent
 from tests.supervisor.agent.commands import limited
 from tests.supervisor.agent.place import CLOSED, Place, git, on_linux
@@ -432,7 +432,7 @@ def test_a_folder_that_nobody_may_list_hides_no_repository(place: Place, monkeyp
 LIFE = """
 import json, subprocess, sys
 from pathlib import Path
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED
 ledgers, top, script, env = json.loads(sys.argv[1])
 with Sandbox(ledgers=Path(ledgers)).confine(CLOSED, Path(top), ("sh", "-c", script), env) as inside:

@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from supervisor.agent.worker_job import WorkerJob, in_worker
+from supervisor.loop.worker_job import WorkerJob, in_worker
 
 
 class Made:

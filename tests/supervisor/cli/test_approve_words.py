@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from supervisor.cli.answers import OURS, Answer, answer_in
 from supervisor.cli.approvals import _reason_in, _said, _words_of
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit.answers import OURS, Answer, answer_in
+from supervisor.cli.kit.problems import Problem
 from transports.question import drawn
 
 RULE = "scripted's own rule: “Yes, always”, where and until when is its own to say"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from actors.vocabulary import events as ev
-from supervisor.cli import approval_text
+from supervisor.cli.kit import approval_text
 from supervisor.cli.show.attention import LONG_S, THERE_S, Attention
 from tests.supervisor.cli.emulator import Emulator
 from tests.supervisor.cli.place import Place

@@ -6,8 +6,8 @@ import os
 import threading
 from pathlib import Path
 
+from supervisor.cli.kit.terminal import Paint
 from supervisor.cli.search import FOUND
-from supervisor.cli.terminal import Paint
 from tests.supervisor.cli.place import Place, until
 
 

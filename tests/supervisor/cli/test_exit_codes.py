@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from supervisor.cli import exits
+from supervisor.cli.kit import exits
 from tests.supervisor.cli.place import Place
 from tests.support.bridge import wait_until
 

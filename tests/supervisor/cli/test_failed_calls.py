@@ -9,9 +9,9 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import AbortReason, Decision
+from supervisor.cli.kit.terminal import Paint
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.terminal import Paint
 from tests.supervisor.cli.place import Place
 
 CALL, ITEM = CallId("call"), ItemId("item")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.cli.guesses import DESTROYING, ELSEWHERE, nearest_verb
+from supervisor.cli.kit.guesses import DESTROYING, ELSEWHERE, nearest_verb
 from supervisor.cli.verbs import VERBS, find
 from tests.supervisor.cli.place import Place
 

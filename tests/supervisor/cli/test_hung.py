@@ -14,7 +14,7 @@ import pytest
 
 from greenroom.connection import connected
 from supervisor.cli import forcing, starting
-from supervisor.cli.client import Control
+from supervisor.cli.kit.client import Control
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.paths import locate
 from supervisor.version import VERSION

@@ -17,26 +17,26 @@ from hypothesis import strategies as st
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from actors.vocabulary.visible import unseen
-from supervisor.cli import words
-from supervisor.cli.answers import Answer
-from supervisor.cli.approval_text import asks
-from supervisor.cli.arguments import pairs, parse, seconds
-from supervisor.cli.client import Refused
-from supervisor.cli.ending import TERMINAL, TurnOutcome
-from supervisor.cli.exits import of_turn
-from supervisor.cli.ids import proper
-from supervisor.cli.listing import ListLayout, filled, present
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit import words
+from supervisor.cli.kit.answers import Answer
+from supervisor.cli.kit.approval_text import asks
+from supervisor.cli.kit.arguments import pairs, parse, seconds
+from supervisor.cli.kit.client import Refused
+from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
+from supervisor.cli.kit.exits import of_turn
+from supervisor.cli.kit.ids import proper
+from supervisor.cli.kit.listing import ListLayout, filled, present
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, drawn
+from supervisor.cli.kit.terminal import Paint
+from supervisor.cli.kit.written import json_text
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
 from supervisor.cli.show.markdown import painted
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, WatchAction, WatchCommand
-from supervisor.cli.table import Column, drawn
-from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, options
-from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
-from transports.dialects.mcp import tools
+from transports.dialects.mcp.protocol import tools
 
 BUSY = Scene(running=True)
 QUESTION = {"command": ["make"], "outside_sandbox": False, "history_of": "/w"}
@@ -471,7 +471,7 @@ def test_arrows_come_whole_and_are_not_typed() -> None:
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     columns = [40]
-    monkeypatch.setattr("supervisor.cli.terminal.size", lambda: (columns[0], 24))
+    monkeypatch.setattr("supervisor.cli.kit.terminal.size", lambda: (columns[0], 24))
     return columns
 
 
@@ -496,7 +496,7 @@ def test_a_foot_line_stays_below_text_that_flows(wide: list[int]) -> None:
 def test_a_watched_list_says_once_that_it_is_empty(
     wide: list[int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("supervisor.cli.terminal.is_terminal", lambda _=None: True)
+    monkeypatch.setattr("supervisor.cli.kit.terminal.is_terminal", lambda _=None: True)
     monkeypatch.setattr("time.sleep", lambda _: None)
     answers: list[list[dict[str, str]]] = [[], [], [], [{"id": "one"}], []]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.cli import worktree_git
-from supervisor.cli.problems import Problem
+from supervisor.cli.kit.problems import Problem
 from tests.supervisor.cli.test_worktree import AUTHOR, commit, git
 
 HOOKS = (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.cli import exits
-from supervisor.cli.shapes import Verb
+from supervisor.cli.kit import exits
 from supervisor.cli.verbs import VERBS
+from supervisor.cli.verbs.shapes import Verb
 from tests.supervisor.cli.place import Place
 
 WRONG = {

@@ -14,27 +14,19 @@ from tests.faults.daemon_harness import DaemonHarness, until
 ROOT = Path(__file__).parents[3]
 TLS = ROOT / "tests" / "data" / "tls"
 IDLE_MIB = 42  # 40 on the machine of docs/performance.md; libraries differ from system to system
-OF_THE_AGENT = {
-    *("backends", "environments", "folders", "model.errors", "output_batcher", "pins", "processes.after_death"),
-    *("processes.command", "processes.ending", "processes.exits", "processes.guard", "processes.input"),
-    *("processes.last_life", "processes.output", "processes.pipes", "processes.platform", "processes.processes"),
-    *("processes.procfs", "processes.ps", "processes.spawn", "processes.table", "processes.tags", "processes.tree"),
-    *(
-        "reach.readable",
-        "reading",
-        "repositories",
-        "runner",
-        "sandbox.left_behind",
-        "search_paths",
-        "spending.over_budget",
-        "turn",
-        "work_tree",
-    ),
-    *("given_servers", "turn_hook", "workspace"),
+OF_AGENTS_AND_WORK = {
+    *("agents.backend", "agents.environments", "agents.errors", "agents.given_servers", "agents.output_batcher"),
+    *("agents.spending.over_budget", "agents.turn", "agents.turn_hook", "work.sandbox.left_behind"),
+    *("work.reach.known_agents", "work.reach.readable"),
 }
+PROCESSES = "supervisor.work.processes."
 OF_OTHERS = {
-    *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.described"),
-    *("transports.dialects.control.schema", "transports.dialects.control.shapes", "supervisor.engine.own_agent"),
+    *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.api.described"),
+    *(
+        "transports.dialects.control.schema",
+        "transports.dialects.control.api.shapes",
+        "supervisor.agents.own.own_agent",
+    ),
     *("supervisor.services.codex_services", "bz2", "lzma", "zlib", "sysconfig", "http.client", "httpx", "email"),
 }
 
@@ -118,8 +110,9 @@ def test_a_daemon_starts_without_what_only_a_conversation_or_a_schema_needs(tmp_
     ).split()
     assert said[0] == "ready"
     packages = {name.rpartition(".")[0] for name in said}
-    of_the_agent = {name.removeprefix("supervisor.agent.") for name in said if name.startswith("supervisor.agent.")}
-    assert of_the_agent - {name.removeprefix("supervisor.agent.") for name in packages} <= OF_THE_AGENT
+    modules = {name for name in said if name not in packages and not name.startswith(PROCESSES)}
+    late = ("supervisor.agents.", "supervisor.work.")
+    assert {name.removeprefix("supervisor.") for name in modules if name.startswith(late)} <= OF_AGENTS_AND_WORK
     assert not OF_OTHERS & {*said}
 
 
@@ -131,7 +124,7 @@ def test_what_is_loaded_late_works_when_it_is_used() -> None:
 
 def test_an_agent_without_mcp_servers_has_none_of_the_sdk() -> None:
     code = (
-        "import supervisor.engine.own_agent, sys\n"
+        "import supervisor.agents.own.own_agent, sys\n"
         "print(sorted({one.split('.')[0] for one in sys.modules} & {'mcp', 'mcp_types', 'httpx2', 'starlette'}))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True, timeout=60) == "[]\n"

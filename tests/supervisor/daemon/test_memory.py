@@ -28,17 +28,17 @@ pytestmark = pytest.mark.long(takes_s=15)
 WAIT_S = 20.0
 ROUNDS = 2
 SERVERS = 1  # MCP servers that go on running
-IN_A_RING_OF_HTTPX = {"supervisor.agent.model.direct.Answer"}  # with its response, where the client itself has asked
+IN_A_RING_OF_HTTPX = {"supervisor.agents.own.model.direct.Answer"}  # with its response, if the client has asked
 ENDED = {
     *("actors.conversation.session.Session", "actors.runtime.shared._Place", "transports.connection.Connection"),
-    *("supervisor.agent.turn.Turn", "supervisor.agent.runner.RunningTurn", "supervisor.agent.acp.child.Child"),
+    *("supervisor.agents.turn.Turn", "supervisor.engine.runner.RunningTurn", "supervisor.agents.acp.child.Child"),
 }
 # Kept for seconds or in a bounded number, and free of what has ended: timers, failures of the last minute, the output
 # of jobs, connections to the model that are used again.
 KEPT = (
     *("actors.runtime.base.Ref", "actors.journal.", "actors.vocabulary.", "actors.routing.", "transports.messages."),
-    *("supervisor.agent.jobs.", "supervisor.agent.processes.input.", "supervisor.agent.model.direct."),
-    "supervisor.agent.model.moving_timer.",
+    *("supervisor.work.jobs.", "supervisor.work.processes.input.", "supervisor.agents.own.model.direct."),
+    "supervisor.agents.own.model.moving_timer.",
 )
 BESIDE = 8  # ways that are gone side by side: most of each is waiting
 CONFIG = """

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from actors.messages.ports import Journal
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConversationId, TurnId
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Append, Head, ListQuery, Record
 
 EVENT = "agent_message"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from actors.messages.ports import Journal
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Append, Head, KeptText, ListQuery, OldText
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal

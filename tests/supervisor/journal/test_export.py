@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from actors.messages.ports import Journal
 from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
-from actors.vocabulary.ports import Journal
 from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.export import PAGE, arriving, export, import_, piece

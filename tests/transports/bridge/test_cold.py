@@ -7,7 +7,7 @@ import pytest
 from supervisor.version import VERSION
 from tests.support.bridge import Client, FakeDaemon, answer, request, wait_until
 from tests.transports.dialects.mcp.peer import envelope
-from transports.dialects.mcp.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED
 
 SLOW = "import os, sys, time; os.write(3, b'busy: loading\\n'); time.sleep(60)"  # a daemon that is on its way up
 REPLAYED = "greenroom/replayed-initialize"

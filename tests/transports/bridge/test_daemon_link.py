@@ -5,7 +5,7 @@ import json
 from supervisor.daemon.launch import Launch
 from transports import jsonrpc
 from transports.bridge.daemon_link import AGAIN_S, PATIENCE_S, DaemonLink
-from transports.dialects.mcp.replay import McpReplay
+from transports.dialects.mcp.protocol.replay import McpReplay
 
 
 class NoDaemon:

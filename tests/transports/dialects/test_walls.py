@@ -75,8 +75,8 @@ def test_nothing_in_the_dialects_is_of_any_type() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from transports.dialects.mcp.sinks import CallSink",
-        "import transports.dialects.mcp.sinks as s",
+        "from transports.dialects.mcp.protocol.sinks import CallSink",
+        "import transports.dialects.mcp.protocol.sinks as s",
         "from transports.dialects import mcp",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from transports.dialects.mcp import sinks",
         "def late():\n    from transports.dialects.mcp import sinks",

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from actors.conversation.effects import Deliver, EndSubscription
+from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import Cancelled, ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.events import ElicitationApprovalRequest
 from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId

@@ -6,7 +6,7 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.conversation.messages import Inspect, Interrupt, Send, ToConversation, WithdrawInput
+from actors.messages.conversation import Inspect, Interrupt, Send, ToConversation, WithdrawInput
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId, RequestId

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.conversation.messages import Archive, ToConversation
-from actors.routing.messages import ListConversations, Remove
+from actors.messages.conversation import Archive, ToConversation
+from actors.messages.routing import ListConversations, Remove
 from actors.vocabulary.answers import Summary
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.event_bases import MOST

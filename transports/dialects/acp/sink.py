@@ -4,7 +4,7 @@ import json
 
 from msgspec import Struct
 
-from actors.conversation.effects import Slice
+from actors.messages.effects import Slice
 from actors.vocabulary.events import ApprovalRequest, ElicitationApprovalRequest
 from actors.vocabulary.records import Record
 from transports import jsonrpc

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from actors.conversation.messages import Inspect, Interrupt, Send
+from actors.messages.conversation import Inspect, Interrupt, Send
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId

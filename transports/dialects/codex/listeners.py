@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from actors.conversation.effects import Slice
+from actors.messages.effects import Slice
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import (
     ApplyPatchApprovalRequest,

@@ -3,8 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from actors.conversation.messages import Archive, ChangeSettings, Inspect
-from actors.routing.messages import ListConversations as AskForList
+from actors.messages.conversation import Archive, ChangeSettings, Inspect
+from actors.messages.routing import ListConversations as AskForList
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from actors.conversation.effects import Deliver, EndSubscription
+from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Write
+from transports.dialects.control.api.results import Raw, events_of, notification_line, result_line, shown
+from transports.dialects.control.api.subscriptions import LIMIT, ControlState
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.results import Raw, events_of, notification_line, result_line, shown
-from transports.dialects.control.subscriptions import LIMIT, ControlState
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.requests import REQUESTS_LIMIT
 

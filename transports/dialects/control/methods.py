@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from transports.dialects.control import params as p
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers import approvals, conversations, daemon, jobs, reading, spending, turns
-from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.methods import Method, always, method
 from transports.jsonrpc import JsonObject
 

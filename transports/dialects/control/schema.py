@@ -5,9 +5,9 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.described import DESCRIBED
+from transports.dialects.control.api.described import DESCRIBED
+from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.shapes import NOTIFICATIONS, ErrorMessage
 from transports.jsonrpc import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
-from actors.conversation.messages import ChangeSettings, Inspect
+from actors.messages.conversation import ChangeSettings, Inspect
 from actors.vocabulary.answers import Changed
 from actors.vocabulary.errors import SettingsMoved
 from actors.vocabulary.ids import ConversationId

@@ -3,8 +3,8 @@
 from msgspec.structs import fields
 from pydantic import BaseModel
 
-from actors.conversation.messages import Begin
-from actors.routing.messages import Create
+from actors.messages.conversation import Begin
+from actors.messages.routing import Create
 from actors.vocabulary.answers import Begun
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings

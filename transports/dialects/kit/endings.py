@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from actors.conversation.messages import Send
+from actors.messages.conversation import Send
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
 from actors.vocabulary.ids import ConversationId, TurnId

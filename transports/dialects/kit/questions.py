@@ -11,9 +11,9 @@ from itertools import count
 
 from msgspec import Struct
 
-from actors.conversation.effects import Slice
 from actors.conversation.fitting import fitted
-from actors.conversation.messages import AnswerApproval, PassOn, ToConversation
+from actors.messages.conversation import AnswerApproval, PassOn, ToConversation
+from actors.messages.effects import Slice
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.vocabulary.ids import ApprovalId, ConversationId

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from actors.conversation.effects import Deliver, EndSubscription, Slice
-from actors.conversation.messages import Attach, Detach, ToConversation
+from actors.messages.conversation import Attach, Detach, ToConversation
+from actors.messages.effects import Deliver, EndSubscription, Slice
 from actors.vocabulary.answers import Attached
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConversationId, SubscriptionId

@@ -13,8 +13,8 @@ from functools import partial
 from itertools import count
 from typing import TypeVar, cast
 
-from actors.conversation.messages import CancelRequest, Command, Query, ToConversation
-from actors.routing.messages import RegistryQuery, Resolve, ToRegistry
+from actors.messages.conversation import CancelRequest, Command, Query, ToConversation
+from actors.messages.routing import RegistryQuery, Resolve, ToRegistry
 from actors.vocabulary.errors import Cancelled, GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell

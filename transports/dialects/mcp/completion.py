@@ -1,12 +1,12 @@
 """Completion of arguments: ids of conversations for the templates of resources; prompts have free text."""
 
-from actors.routing.messages import ListBeginning
+from actors.messages.routing import ListBeginning
 from transports import jsonrpc
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, ask, look_up
-from transports.dialects.mcp.resources import TEMPLATES
-from transports.dialects.mcp.revisions import McpParams
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol.resources import TEMPLATES
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 from transports.requests import ListPrompts
 

@@ -6,24 +6,25 @@ Part of its connection. Open requests and readers are in the client's state; thi
 from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
-from actors.conversation.effects import Deliver, EndSubscription
-from actors.conversation.messages import CancelRequest
+from actors.messages.conversation import CancelRequest
+from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, RequestId, SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Tell, Write
 from transports.dialects.kit.methods import Method
 from transports.dialects.kit.refusals import MethodError
-from transports.dialects.mcp import notifications, replay, sinks, stateless, waits
+from transports.dialects.mcp import stateless
 from transports.dialects.mcp.calls.conversation_tools import end_stream
-from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.elicitation import reply_of
-from transports.dialects.mcp.introduction import DISCOVER
 from transports.dialects.mcp.methods import METHODS
-from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import introduced
-from transports.dialects.mcp.state import McpCall, McpState
-from transports.dialects.mcp.turn_requests import ProgressToken
+from transports.dialects.mcp.protocol import notifications, replay, sinks, waits
+from transports.dialects.mcp.protocol.decoding import Undecodable, decoded
+from transports.dialects.mcp.protocol.elicitation import reply_of
+from transports.dialects.mcp.protocol.introduction import DISCOVER
+from transports.dialects.mcp.protocol.options import McpOptions
+from transports.dialects.mcp.protocol.revisions import introduced
+from transports.dialects.mcp.protocol.state import McpCall, McpState
+from transports.dialects.mcp.protocol.turn_requests import ProgressToken
 
 
 class McpDialect(Dialect):

@@ -17,11 +17,11 @@ from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks
-from transports.dialects.mcp.listening_request import Listening
-from transports.dialects.mcp.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
-from transports.dialects.mcp.revisions import McpParams
-from transports.dialects.mcp.sinks import UpdateSink
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol.listening_request import Listening
+from transports.dialects.mcp.protocol.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.sinks import UpdateSink
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

@@ -14,15 +14,16 @@ from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp import arguments, completion, prompts, resources, tools
-from transports.dialects.mcp.answers import answers_in
+from transports.dialects.mcp import completion, prompts
 from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own, tasks
 from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
-from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.introduction import WITH_TASKS, welcome
-from transports.dialects.mcp.repeats import Saying
-from transports.dialects.mcp.revisions import Era, Initialize, McpParams, peer
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol import arguments, resources, tools
+from transports.dialects.mcp.protocol.answers import answers_in
+from transports.dialects.mcp.protocol.decoding import Undecodable, decoded
+from transports.dialects.mcp.protocol.introduction import WITH_TASKS, welcome
+from transports.dialects.mcp.protocol.repeats import Saying
+from transports.dialects.mcp.protocol.revisions import Era, Initialize, McpParams, peer
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from transports.dialects.kit.script import Script, ask
-from transports.dialects.mcp.resources import ListPage, one_page
-from transports.dialects.mcp.revisions import McpParams
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol.resources import ListPage, one_page
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 from transports.requests import ListPrompts, ReadPrompt
 

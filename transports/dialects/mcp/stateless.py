@@ -7,10 +7,11 @@ from transports import jsonrpc
 from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.requests import Finish
-from transports.dialects.mcp import introduction, listening, methods, resources
+from transports.dialects.mcp import listening, methods
 from transports.dialects.mcp.calls import extension_tasks as tasks
-from transports.dialects.mcp.introduction import DISCOVER
-from transports.dialects.mcp.state import McpCall
+from transports.dialects.mcp.protocol import introduction, resources
+from transports.dialects.mcp.protocol.introduction import DISCOVER
+from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 
 

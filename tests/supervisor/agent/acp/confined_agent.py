@@ -11,18 +11,18 @@ from pathlib import Path
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, Pin, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent.acp.confinement import confined
-from supervisor.agent.acp.git_desk import GitDesk
-from supervisor.agent.entering import in_a_thread
-from supervisor.agent.pins import pins_of
-from supervisor.agent.processes.command import Finished, NotStarted
-from supervisor.agent.processes.input import Input
-from supervisor.agent.processes.processes import Processes
-from supervisor.agent.sandbox.confined import Confined
-from supervisor.agent.sandbox.roots import Protection
-from supervisor.agent.sandbox.sandbox import Sandbox
+from supervisor.agents.acp.confinement import confined
+from supervisor.agents.acp.git_desk import GitDesk
 from supervisor.config.agent_definitions import AgentDefinition
-from supervisor.config.known_agents import KNOWN, places_of
+from supervisor.disk.pins import pins_of
+from supervisor.loop.entering import in_a_thread
+from supervisor.work.processes.command import Finished, NotStarted
+from supervisor.work.processes.input import Input
+from supervisor.work.processes.processes import Processes
+from supervisor.work.reach.known_agents import KNOWN, places_of
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.roots import Protection
+from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, limited, until
 from tests.supervisor.agent.place import CLOSED, Place
 

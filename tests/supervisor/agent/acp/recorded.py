@@ -6,12 +6,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from actors.conversation.orders import AgentNews
+from actors.messages.orders import AgentNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
-from supervisor.agent.acp.tool_uses import Terminals
-from supervisor.agent.acp.updates import Updates
-from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agents.acp.tool_uses import Terminals
+from supervisor.agents.acp.updates import Updates
+from supervisor.config.bounds import DEFAULTS, Bounds
 
 FILE = Path(__file__).parents[3] / "data" / "acp" / "updates.json"
 RECORDED: dict[str, list[dict[str, Any]]] = json.loads(FILE.read_text(encoding="utf-8"))

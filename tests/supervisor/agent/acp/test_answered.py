@@ -3,7 +3,7 @@
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
-from supervisor.agent.acp.answered import CLOSING, OPENING, Answered
+from supervisor.agents.acp.answered import CLOSING, OPENING, Answered
 
 
 def told(*events: ev.DurableEvent) -> list[str]:

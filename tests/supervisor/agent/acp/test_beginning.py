@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import KnownSession
+from actors.messages.orders import KnownSession
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agent.acp.beginning import Begun, Given, NotBegun, begin, place_of
-from supervisor.agent.acp.capabilities import Capabilities, capabilities_of
+from supervisor.agents.acp.beginning import Begun, Given, NotBegun, begin, place_of
+from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
 from supervisor.config.mcp_servers import McpServer
 
 PLACE = {"cwd": "/w", "mcpServers": []}

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agent.acp.child import Child
-from supervisor.agent.acp.failures import ChildEnded
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.processes.command import Command
-from supervisor.agent.processes.processes import Processes
+from supervisor.agents.acp.child import Child
+from supervisor.agents.acp.failures import ChildEnded
 from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.bounds import Bounds
+from supervisor.work.processes.command import Command
+from supervisor.work.processes.processes import Processes
 from tests.supervisor.agent.acp.test_peer import Ears
 from tests.supervisor.agent.commands import INSTANCE, limited
 

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
-from supervisor.agent.acp.confinement import NotConfined, confined, fingerprint
-from supervisor.agent.reach.agent_homes import HOMES
-from supervisor.agent.sandbox.confined import Availability
-from supervisor.agent.sandbox.leftovers import clear
-from supervisor.config.known_agents import KNOWN
+from supervisor.agents.acp.confinement import NotConfined, confined, fingerprint
+from supervisor.work.reach.agent_homes import HOMES
+from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.sandbox.confined import Availability
+from supervisor.work.sandbox.leftovers import clear
 from tests.supervisor.agent.acp.confined_agent import WITH_TMP, Agent, did, refused, write
 from tests.supervisor.agent.commands import ON_LINUX, limited
 from tests.supervisor.agent.place import Place, git, on_linux

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from actors.conversation.orders import RunAgent
+from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
 from actors.vocabulary.settings import Decision, Settings
-from supervisor.agent.acp.telling import History
+from supervisor.agents.acp.telling import History
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input
 from tests.supervisor.agent.commands import limited

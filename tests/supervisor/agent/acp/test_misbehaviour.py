@@ -11,7 +11,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentCommands, AgentSession
 from actors.vocabulary.answers import Ending, TurnResult
 from actors.vocabulary.settings import ApprovalPolicy, Decision
-from supervisor.agent.acp import agent_turn
+from supervisor.agents.acp import agent_turn
 from tests.supervisor.agent.acp.alive import alive
 from tests.supervisor.agent.acp.scripted import PROGRAM, scripted, talk_with
 from tests.support.engine_harness import EngineHarness, Talk

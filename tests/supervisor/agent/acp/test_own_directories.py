@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.acp.confinement import NotConfined, login_of
-from supervisor.agent.reach.agent_homes import HOMES, homes_of
+from supervisor.agents.acp.confinement import NotConfined, login_of
+from supervisor.work.reach.agent_homes import HOMES, homes_of
 from tests.supervisor.agent.acp.confined_agent import Agent, did, refused, write
 from tests.supervisor.agent.place import Place, on_linux
 

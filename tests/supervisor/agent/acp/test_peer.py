@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from supervisor.agent.acp.failures import ChildEnded, Refused
-from supervisor.agent.acp.peer import EXTENSIONS, LOGGED, MISUSES, REQUESTS, Misused, Peer, Serve
-from supervisor.agent.acp.wire import Json
+from supervisor.agents.acp.failures import ChildEnded, Refused
+from supervisor.agents.acp.peer import EXTENSIONS, LOGGED, MISUSES, REQUESTS, Misused, Peer, Serve
+from supervisor.agents.acp.wire import Json
 from tests.supervisor.agent.commands import limited, until
 
 

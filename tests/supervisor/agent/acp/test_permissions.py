@@ -7,9 +7,9 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, Decision
-from supervisor.agent.acp.permissions import CANCELLED, options_of, outcome
-from supervisor.agent.turn import ApprovalAnswer
-from supervisor.config.known_agents import KNOWN
+from supervisor.agents.acp.permissions import CANCELLED, options_of, outcome
+from supervisor.agents.turn import ApprovalAnswer
+from supervisor.work.reach.known_agents import KNOWN
 from tests.supervisor.agent.acp.scripted import agent_table, scripted, talk_with
 from tests.support.engine_harness import Talk
 

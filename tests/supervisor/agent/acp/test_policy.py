@@ -15,7 +15,7 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agent.acp.policy import ModeRefused, is_free, wishes
+from supervisor.agents.acp.policy import ModeRefused, is_free, wishes
 from supervisor.config.agent_definitions import AgentDefinition
 
 

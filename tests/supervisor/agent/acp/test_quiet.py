@@ -1,6 +1,6 @@
 """The end of a turn, decided."""
 
-from supervisor.agent.acp.quiet import SILENT_S, Activity, goes_on, wait_s
+from supervisor.agents.acp.quiet import SILENT_S, Activity, goes_on, wait_s
 
 
 def test_an_answer_with_nothing_open_is_the_end() -> None:

@@ -6,7 +6,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import ImageItem
 from actors.vocabulary.settings import AbortReason
-from supervisor.agent.acp.seed import CLOSING, OPENING, Seed
+from supervisor.agents.acp.seed import CLOSING, OPENING, Seed
 
 
 def record(*events: ev.DurableEvent, room: int = 10_000, leave_out: tuple[str, ...] = ()) -> str:

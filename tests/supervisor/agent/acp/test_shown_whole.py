@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId
-from supervisor.agent.acp.tool_use import ToolUse
+from supervisor.agents.acp.tool_use import ToolUse
 from tests.supervisor.agent.acp.recorded import Taken
 from transports.codex_questions import as_known
-from transports.dialects.mcp.elicitation import message
+from transports.dialects.mcp.protocol.elicitation import message
 from transports.question import drawn, title
 from transports.tool_uses import read_as
 

@@ -6,8 +6,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
-from supervisor.agent.acp import agent_turn, quiet
-from supervisor.agent.acp.quiet import TOLD_AFTER_S, Silence
+from supervisor.agents.acp import agent_turn, quiet
+from supervisor.agents.acp.quiet import TOLD_AFTER_S, Silence
 from tests.supervisor.agent.acp.scripted import scripted, talk_with
 
 

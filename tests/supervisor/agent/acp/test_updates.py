@@ -7,8 +7,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
-from supervisor.agent.acp.tool_uses import UNASKED_S, ShownTerminal
-from supervisor.agent.bounds import Bounds
+from supervisor.agents.acp.tool_uses import UNASKED_S, ShownTerminal
+from supervisor.config.bounds import Bounds
 from tests.supervisor.agent.acp.recorded import Taken, call, chunk, more, written
 
 # --- words --------------------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent.acp.variables import variables_of
-from supervisor.agent.search_paths import open_folders
+from supervisor.agents.acp.variables import variables_of
 from supervisor.config.agent_definitions import definition_of
-from supervisor.config.known_agents import KNOWN
 from supervisor.config.load import layer, read_file
 from supervisor.config.models import Config
+from supervisor.disk.search_paths import open_folders
+from supervisor.work.reach.known_agents import KNOWN
 from tests.supervisor.agent.acp.scripted import PROGRAM
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.support.engine_harness import EngineHarness

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from supervisor.agent.acp import wire
-from supervisor.agent.acp.peer import refused
+from supervisor.agents.acp import wire
+from supervisor.agents.acp.peer import refused
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from supervisor.agent.environments import Around
-from supervisor.agent.mcp_client.connection import Connection
-from supervisor.agent.mcp_client.connections import Connections
-from supervisor.agent.processes.processes import Processes
+from supervisor.agents.environments import Around
+from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.own.mcp_client.connections import Connections
 from supervisor.config.mcp_servers import McpServer
+from supervisor.work.processes.processes import Processes
 
 SCRIPTED = Path(__file__).parents[3] / "support" / "scripted_mcp_server.py"
 LONGEST = 4 << 20

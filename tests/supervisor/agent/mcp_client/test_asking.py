@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent.mcp_client.asking import (
+from supervisor.agents.own.mcp_client.asking import (
     ARGUMENTS_SHOWN,
     fields_of,
     form_of,
@@ -14,7 +14,7 @@ from supervisor.agent.mcp_client.asking import (
     shown_arguments,
     unanswerable,
 )
-from supervisor.agent.mcp_client.server_tools import ServerTool
+from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer, ToolApproval
 
 READS = ServerTool("read", "", {}, only_reads=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.environments import Around
-from supervisor.agent.mcp_client.connection import Connection
-from supervisor.agent.mcp_client.failures import Unavailable
+from supervisor.agents.environments import Around
+from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.own.mcp_client.failures import Unavailable
 from supervisor.config.mcp_servers import McpServer
 from tests.supervisor.agent.mcp_client.host import LONGEST, Host, Listening, host, text_of, within
 from tests.support import http_mcp_server

@@ -6,8 +6,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.mcp_client.offers import DESCRIPTION, OFFERED, SCHEMA_BYTES, name_of, offered, schema_of
-from supervisor.agent.mcp_client.server_tools import ServerTool
+from supervisor.agents.own.mcp_client.offers import DESCRIPTION, OFFERED, SCHEMA_BYTES, name_of, offered, schema_of
+from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer
 
 NAMES = st.text(min_size=1, max_size=80)

@@ -1,6 +1,6 @@
 """The pauses before a server is started again."""
 
-from supervisor.agent.mcp_client.restarts import CRASH_MOST_S, RETRY_FIRST_S, RETRY_MOST_S, Restarts
+from supervisor.agents.own.mcp_client.restarts import CRASH_MOST_S, RETRY_FIRST_S, RETRY_MOST_S, Restarts
 
 
 def test_after_its_first_end_a_server_is_started_at_once_and_then_after_longer_and_longer_pauses() -> None:

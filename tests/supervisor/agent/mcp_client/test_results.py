@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.bounds import DEFAULTS
-from supervisor.agent.mcp_client.results import NOTHING, PICTURES, PICTURES_BYTES, Result, result_of
+from supervisor.agents.own.mcp_client.results import NOTHING, PICTURES, PICTURES_BYTES, Result, result_of
+from supervisor.config.bounds import DEFAULTS
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 JSON = st.recursive(

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from supervisor.agent.model import wire as wires
-from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.errors import ModelError
-from supervisor.agent.model.request import ModelRequest, said
-from supervisor.agent.model.sse import SseParser
-from supervisor.agent.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
+from supervisor.agents.errors import ModelError
+from supervisor.agents.own.model import wire as wires
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.request import ModelRequest, said
+from supervisor.agents.own.model.sse import SseParser
+from supervisor.agents.own.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
 from supervisor.config.shared import WireApi
 from tests.support.model_server import ModelServer
 

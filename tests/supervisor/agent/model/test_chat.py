@@ -6,10 +6,20 @@ from typing import Any
 import pytest
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.model import chat
-from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
-from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
-from supervisor.agent.model.stream_events import (
+from supervisor.agents.errors import AnswerCut, ContextFull, StreamBroken
+from supervisor.agents.own.model import chat
+from supervisor.agents.own.model.request import (
+    Called,
+    Image,
+    ModelRequest,
+    Reasoned,
+    Returned,
+    Said,
+    Text,
+    ToolSpec,
+    said,
+)
+from supervisor.agents.own.model.stream_events import (
     CallDone,
     RawReasoningDelta,
     ReasoningDone,
@@ -18,8 +28,8 @@ from supervisor.agent.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agent.model.wire import form
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.own.model.wire import form
+from supervisor.agents.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

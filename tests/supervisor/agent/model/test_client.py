@@ -13,11 +13,7 @@ import httpx
 import pytest
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model import answer
-from supervisor.agent.model.client import ModelClient, build_http
-from supervisor.agent.model.endpoint import PATHS, Endpoint
-from supervisor.agent.model.errors import (
+from supervisor.agents.errors import (
     AnswerCut,
     BeyondBound,
     ContextFull,
@@ -26,7 +22,10 @@ from supervisor.agent.model.errors import (
     RequestFailed,
     StreamBroken,
 )
-from supervisor.agent.model.stream_events import (
+from supervisor.agents.own.model import answer
+from supervisor.agents.own.model.client import ModelClient, build_http
+from supervisor.agents.own.model.endpoint import PATHS, Endpoint
+from supervisor.agents.own.model.stream_events import (
     CallDone,
     ReasoningDone,
     ResponseEnd,
@@ -34,7 +33,8 @@ from supervisor.agent.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.spending.usage import Usage
+from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.model import wire as wires
-from supervisor.agent.model.errors import StreamBroken
-from supervisor.agent.model.sse import SseParser
-from supervisor.agent.model.stream_events import (
+from supervisor.agents.errors import StreamBroken
+from supervisor.agents.own.model import wire as wires
+from supervisor.agents.own.model.sse import SseParser
+from supervisor.agents.own.model.stream_events import (
     CallDone,
     ReasoningDone,
     ResponseEnd,

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from supervisor.agent.bounds import DEFAULTS
-from supervisor.agent.model.client import build_http
-from supervisor.agent.model.direct import FULL, PORTION, PORTIONS, Direct, portions
+from supervisor.agents.own.model.client import build_http
+from supervisor.agents.own.model.direct import FULL, PORTION, PORTIONS, Direct, portions
+from supervisor.config.bounds import DEFAULTS
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
 PATIENCE_S = 20.0

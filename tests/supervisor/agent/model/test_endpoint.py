@@ -2,8 +2,8 @@
 
 import pytest
 
-from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
-from supervisor.agent.model.errors import Rejected
+from supervisor.agents.errors import Rejected
+from supervisor.agents.own.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.config.shared import WireApi
 
 

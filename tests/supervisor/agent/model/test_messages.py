@@ -8,9 +8,9 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
-from supervisor.agent.model import messages
-from supervisor.agent.model.errors import AnswerCut, ContextFull, Rejected, StreamBroken, UsageLimit
-from supervisor.agent.model.request import (
+from supervisor.agents.errors import AnswerCut, ContextFull, Rejected, StreamBroken, UsageLimit
+from supervisor.agents.own.model import messages
+from supervisor.agents.own.model.request import (
     Called,
     HistoryItem,
     Image,
@@ -23,7 +23,7 @@ from supervisor.agent.model.request import (
     ToolSpec,
     said,
 )
-from supervisor.agent.model.stream_events import (
+from supervisor.agents.own.model.stream_events import (
     CallDone,
     ReasoningDelta,
     ReasoningDone,
@@ -32,8 +32,8 @@ from supervisor.agent.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agent.model.wire import decoder
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.own.model.wire import decoder
+from supervisor.agents.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

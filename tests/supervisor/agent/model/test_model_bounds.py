@@ -10,18 +10,18 @@ from typing import Any
 import httpx
 import pytest
 
-from supervisor.agent.bounds import Bounds
-from supervisor.agent.json_values import intricate
-from supervisor.agent.model import wire as wires
-from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.decoding import a_count
-from supervisor.agent.model.direct import Unbounded
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.errors import BeyondBound, ModelError, Rejected, RequestFailed
-from supervisor.agent.model.sse import EventTooLarge, SseParser
-from supervisor.agent.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.errors import BeyondBound, ModelError, Rejected, RequestFailed
+from supervisor.agents.own.model import wire as wires
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.decoding import a_count
+from supervisor.agents.own.model.direct import Unbounded
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.sse import EventTooLarge, SseParser
+from supervisor.agents.own.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone
+from supervisor.agents.spending.usage import Usage
+from supervisor.config.bounds import Bounds
 from supervisor.config.shared import WireApi
+from supervisor.formats.json_values import intricate
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked
 from tests.support.model_reply import canned

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from pydantic_core import to_json
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.model import messages, pieces
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.pieces import packed
-from supervisor.agent.model.request import (
+from supervisor.agents.own.model import messages, pieces
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.pieces import packed
+from supervisor.agents.own.model.request import (
     Called,
     HistoryItem,
     Image,
@@ -30,7 +30,7 @@ from supervisor.agent.model.request import (
     ToolSpec,
     said,
 )
-from supervisor.agent.model.wire import FORMS, body
+from supervisor.agents.own.model.wire import FORMS, body
 from supervisor.config.shared import WireApi
 
 TEXTS = st.text(max_size=8)

@@ -4,15 +4,8 @@ from email.utils import formatdate
 
 import pytest
 
-from supervisor.agent.model.errors import (
-    ContextFull,
-    FatalModelError,
-    ModelError,
-    Rejected,
-    RequestFailed,
-    UsageLimit,
-)
-from supervisor.agent.model.refusals import of_status
+from supervisor.agents.errors import ContextFull, FatalModelError, ModelError, Rejected, RequestFailed, UsageLimit
+from supervisor.agents.own.model.refusals import of_status
 
 NOW = 1_700_000_000.0
 

@@ -7,8 +7,7 @@ import pytest
 
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
-from supervisor.agent.model import responses
-from supervisor.agent.model.errors import (
+from supervisor.agents.errors import (
     AnswerCut,
     ContextFull,
     ModelError,
@@ -17,8 +16,19 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
-from supervisor.agent.model.stream_events import (
+from supervisor.agents.own.model import responses
+from supervisor.agents.own.model.request import (
+    Called,
+    Image,
+    ModelRequest,
+    Reasoned,
+    Returned,
+    Said,
+    Text,
+    ToolSpec,
+    said,
+)
+from supervisor.agents.own.model.stream_events import (
     CallDone,
     RawReasoningDelta,
     ReasoningDelta,
@@ -28,7 +38,7 @@ from supervisor.agent.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agent.spending.usage import Usage
+from supervisor.agents.spending.usage import Usage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from actors.vocabulary.ids import CallId
-from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.errors import (
+from supervisor.agents.errors import (
     FatalModelError,
     ModelError,
     Rejected,
@@ -19,9 +17,11 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.request import Called, HistoryItem, ModelRequest, Returned, said
-from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
-from supervisor.agent.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.request import Called, HistoryItem, ModelRequest, Returned, said
+from supervisor.agents.own.model.retry import Budgets, Pause, back_off, respond, shown
+from supervisor.agents.own.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.model.sse import EventTooLarge, SseParser
+from supervisor.agents.own.model.sse import EventTooLarge, SseParser
 
 STREAM = (
     b'\xef\xbb\xbfdata: first\n\n: hello\n\nevent: a\ndata: {"one": 1}\n\n\n'

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from supervisor.agent.model import wire
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.request import ModelRequest, Reasoned, Searched, said
-from supervisor.agent.model.stream_events import SearchDone, StreamEvent, TextDone
-from supervisor.agent.model.web_search import KEPT_BYTES, kept, plugs_in
+from supervisor.agents.own.model import wire
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.request import ModelRequest, Reasoned, Searched, said
+from supervisor.agents.own.model.stream_events import SearchDone, StreamEvent, TextDone
+from supervisor.agents.own.model.web_search import KEPT_BYTES, kept, plugs_in
 from supervisor.config.shared import WireApi
 from tests.support.messages_wire import MessagesWire
 from tests.support.model_wire import ResponsesWire

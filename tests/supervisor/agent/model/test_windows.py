@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.agent.context.window import AskedWindow
-from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.window_questions import WindowQuestions, is_hosted, is_near
-from supervisor.agent.model.window_words import Refusal, refusal_in
-from supervisor.agent.model.windows import TABLE, known_window
+from supervisor.agents.own.context.window import AskedWindow
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.window_questions import WindowQuestions, is_hosted, is_near
+from supervisor.agents.own.model.window_words import Refusal, refusal_in
+from supervisor.agents.own.model.windows import TABLE, known_window
 from tests.support.model_server import ModelServer
 
 

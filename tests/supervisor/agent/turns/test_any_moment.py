@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import AnswerApproval
+from actors.messages.conversation import AnswerApproval
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Answered
 from actors.vocabulary.errors import AlreadyAnswered

@@ -10,9 +10,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.errors import JournalError, StorageFull
 from actors.vocabulary.records import Append
-from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.plan import PatchPlan
-from supervisor.agent.tools import patching
+from supervisor.agents.own.tools import patching
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.plan import PatchPlan
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.supervisor.agent.turns.test_patches import ADD, as_argv, as_tool
 from tests.support.engine_harness import Talk, harness_at

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import Send
+from actors.messages.conversation import Send
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending, TurnResult
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, Task
-from supervisor.agent.spending import account
-from supervisor.agent.spending.repetition import TELLING
-from supervisor.engine import own_agent
+from supervisor.agents.own import own_agent
+from supervisor.agents.spending import account
+from supervisor.agents.spending.repetition import TELLING
 from tests.supervisor.agent.turns.test_commands import outputs, shell
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer

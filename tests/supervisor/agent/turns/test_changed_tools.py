@@ -10,8 +10,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
-from supervisor.agent.mcp_client.offers import OfferedTool, fingerprint_of
-from supervisor.agent.mcp_client.server_tools import ServerTool
+from supervisor.agents.own.mcp_client.offers import OfferedTool, fingerprint_of
+from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer
 from tests.supervisor.agent.turns.test_server_tools import ASKS, SCRIPTED, call, outputs
 from tests.support.engine_harness import EngineHarness, harness_at

@@ -16,7 +16,7 @@ from actors.vocabulary.answers import Ending
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.records import Append
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.sandbox import sandbox
+from supervisor.work.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import CONFINED, confinable
 from tests.support.engine_harness import EngineHarness, Talk, harness_at

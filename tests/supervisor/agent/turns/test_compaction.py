@@ -13,7 +13,7 @@ from actors.vocabulary.errors import WrongState
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.items import ImageItem, TextItem
 from actors.vocabulary.settings import ApprovalPolicy, Decision
-from supervisor.agent.context.wording import IS_ASKED, OPENING
+from supervisor.agents.own.transcript.wording import IS_ASKED, OPENING
 from supervisor.services.branching import forked
 from tests.supervisor.agent.turns import requests as r
 from tests.support.engine_harness import EngineHarness, Talk, harness_at

@@ -13,7 +13,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.given_rules import told
+from supervisor.agents.given_rules import told
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent.acp.alive import alive, odd_seconds, wait_gone
 from tests.supervisor.agent.commands import ON_LINUX

@@ -9,8 +9,8 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import Decision, ReadOnly
-from supervisor.agent.jobs import jobs
-from supervisor.agent.tools import background
+from supervisor.agents.own.tools import background
+from supervisor.work.jobs import jobs
 from tests.supervisor.agent.commands import ON_LINUX, alive, new_token
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.supervisor.agent.turns.test_commands import shell

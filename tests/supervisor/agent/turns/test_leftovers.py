@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.folders import open_folder
-from supervisor.agent.sandbox.leftovers import Ledger, entry_in
+from supervisor.disk.folders import open_folder
+from supervisor.work.sandbox.leftovers import Ledger, entry_in
 from tests.support.engine_harness import EngineHarness
 
 

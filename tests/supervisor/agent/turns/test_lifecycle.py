@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import AbandonAgent
+from actors.messages.orders import AbandonAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy
-from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.agents.own.tools.toolbox import Toolbox
 from tests.supervisor.agent.commands import alive, new_token, open_files, zombies
 from tests.supervisor.agent.turns.requests import check_well_formed, lines
 from tests.support.engine_harness import EngineHarness, harness_at

@@ -10,9 +10,9 @@ from unittest.mock import patch
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import TextItem
-from supervisor.agent.model import chat, messages, pieces, responses
-from supervisor.agent.model.wire import FORMS
-from supervisor.agent.transcript import ModelTranscript
+from supervisor.agents.own.model import chat, messages, pieces, responses
+from supervisor.agents.own.model.wire import FORMS
+from supervisor.agents.own.transcript.transcript import ModelTranscript
 from tests.supervisor.agent.turns import requests as r
 from tests.support.engine_harness import EngineHarness, harness_at, provider
 from tests.support.model_server import ModelServer

@@ -205,7 +205,7 @@ def test_what_is_swapped_between_the_look_and_the_reading_is_not_read(
     harness: EngineHarness, server: ModelServer, planted: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder becomes a link to ours after each judgement, and is a folder again before the next."""
-    from supervisor.agent.reach.readable import Reach
+    from supervisor.work.reach.readable import Reach
 
     folder, swaps = folder_in(harness), 0
     (folder / "sub" / "keys.json").write_text("harmless\n")

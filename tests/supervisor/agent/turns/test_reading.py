@@ -11,9 +11,9 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
-from supervisor.agent.files import pages
-from supervisor.agent.model.sight import sees_nothing
-from supervisor.agent.tools import reading
+from supervisor.agents.own.tools import reading
+from supervisor.agents.sight import sees_nothing
+from supervisor.work.files import pages
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, harness_at

@@ -8,7 +8,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.pins import pins_of
+from supervisor.disk.pins import pins_of
 from tests.supervisor.agent.turns.requests import talk
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness

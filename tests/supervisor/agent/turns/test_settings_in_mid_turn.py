@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import ChangeSettings
+from actors.messages.conversation import ChangeSettings
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Changed, Ending
 from actors.vocabulary.events import MessageKind

@@ -10,7 +10,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, SandboxPolicy
-from supervisor.agent.sandbox import settings_watch
+from supervisor.work.sandbox import settings_watch
 from tests.supervisor.agent.acp.scripted import agent_table
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.supervisor.agent.settings_attack import OURS, THEIRS, contents

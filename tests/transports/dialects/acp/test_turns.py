@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import Crashed, ModelFailed, OutOfBudget
+from actors.messages.orders import Crashed, ModelFailed, OutOfBudget
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from actors.vocabulary.settings import BusyPolicy

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.orders import ModelFailed
+from actors.messages.orders import ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from tests.support.acp_judge import judge_second

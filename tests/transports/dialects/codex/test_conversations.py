@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from actors.conversation.effects import Slice
-from actors.conversation.messages import PassOn, ToConversation
+from actors.messages.conversation import PassOn, ToConversation
+from actors.messages.effects import Slice
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.ids import ConversationId, ItemId

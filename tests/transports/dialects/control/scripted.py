@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.conversation.effects import Deliver, EndSubscription
-from actors.conversation.messages import CancelRequest, ToConversation
-from actors.routing.messages import ToRegistry
+from actors.messages.conversation import CancelRequest, ToConversation
+from actors.messages.effects import Deliver, EndSubscription
+from actors.messages.routing import ToRegistry
 from actors.vocabulary import answers as a
 from actors.vocabulary import spent
 from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.messages import Send
+from actors.messages.conversation import Send
 from actors.vocabulary import errors
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.settings import BusyPolicy, Decision

@@ -10,10 +10,10 @@ from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
 from tests.support.control_judge import SCHEMA, document
 from tools.reference.errors import with_errors
-from transports.dialects.control import shapes
-from transports.dialects.control.described import DESCRIBED
+from transports.dialects.control.api import shapes
+from transports.dialects.control.api.described import DESCRIBED
+from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.results import MEMBERS
 from transports.hello import UnknownProtocol
 from transports.requests import Hit, Stored
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.effects import Deliver, EndSubscription, Slice, Unsubscribed
+from actors.messages.effects import Deliver, EndSubscription, Slice, Unsubscribed
 from actors.vocabulary.events import AgentMessageDelta, ExecApprovalRequest
 from actors.vocabulary.ids import ApprovalId, CallId, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.vocabulary.records import Record
 from tests.transports.dialects.control.scripted import ONE, Scripted
-from transports.dialects.control import results
+from transports.dialects.control.api import results
 
 READERS = 100
 

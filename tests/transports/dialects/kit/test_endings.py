@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.conversation.orders import AgentStopped, Completed, Crashed, ModelFailed, Outcome
+from actors.messages.orders import AgentStopped, Completed, Crashed, ModelFailed, Outcome
 from actors.vocabulary.answers import TurnResult
 from actors.vocabulary.ids import TurnId
 from tests.actors.conversation.words import message

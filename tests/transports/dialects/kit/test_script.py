@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from actors.conversation.messages import CancelRequest, Rename, ToConversation
-from actors.routing.messages import Resolve, ToRegistry
+from actors.messages.conversation import CancelRequest, Rename, ToConversation
+from actors.messages.routing import Resolve, ToRegistry
 from actors.vocabulary.answers import Done, Resolved
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, Overloaded, UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId

@@ -11,9 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.conversation.messages import Committed, PageRead, ReadersWait, SessionInput, TimerFired
-from actors.conversation.orders import (
+from actors.conversation.restore import restore
+from actors.conversation.state import Limits, Stamp, State
+from actors.conversation.step import step
+from actors.journal.directory import Directory
+from actors.messages.conversation import Committed, PageRead, ReadersWait, SessionInput, TimerFired
+from actors.messages.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
+from actors.messages.journal import LookUp
+from actors.messages.orders import (
     AgentNews,
     AgentOutput,
     AgentStopped,
@@ -27,13 +32,8 @@ from actors.conversation.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.conversation.restore import restore
-from actors.conversation.state import Limits, Stamp, State
-from actors.conversation.step import step
-from actors.journal.directory import Directory
-from actors.journal.messages import LookUp
+from actors.messages.routing import AskDirectory, Forward, HeadChanged, Known, RegistryInput, StartSession
 from actors.routing import Routing
-from actors.routing.messages import AskDirectory, Forward, HeadChanged, Known, RegistryInput, StartSession
 from actors.runtime.base import Actor, Ref
 from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId

@@ -9,8 +9,8 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import Schema, check, revision
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.tools import BY_NAME
+from transports.dialects.mcp.protocol.options import McpOptions
+from transports.dialects.mcp.protocol.tools import BY_NAME
 from transports.wire import Arrived
 
 RESULTS = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.messages import AnswerApproval, ToConversation
+from actors.messages.conversation import AnswerApproval, ToConversation
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
 from actors.vocabulary.settings import Decision

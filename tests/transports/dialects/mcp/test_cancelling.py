@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conversation.messages import Interrupt, ToConversation
-from actors.conversation.orders import InputWanted
+from actors.messages.conversation import Interrupt, ToConversation
+from actors.messages.orders import InputWanted
 from actors.vocabulary.ids import ConversationId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient

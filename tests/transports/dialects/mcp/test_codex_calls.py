@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from actors.conversation.effects import Deliver, Slice
-from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed
+from actors.messages.effects import Deliver, Slice
+from actors.messages.orders import Completed, Crashed, InputWanted, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConnectionId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon

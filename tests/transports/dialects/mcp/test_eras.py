@@ -7,8 +7,8 @@ import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient, StatelessClient, envelope
-from transports.dialects.mcp import introduction
-from transports.dialects.mcp.introduction import LISTED, discovered
+from transports.dialects.mcp.protocol import introduction
+from transports.dialects.mcp.protocol.introduction import LISTED, discovered
 
 REVISION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 HELLO: Json = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.orders import ModelFailed
+from actors.messages.orders import ModelFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon

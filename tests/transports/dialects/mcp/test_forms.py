@@ -10,7 +10,7 @@ from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w
-from transports.dialects.mcp.elicitation import elicitation, reply_of
+from transports.dialects.mcp.protocol.elicitation import elicitation, reply_of
 
 FORM = w.ask_form(
     ev.FormField(name="name", required=True, least=2),

@@ -8,7 +8,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began
 from transports.dialect import Write
-from transports.dialects.mcp.introduction import INSTRUCTIONS
+from transports.dialects.mcp.protocol.introduction import INSTRUCTIONS
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:

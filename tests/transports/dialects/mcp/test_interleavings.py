@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from actors.conversation.messages import ResumeQueue, ToConversation
-from actors.conversation.orders import Completed, InputWanted, ModelFailed
+from actors.messages.conversation import ResumeQueue, ToConversation
+from actors.messages.orders import Completed, InputWanted, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon

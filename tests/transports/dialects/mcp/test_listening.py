@@ -6,7 +6,7 @@ from actors.vocabulary.ids import RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, StatelessClient
 from tests.transports.dialects.mcp.steps import began, finished
-from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.protocol.options import McpOptions
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 UPDATED = "notifications/resources/updated"

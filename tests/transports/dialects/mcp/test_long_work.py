@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.orders import InputWanted, ModelFailed
+from actors.messages.orders import InputWanted, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.settings import Decision

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.messages import Send, ToConversation
+from actors.messages.conversation import Send, ToConversation
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from actors.vocabulary.items import TextItem
@@ -14,7 +14,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, text_of, wants_to_run
-from transports.dialects.mcp.tools import ALL
+from transports.dialects.mcp.protocol.tools import ALL
 from transports.requests import Found, Hit, Search
 
 

@@ -11,9 +11,9 @@ from transports.codex_events import MEMBERS, event_notification, initial_state, 
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
-from transports.dialects.mcp.options import McpOptions, with_hello
-from transports.dialects.mcp.revisions import Initialize, peer
-from transports.dialects.mcp.transcript import as_markdown
+from transports.dialects.mcp.protocol.options import McpOptions, with_hello
+from transports.dialects.mcp.protocol.revisions import Initialize, peer
+from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.jsonrpc import JsonObject
 from transports.requests import Person
 

@@ -8,7 +8,7 @@ from actors.vocabulary.ids import ConversationId, RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, text_of
-from transports.dialects.mcp.replay import RECONNECTED
+from transports.dialects.mcp.protocol.replay import RECONNECTED
 
 HI = {"prompt": "hi"}
 

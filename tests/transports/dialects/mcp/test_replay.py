@@ -8,7 +8,7 @@ import pytest
 from transports import jsonrpc
 from transports.bridge.messages import parsed
 from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, Outstanding, Waiting
-from transports.dialects.mcp.replay import BEGAN, LOST_KEPT, McpReplay
+from transports.dialects.mcp.protocol.replay import BEGAN, LOST_KEPT, McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
 INITIALIZED = jsonrpc.notification("notifications/initialized")

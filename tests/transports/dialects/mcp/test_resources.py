@@ -8,7 +8,7 @@ import pytest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
-from transports.dialects.mcp.resources import SPELLINGS
+from transports.dialects.mcp.protocol.resources import SPELLINGS
 
 UPDATED = "notifications/resources/updated"
 LIST_CHANGED = "notifications/resources/list_changed"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.messages import AnswerApproval, ToConversation
+from actors.messages.conversation import AnswerApproval, ToConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, StatelessClient
 from tests.transports.dialects.mcp.steps import began, nothing_open, text_of, wants_to_patch, wants_to_run
-from transports.dialects.mcp.seal import sealed
+from transports.dialects.mcp.protocol.seal import sealed
 
 ACCEPT: Json = {"action": "accept", "content": {}}
 SECRET = b"s" * 32

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from actors.conversation.effects import EndSubscription, Unsubscribed
-from actors.conversation.orders import Crashed
+from actors.messages.effects import EndSubscription, Unsubscribed
+from actors.messages.orders import Crashed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -14,7 +14,7 @@ from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, nothing_open, sent, text_of, wants_to_run
 from transports.codex_events import history_of
 from transports.dialects.kit.paged_history import RecentMessages
-from transports.dialects.mcp import sinks
+from transports.dialects.mcp.protocol import sinks
 
 STARTED = {"msg": {"type": "task_started"}}
 

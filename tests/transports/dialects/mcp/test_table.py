@@ -13,11 +13,11 @@ from transports.bridge.messages import answer, written
 from transports.dialect import Client, Write
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.introduction import HANDSHAKE, LISTED, SUPPORTED
-from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.replay import McpReplay
-from transports.dialects.mcp.table import Table
-from transports.dialects.mcp.tools import BY_NAME
+from transports.dialects.mcp.protocol.introduction import HANDSHAKE, LISTED, SUPPORTED
+from transports.dialects.mcp.protocol.options import McpOptions
+from transports.dialects.mcp.protocol.replay import McpReplay
+from transports.dialects.mcp.protocol.table import Table
+from transports.dialects.mcp.protocol.tools import BY_NAME
 
 CHOICES = (LISTED, ("codex",), (), tuple(reversed([*BY_NAME])), ("codex", "nonsense", "answer_approval"))
 CLIENT = {"name": "é", "version": "1"}

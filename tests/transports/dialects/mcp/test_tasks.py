@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.orders import ModelFailed
+from actors.messages.orders import ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, link_to, nothing_open, text_of, wants_to_run
-from transports.dialects.mcp.replay import RECONNECTED
+from transports.dialects.mcp.protocol.replay import RECONNECTED
 
 RELATED = "io.modelcontextprotocol/related-task"
 OLD = "2025-06-18"

@@ -1,7 +1,7 @@
 """Approvals, and requests that are taken back."""
 
-from actors.conversation import messages as m
-from actors.routing import messages as rm
+from actors.messages import conversation as m
+from actors.messages import routing as rm
 from actors.vocabulary.answers import (
     Answered,
     Done,
@@ -9,9 +9,9 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ApprovalId
 from transports import requests as r
-from transports.dialects.control import params as p
-from transports.dialects.control.results import waiting
-from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.results import waiting
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.identifiers import approval_place
 from transports.dialects.kit.script import (
     Script,

@@ -2,8 +2,8 @@
 
 from msgspec import UNSET
 
-from actors.conversation import messages as m
-from actors.routing import messages as rm
+from actors.messages import conversation as m
+from actors.messages import routing as rm
 from actors.vocabulary.answers import (
     Changed,
     Done,
@@ -15,10 +15,10 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import ListQuery
 from transports import requests as r
 from transports.dialect import Ask
-from transports.dialects.control import params as p
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.results import Raw, row, shown
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers.naming import to_named
-from transports.dialects.control.results import Raw, row, shown
-from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.creation import settings_request
 from transports.dialects.kit.identifiers import fresh_conversation

@@ -1,16 +1,16 @@
 """The daemon, its clients and its config."""
 
-from actors.conversation import messages as m
-from actors.routing import messages as rm
+from actors.messages import conversation as m
+from actors.messages import routing as rm
 from actors.vocabulary.answers import (
     Reader,
     Summary,
 )
 from actors.vocabulary.ids import ConnectionId, ConversationId
 from transports import requests as r
-from transports.dialects.control import params as p
-from transports.dialects.control.results import with_readers
-from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.results import with_readers
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (
     Script,
     ask,

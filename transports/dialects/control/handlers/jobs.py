@@ -1,8 +1,8 @@
 """Background commands."""
 
 from transports import requests as r
-from transports.dialects.control import params as p
-from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (
     Script,
     ask,

@@ -1,7 +1,7 @@
 """A question to the conversation that a request names."""
 
-from actors.conversation.messages import Query
-from transports.dialects.control import params as p
+from actors.messages.conversation import Query
+from transports.dialects.control.api import params as p
 from transports.dialects.kit.script import (
     AnyAnswer,
     Script,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from actors.conversation import messages as m
+from actors.messages import conversation as m
 from actors.vocabulary.answers import (
     Attached,
     Done,
@@ -12,9 +12,9 @@ from actors.vocabulary.ids import ConversationId, SubscriptionId
 from actors.vocabulary.records import Record
 from transports import requests as r
 from transports.dialect import Ask
-from transports.dialects.control import params as p
-from transports.dialects.control.results import Raw, envelope
-from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.results import Raw, envelope
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (
     Script,
     ask,

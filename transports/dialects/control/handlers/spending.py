@@ -1,9 +1,9 @@
 """Budgets, and the use that is made of them."""
 
-from actors.conversation import messages as m
+from actors.messages import conversation as m
 from transports import requests as r
-from transports.dialects.control import params as p
-from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (
     Script,
     ask,

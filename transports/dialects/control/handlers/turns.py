@@ -1,7 +1,7 @@
 """Turns: what people say, when it is taken, and how it is stopped."""
 
-from actors.conversation import messages as m
-from actors.routing import messages as rm
+from actors.messages import conversation as m
+from actors.messages import routing as rm
 from actors.vocabulary.answers import (
     Accepted,
     Done,
@@ -14,10 +14,10 @@ from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import Task
 from transports import requests as r
-from transports.dialects.control import params as p
+from transports.dialects.control.api import params as p
+from transports.dialects.control.api.results import queue, shown
+from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers.naming import to_named
-from transports.dialects.control.results import queue, shown
-from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.kit.endings import said
 from transports.dialects.kit.script import (
     Script,

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from actors.conversation.messages import Archive, FindInput, Send, ToConversation
+from actors.messages.conversation import Archive, FindInput, Send, ToConversation
 from actors.vocabulary.answers import Accepted, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
@@ -17,17 +17,24 @@ from transports.dialects.kit.endings import said
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.answers import Answers, bad_answers
-from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
-from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
-from transports.dialects.mcp.notifications import follow_progress
-from transports.dialects.mcp.rounds import Asked, Round, give_answers, input_required, last_round, until_asked
-from transports.dialects.mcp.seal import digest
-from transports.dialects.mcp.sinks import CallSink, call_reader
-from transports.dialects.mcp.standing import begin_task, described
-from transports.dialects.mcp.state import McpCall, McpState
-from transports.dialects.mcp.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol.answers import Answers, bad_answers
+from transports.dialects.mcp.protocol.arguments import Codex, CodexReply
+from transports.dialects.mcp.protocol.decoding import Undecodable, decoded, without_effect
+from transports.dialects.mcp.protocol.notifications import follow_progress
+from transports.dialects.mcp.protocol.rounds import (
+    Asked,
+    Round,
+    give_answers,
+    input_required,
+    last_round,
+    until_asked,
+)
+from transports.dialects.mcp.protocol.seal import digest
+from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
+from transports.dialects.mcp.protocol.standing import begin_task, described
+from transports.dialects.mcp.protocol.state import McpCall, McpState
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from actors.conversation.messages import Send
-from actors.routing.messages import ListConversations
+from actors.messages.conversation import Send
+from actors.messages.routing import ListConversations
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import RequestId
 from actors.vocabulary.records import ListQuery
@@ -14,10 +14,10 @@ from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command, look_up
-from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.results import ToolError, payload
-from transports.dialects.mcp.sinks import StreamSink, disconnected
-from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol.sinks import StreamSink, disconnected
+from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
 

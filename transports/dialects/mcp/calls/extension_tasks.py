@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping
 
-from actors.conversation.messages import Interrupt, PassOn, ToConversation, WithdrawInput
+from actors.messages.conversation import Interrupt, PassOn, ToConversation, WithdrawInput
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.ids import ApprovalId
 from transports.dialect import Tell
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.answers import answers_in
 from transports.dialects.mcp.calls.codex import STOPPED, ended
 from transports.dialects.mcp.calls.results import linked
-from transports.dialects.mcp.introduction import MISSING_CAPABILITY, TASKS
-from transports.dialects.mcp.revisions import McpParams
-from transports.dialects.mcp.rounds import Round, give_answers, question
-from transports.dialects.mcp.standing import Standing, described, standing
-from transports.dialects.mcp.state import McpCall
-from transports.dialects.mcp.tasks import TaskId, task_named
-from transports.dialects.mcp.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol.answers import answers_in
+from transports.dialects.mcp.protocol.introduction import MISSING_CAPABILITY, TASKS
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.rounds import Round, give_answers, question
+from transports.dialects.mcp.protocol.standing import Standing, described, standing
+from transports.dialects.mcp.protocol.state import McpCall
+from transports.dialects.mcp.protocol.tasks import TaskId, task_named
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
 

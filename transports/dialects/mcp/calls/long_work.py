@@ -1,6 +1,6 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
-from actors.conversation.messages import Inspect, Send
+from actors.messages.conversation import Inspect, Send
 from actors.vocabulary.answers import Accepted, Summary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
 from actors.vocabulary.ids import ConversationId
@@ -12,13 +12,13 @@ from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.endings import past_end
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.script import Script, ask, command
-from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.own import meant
 from transports.dialects.mcp.calls.results import ToolError, payload, text
-from transports.dialects.mcp.elicitation import message
-from transports.dialects.mcp.state import McpCall
-from transports.dialects.mcp.transcript import as_markdown
-from transports.dialects.mcp.waits import Wait, WaitSink
+from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol.elicitation import message
+from transports.dialects.mcp.protocol.state import McpCall
+from transports.dialects.mcp.protocol.transcript import as_markdown
+from transports.dialects.mcp.protocol.waits import Wait, WaitSink
 from transports.jsonrpc import JsonObject
 from transports.requests import FindAsked, ReadHistory, RememberEnvironment
 from transports.waiting_words import waits

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from actors.conversation.messages import (
+from actors.messages.conversation import (
     AnswerApproval,
     EditInput,
     Inspect,
@@ -14,7 +14,7 @@ from actors.conversation.messages import (
     WithdrawAll,
     WithdrawInput,
 )
-from actors.routing.messages import ListConversations
+from actors.messages.routing import ListConversations
 from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId
@@ -25,11 +25,11 @@ from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.identifiers import approval_place, conversation_id
 from transports.dialects.kit.paging import cursor_of, place_of
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
-from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.results import payload, text
-from transports.dialects.mcp.state import McpCall
-from transports.dialects.mcp.tools import ROW
-from transports.dialects.mcp.transcript import as_markdown
+from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol.state import McpCall
+from transports.dialects.mcp.protocol.tools import ROW
+from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory, Search
 from transports.waiting_words import waits

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import uri_of
-from transports.dialects.mcp.revisions import LINKS_FROM, WITHOUT_LINKS, Introduction
+from transports.dialects.mcp.protocol.revisions import LINKS_FROM, WITHOUT_LINKS, Introduction
 from transports.jsonrpc import JsonObject
 
 

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from actors.conversation.effects import Slice
-from actors.conversation.messages import FindInput, Inspect, Interrupt, WithdrawInput
+from actors.messages.conversation import FindInput, Inspect, Interrupt, WithdrawInput
+from actors.messages.effects import Slice
 from actors.vocabulary.answers import InputFound, TurnResult
 from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.events import APPROVAL_REQUESTS, TERMINAL
@@ -15,13 +15,13 @@ from transports.dialects.kit.questions import RESOLVED, waiting_text
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, command
-from transports.dialects.mcp import resources
 from transports.dialects.mcp.calls import codex, long_work
 from transports.dialects.mcp.calls.results import ToolError, linked
-from transports.dialects.mcp.revisions import McpParams
-from transports.dialects.mcp.state import McpCall, McpState
-from transports.dialects.mcp.tasks import TaskId, no_task, related, shown, status_of, task_named, task_of
-from transports.dialects.mcp.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol import resources
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.state import McpCall, McpState
+from transports.dialects.mcp.protocol.tasks import TaskId, no_task, related, shown, status_of, task_named, task_of
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
 CANCELLED = "its task was cancelled"

@@ -1,0 +1,196 @@
+"""Messages to the journal's actors, and their answers, which go to the address that a request carries."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from actors.messages.conversation import Address, AppendRefused, Committed, PageRead
+from actors.messages.effects import ReadPage
+from actors.vocabulary.answers import Candidates, Resolved
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Record
+
+
+class Store(Struct, frozen=True):
+    """Store this append. `reply_to` gets Committed when it is durable, or AppendRefused."""
+
+    append: Append
+    reply_to: Address[Committed | AppendRefused]
+    epoch: int
+
+
+class Loaded(Struct, frozen=True):
+    """The answer to Load. `error`: the journal could not be read; no error and no head: no such conversation."""
+
+    head: Head | None
+    records: tuple[Record, ...]
+    error: GreenroomError | None = None
+    kept: tuple[KeptText, ...] = ()
+
+
+class Load(Struct, frozen=True):
+    """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
+
+    conversation: ConversationId
+    reply_to: Address[Loaded]
+
+
+class ChoreDone(Struct, frozen=True):
+    result: object
+
+
+class Chore(Struct, frozen=True):
+    """Work that only the writer of the journal may do, between two commits."""
+
+    work: Callable[[], object]
+    reply_to: Address[ChoreDone]
+
+
+class Erased(Struct, frozen=True):
+    """The conversation is gone from the disk; with an error, it is there as before."""
+
+    conversation: ConversationId
+    error: GreenroomError | None = None
+
+
+class Erase(Struct, frozen=True):
+    """Forget everything of a conversation that has no owner."""
+
+    conversation: ConversationId
+    reply_to: Address[Erased]
+
+
+class FetchPage(Struct, frozen=True):
+    """Read a piece of history for a reader."""
+
+    conversation: ConversationId
+    read: ReadPage
+    reply_to: Address[PageRead]
+
+
+# --- what the directory looks up, and what it finds -----------------------------------------------------------------
+
+
+class FindRow(Struct, frozen=True):
+    """Find the row of a conversation."""
+
+    conversation: ConversationId
+
+
+class FindName(Struct, frozen=True):
+    """Find the conversation that has this name, for the request that wants it."""
+
+    name: str
+    caller: Caller
+
+
+class FindNew(Struct, frozen=True):
+    """Find whether a new conversation may have this id and this name."""
+
+    conversation: ConversationId
+    name: str
+    caller: Caller
+
+
+class FindReference(Struct, frozen=True):
+    """Find the conversation with this id or this name, or the only one whose id begins so."""
+
+    reference: str
+    caller: Caller
+
+
+class FindBeginning(Struct, frozen=True):
+    """Find the first ids that begin with this."""
+
+    prefix: str
+    limit: int
+    caller: Caller
+
+
+class ReadList(Struct, frozen=True):
+    """Read a page of a list without the conversations in `leaving_out`; or `only` these, whatever the query says."""
+
+    query: ListQuery
+    caller: Caller
+    leaving_out: frozenset[ConversationId] = frozenset()
+    only: tuple[ConversationId, ...] | None = None
+
+
+class FindSurplus(Struct, frozen=True):
+    """Find conversations at rest that are too many or too old, longest untouched first, none in `leaving_out`."""
+
+    most: int | None
+    untouched_since: float | None
+    limit: int
+    leaving_out: frozenset[ConversationId] = frozenset()
+
+
+Lookup = FindRow | FindName | FindNew | FindReference | FindBeginning | ReadList | FindSurplus
+
+
+class RowFound(Struct, frozen=True):
+    """The row as lists have it; None: there is no such conversation on disk."""
+
+    conversation: ConversationId
+    head: Head | None
+
+
+class NameFound(Struct, frozen=True):
+    """The conversation that has the name; None: it is free."""
+
+    caller: Caller
+    conversation: ConversationId | None
+
+
+class NewFound(Struct, frozen=True):
+    """The answer to FindNew: whether there is such a conversation, and which one has the name."""
+
+    asked: FindNew
+    exists: bool
+    owner: ConversationId | None
+
+
+class ReferenceFound(Struct, frozen=True):
+    caller: Caller
+    answer: Resolved | Candidates | GreenroomError
+
+
+class ListRead(Struct, frozen=True):
+    """The page. Its total counts what was left out, too."""
+
+    asked: ReadList
+    page: HeadPage
+
+
+class SurplusFound(Struct, frozen=True):
+    conversations: tuple[ConversationId, ...]
+
+
+class LookupFailed(Struct, frozen=True):
+    """The journal could not be read, or not in time."""
+
+    asked: Lookup
+    error: GreenroomError
+
+
+Found = RowFound | NameFound | NewFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
+
+
+class LookedUp(Struct, frozen=True):
+    """The answer to the lookup with this number: what was on disk at some moment since it was asked."""
+
+    number: int
+    found: Found
+
+
+class LookUp(Struct, frozen=True):
+    """Look something up on disk. `number` is the asker's own."""
+
+    number: int
+    lookup: Lookup
+    reply_to: Address[LookedUp]
+
+
+LibrarianInput = FetchPage | Load
+JournalistInput = Store | Load | Erase | Chore

@@ -1,0 +1,246 @@
+"""Messages to the registry, and its effects."""
+
+from msgspec import Struct
+
+from actors.messages.conversation import (
+    Address,
+    Begin,
+    CancelRequest,
+    ConnectionClosed,
+    Query,
+    Quiesce,
+    Revived,
+    SessionInput,
+    ToConversation,
+)
+from actors.messages.effects import EndSubscription, ReplyTo, Settle, Survivors
+from actors.messages.journal import Erased, LookedUp, Lookup
+from actors.messages.orders import AbandonAgent, AgentAbandoned
+from actors.vocabulary.answers import Begun, Candidates, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Head, HeadPage, ListQuery
+
+
+class Create(Query[Begun], frozen=True):
+    """A new conversation under a fresh id that its creator made up."""
+
+    conversation: ConversationId
+    begin: Begin
+
+
+class ListConversations(Query[HeadPage], frozen=True):
+    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see.
+
+    `only`: these and no others, whatever the query says.
+    """
+
+    query: ListQuery
+    only: tuple[ConversationId, ...] | None = None
+
+
+class ListAwake(Query[Listing], frozen=True):
+    """The conversations that are live or have something open; what sleeps is not looked at."""
+
+
+class WatchList(Query[ListChanged], frozen=True):
+    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+
+    seen: int | None = None
+
+
+class ListApprovals(Query[PendingApprovals], frozen=True):
+    conversation: ConversationId | None = None
+
+
+class Resolve(Query[Resolved], frozen=True):
+    """Find the conversation by an id, a unique prefix of at least two characters, or a name."""
+
+    reference: str
+
+
+class ListBeginning(Query[Candidates], frozen=True):
+    """The first ids that begin with this, in their order."""
+
+    prefix: str
+    limit: int
+
+
+class Remove(Query[Done], frozen=True):
+    """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
+
+    conversation: ConversationId
+
+
+RegistryQuery = Create | ListConversations | ListAwake | WatchList | ListApprovals | ListBeginning | Resolve | Remove
+
+
+class ToRegistry(Struct, frozen=True):
+    """A query for the registry itself, and the caller of its answer."""
+
+    query: RegistryQuery
+    caller: Caller
+
+
+class Trim(Struct, frozen=True):
+    """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
+
+    most: int | None = None
+    untouched_since: float | None = None
+
+
+class AllEnded(Struct, frozen=True):
+    """Each turn that the last daemon left running has its end on disk."""
+
+
+class Known(Struct, frozen=True):
+    """Heads of conversations that nobody serves: at start those not at rest, later what was forked or imported.
+
+    `ended`: told once, when none of them has a turn of the last daemon any more.
+    """
+
+    heads: tuple[Head, ...]
+    ended: Address[AllEnded] | None = None
+
+
+class NameClaimed(Struct, frozen=True):
+    """The name is kept for the conversation until the claim is settled; with a refusal, it is not."""
+
+    refusal: GreenroomError | None = None
+
+
+class ClaimName(Struct, frozen=True):
+    """Keep a name for a conversation that no session stores: a fork, an import. Settle(caller) ends the claim."""
+
+    name: str
+    conversation: ConversationId
+    caller: Caller
+    reply_to: Address[NameClaimed]
+
+
+class AllAnswered(Struct, frozen=True):
+    """No request waits for its answer."""
+
+
+class AwaitAnswers(Struct, frozen=True):
+    """Say when every request that was accepted has its answer."""
+
+    reply_to: Address[AllAnswered]
+
+
+class HeadChanged(Struct, frozen=True):
+    """The row of a conversation that `ls` and `approvals` show has changed."""
+
+    head: Head
+    pending: tuple[ApprovalRequest, ...]
+
+
+class ParkOffered(Struct, frozen=True):
+    conversation: ConversationId
+    generation: int
+
+
+class Left(Struct, frozen=True):
+    conversation: ConversationId
+    generation: int
+
+
+class Stayed(Struct, frozen=True):
+    conversation: ConversationId
+    generation: int
+
+
+class SessionFailed(Struct, frozen=True):
+    """A bug or a poison message ended a session, or the journal could not be read for it (`unread`).
+
+    `leftovers` are the messages that nobody has handled yet.
+    """
+
+    conversation: ConversationId
+    generation: int
+    message: str
+    traceback: str
+    survivors: Survivors
+    leftovers: tuple[SessionInput, ...]
+    unread: bool = False
+
+
+RegistryInput = (
+    ToConversation
+    | ToRegistry
+    | CancelRequest
+    | ConnectionClosed
+    | Trim
+    | Erased
+    | Known
+    | LookedUp
+    | ClaimName
+    | HeadChanged
+    | Settle
+    | ParkOffered
+    | Left
+    | Stayed
+    | SessionFailed
+    | AgentAbandoned
+    | Quiesce
+    | AwaitAnswers
+)
+
+
+class StartSession(Struct, frozen=True):
+    """Give a conversation a live owner. `first` are the messages that waited for it, in order.
+
+    `unborn`: it is being created, so there is nothing of it to be read.
+    """
+
+    conversation: ConversationId
+    generation: int
+    revived: Revived
+    first: tuple[SessionInput, ...]
+    unborn: bool = False
+
+
+class Forward(Struct, frozen=True):
+    conversation: ConversationId
+    message: SessionInput
+
+
+class EraseRows(Struct, frozen=True):
+    """Delete the rows of a conversation that nobody owns any more."""
+
+    conversation: ConversationId
+
+
+class AskDirectory(Struct, frozen=True):
+    """Have something looked up on disk. Answered by LookedUp with the same number, perhaps more than once."""
+
+    number: int
+    lookup: Lookup
+
+
+class SayNameClaimed(Struct, frozen=True):
+    to: Address[NameClaimed]
+    news: NameClaimed
+
+
+class SayAllEnded(Struct, frozen=True):
+    to: Address[AllEnded]
+
+
+class SayAllAnswered(Struct, frozen=True):
+    to: Address[AllAnswered]
+
+
+RoutingEffect = (
+    StartSession
+    | Forward
+    | AbandonAgent
+    | EraseRows
+    | AskDirectory
+    | ReplyTo
+    | EndSubscription
+    | SayNameClaimed
+    | SayAllEnded
+    | SayAllAnswered
+)

@@ -1,0 +1,1 @@
+"""Turns as their agents see them: what every kind of agent shares."""

@@ -1,0 +1,107 @@
+"""A turn that somebody else's agent carries out: its program, its session, its story. A Backend. Loop thread."""
+
+from collections.abc import Callable
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import Task
+from supervisor.agents.acp.agent_turn import AgentTurn
+from supervisor.agents.acp.children import Children, Place
+from supervisor.agents.acp.client_tools import Tooling
+from supervisor.agents.acp.failures import AgentFailed, CameTooLate
+from supervisor.agents.acp.permissions import Deadline
+from supervisor.agents.acp.session import AcpSession
+from supervisor.agents.acp.starting import Starter
+from supervisor.agents.spending.agent_account import AgentAccount
+from supervisor.agents.turn import Turn
+from supervisor.config.bounds import Bounds
+
+
+class AcpBackend:
+    resumable = True
+
+    def __init__(
+        self,
+        children: Children,
+        starter: Starter,
+        bounds: Callable[[], Bounds],
+        deadline: Callable[[Turn], Deadline],
+        tooling: Tooling,
+        account: Callable[[Turn], AgentAccount] = AgentAccount,
+    ) -> None:
+        """`deadline`: of the questions of a turn."""
+        self._account = account
+        self._children = children
+        self._starter = starter
+        self._bounds = bounds
+        self._deadline = deadline
+        self._tooling = tooling
+        self._turns: dict[TurnId, AgentTurn] = {}
+
+    async def run(self, turn: Turn) -> str | None:
+        order = turn.order
+        agent = order.settings.agent
+        if order.task is Task.COMPACT:
+            raise AgentFailed(f"{agent} keeps its own history, and sums it up by itself; nothing was done")
+
+        account = self._account(turn)
+        turn.count = account.take
+        try:
+            with account.open():
+                if order.task is not Task.FOLLOW:
+                    account.look()
+                return await self._carry_out(turn, account)
+        finally:
+            turn.count = None  # the account knows the turn: in a circle neither would be freed
+
+    async def _carry_out(self, turn: Turn, account: AgentAccount) -> str | None:
+        order = turn.order
+        agent = order.settings.agent
+
+        def say_waits() -> None:
+            turn.emit(ev.BackgroundEvent(message=_waits(agent, self._bounds())))
+
+        async with self._children.place((order.conversation, agent), say_waits) as place:
+            if order.task is Task.FOLLOW and place.live is None:
+                return None  # what it had begun by itself has ended with it
+            lived = place.live is not None
+            try:
+                return await self._run_with(await self._session(place, turn, account), turn, account)
+            except CameTooLate:
+                if not lived:
+                    raise
+            return await self._run_with(await self._session(place, turn, account), turn, account)
+
+    async def _session(self, place: Place, turn: Turn, account: AgentAccount) -> AcpSession:
+        if place.live is not None and (changed := await self._starter.changes(place.live, turn)):
+            agent = turn.order.settings.agent
+            turn.emit(ev.BackgroundEvent(message=f"{agent} is started anew: {changed} changed"))
+            await place.live.child.end(why=f"{changed} changed")
+        if (live := place.live) is not None:
+            await self._starter.catch_up(live, turn)
+            return live
+        place.session = None
+        place.session = begun = await self._starter.begin(turn, account.waiting)
+        return begun
+
+    async def _run_with(self, session: AcpSession, turn: Turn, account: AgentAccount) -> str | None:
+        story = AgentTurn(turn, session, self._bounds(), self._deadline(turn), self._tooling, account)
+        self._turns[turn.order.turn] = story
+        try:
+            async with self._starter.watched(session, turn):
+                return await story.run()
+        finally:
+            del self._turns[turn.order.turn]
+
+    def forget(self, conversation: ConversationId) -> None:
+        """Nothing is remembered here: the program goes on with its session, or was ended with the turn."""
+
+    def hurry(self, turn: TurnId) -> None:
+        """Kill at once what a stopped turn would wait for."""
+        if (story := self._turns.get(turn)) is not None:
+            story.hurry()
+
+
+def _waits(agent: str, bounds: Bounds) -> str:
+    full = bounds.beyond("agents", "as many agents run as may, and all of them are busy")
+    return f"{agent} waits until another agent is done; {full}"

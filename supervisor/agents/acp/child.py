@@ -1,0 +1,243 @@
+"""One program that speaks ACP, for one conversation: its process, its wire, its end. Loop thread.
+
+Spawned, marked and ended as commands are, under an owner of its own: its tree ends, never its pid alone.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from contextvars import Context
+from io import FileIO
+
+import structlog
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
+from supervisor.agents.acp.failures import ChildEnded
+from supervisor.agents.acp.peer import MISUSES, Hears, Misused, Peer
+from supervisor.agents.acp.wire import Json
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.bounds import Bounds
+from supervisor.formats.lines import IN_A_ROW, LastWords, Lines, TooLong
+from supervisor.version import VERSION
+from supervisor.work.processes.command import Command, Finished, NotStarted
+from supervisor.work.processes.input import Input
+from supervisor.work.processes.output import Output, Stream
+from supervisor.work.processes.processes import Processes
+
+KEPT = 1  # byte of output in memory besides what is read: nobody looks at it afterwards
+ENDLESS = 1 << 62  # bytes that are read: it lives as long as it is used, and each turn has a bound
+PROTOCOL = 1  # of ACP
+
+Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # what starts it, confined while it lives
+
+log = structlog.get_logger()
+
+
+class Opened(Input):
+    """An input that can be waited for: the process is started a while after we know what to say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opened = asyncio.Event()
+
+    def open(self, file: FileIO) -> None:
+        super().open(file)
+        self._opened.set()
+
+    async def write(self, data: bytes) -> int:
+        await self._opened.wait()
+        return await super().write(data)
+
+
+class Flooded(Exception):
+    """The agent has said more in one turn than anybody could read."""
+
+
+class Child:
+    def __init__(
+        self,
+        conversation: ConversationId,
+        definition: AgentDefinition,
+        owner: TurnId,
+        processes: Processes,
+        launch: Launch,
+        bounds: Bounds,
+        hears: Hears,
+    ) -> None:
+        self.conversation = conversation
+        self.definition = definition
+        self.owner = owner
+        self.about: Json = {}  # its answer to `initialize`
+        self.can = Capabilities()  # as that has it
+        self.over = asyncio.Event()  # nothing of it is alive
+        self._why = ""  # it ended; not as an error, which would keep all that it was raised in
+        self.ended_at = math.inf  # when that was known
+        self._seen: frozenset[tuple[int, int]] = frozenset()  # processes of its tree, at the last look
+        self._settled = self._seen  # those that belong to no turn
+        self._processes = processes
+        self._launch = launch
+        self._bounds = bounds
+        self._given = Opened()
+        self._lines = Lines(bounds.frame_bytes)
+        self._words = LastWords("agent.stderr", agent=definition.name, conversation=conversation)
+        self._said = 0
+        self._ending = False
+        self.peer = Peer(definition.name, self._given.write, hears)
+        self._running: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Child {self.definition.name} {self.owner} {'over' if self.over.is_set() else 'lives'}>"
+
+    @property
+    def is_alive(self) -> bool:
+        return self._running is not None and not self._why and not self._ending
+
+    @property
+    def program(self) -> str:
+        """The program's own name, with its version."""
+        info = self.about.get("agentInfo")
+        told = [str(info[one]) for one in ("name", "version") if info.get(one)] if isinstance(info, dict) else []
+        return " ".join(told)[:200]
+
+    @property
+    def can_be_steered(self) -> bool:
+        """Tell whether it takes input while a prompt is open."""
+        return "steering" in self.can
+
+    async def start(self, client_capabilities: Json) -> None:
+        """Start it, and wait until it has answered `initialize`. Raises ChildEnded; then nothing of it is left."""
+        self._running = asyncio.create_task(self._run(), name=self.owner, context=Context())  # no turn's own
+        limit_s = self.definition.start_s
+        try:
+            async with asyncio.timeout(limit_s):
+                self.about = await self._initialize(client_capabilities)
+                self.can = capabilities_of(self.about)
+        except TimeoutError:
+            longer = f"`startup_timeout_seconds` in [agents.{self.definition.name}] gives it longer"
+            self._because(f"it did not answer `initialize` within {limit_s:g} s; {longer}")
+            await self.end(kill=True)
+            raise self.gone() from None
+        except BaseException:
+            await self.end(kill=True)
+            raise
+        log.info("agent.ready", agent=self.definition.name, conversation=self.conversation, program=self.program)
+
+    async def _initialize(self, client_capabilities: Json) -> Json:
+        client = {"name": "greenroom", "title": "Greenroom", "version": VERSION}
+        asked = {"protocolVersion": PROTOCOL, "clientCapabilities": client_capabilities, "clientInfo": client}
+        answer = await self.peer.request("initialize", asked)
+        about = answer if isinstance(answer, dict) else {}
+        spoken = about.get("protocolVersion", PROTOCOL)
+        if spoken != PROTOCOL:
+            raise self._because(
+                f"it speaks version {str(spoken)[:20]} of ACP, Greenroom speaks {PROTOCOL}; install a version of it "
+                "that does"
+            )
+        return about
+
+    def begin_turn(self) -> None:
+        """Give it a new turn's room for what it says."""
+        self._said = 0
+        self.peer.begin_turn()
+
+    # --- its processes ----------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Take what lives now as its own: it belongs to no turn that begins later."""
+        if self.is_alive:
+            self.begun()
+            self.settle_seen()
+
+    def settle_seen(self) -> None:
+        """Do the same with what the last look has found, for those who have just looked."""
+        self._settled = self._seen
+
+    def begun(self) -> frozenset[tuple[int, int]]:
+        """Look for processes that began since it was settled, by pid and start."""
+        self._seen = frozenset(process.name for process in self._processes.living(self.owner))
+        return self._seen - self._settled
+
+    # --- its end ----------------------------------------------------------------------------------------------------
+
+    async def end(self, *, kill: bool = False, why: str = "it was ended") -> None:
+        """End its whole tree: TERM, a grace, KILL; without the grace to `kill`. Then nothing of it is alive."""
+        self._ending = True
+        self._because(why)
+        if kill:
+            self.kill()
+        await self._processes.end_turn(self.owner)
+        if self._running is not None:
+            await asyncio.wait({self._running})
+
+    def kill(self) -> None:
+        """Take the grace away from whatever end it has."""
+        self._processes.kill_now(self.owner)
+
+    def gone(self) -> ChildEnded:
+        return ChildEnded(f"{self.definition.name} has ended{self._why and f': {self._why}'}")
+
+    def _because(self, why: str) -> ChildEnded:
+        """Note the reason of its end; the first one is the reason."""
+        if not self._why:
+            self.ended_at = time.monotonic()
+            self._why = why
+        return self.gone()
+
+    async def _run(self) -> None:
+        """Run the program. What it leaves behind is ended before anybody is told that it is over."""
+        why = "it was ended"
+        try:
+            why = await self._run_to_the_end()
+        except TooLong:
+            bound = self._bounds.beyond("frame_bytes", "a line of its output is too long")
+            why = f"it was ended, because {bound}"
+        except Flooded:
+            why = f"it was ended, because {self._bounds.beyond('agent_turn_bytes', 'it said too much in one turn')}"
+        except Misused as error:
+            why = (
+                f"it was ended, because it sent {MISUSES:,} messages that nobody can answer in one turn, last {error}"
+            )
+        except OSError as error:  # it could not be confined, say
+            why = f"it could not be started: {error}"
+        except Exception as error:
+            log.exception("agent.crashed_us", agent=self.definition.name)
+            why = f"{type(error).__name__}: {error}"
+        finally:
+            self._because(why)
+            await self._processes.end_turn(self.owner)
+            self.peer.end(str(self.gone()))
+            self.over.set()
+            log.info("agent.ended", agent=self.definition.name, conversation=self.conversation, why=str(self.gone()))
+
+    async def _run_to_the_end(self) -> str:
+        output = Output(self._take, keep_bytes=KEPT, live_bytes=ENDLESS)
+        async with self._launch(self.owner) as command:
+            if self._ending:  # before there was a process that could have been ended
+                return "it was ended before it began"
+            result = await self._processes.run(command, output, self._given)
+        return how(result, self._words.text)
+
+    async def _take(self, stream: Stream, piece: bytes) -> None:
+        self._said += len(piece)
+        if self._said > self._bounds.agent_turn_bytes:
+            raise Flooded
+        if stream == "stderr":
+            self._words.take(piece)
+            return
+        for number, line in enumerate(self._lines.cut(piece), 1):
+            if line.strip():
+                await self.peer.hear(line)
+            if number % IN_A_ROW == 0:
+                await asyncio.sleep(0)
+
+
+def how(result: Finished | NotStarted, words: str) -> str:
+    """Return how a program ended, with its last words."""
+    if isinstance(result, NotStarted):
+        return f"it could not be started: {result.reason}"
+    code = result.exit_code
+    end = f"it was killed by signal {code - 128}" if code > 128 else f"it exited with status {code}"
+    return f"{end}{words and f', and said last: {words}'}"

@@ -1,0 +1,105 @@
+"""Files that an agent reads and writes through us, by the rules of our own tools. Blocking: worker threads."""
+
+from typing import BinaryIO
+
+from actors.vocabulary.settings import DangerFullAccess, SandboxPolicy
+from supervisor.agents.acp.failures import Refused
+from supervisor.config.bounds import Bounds
+from supervisor.disk.reading import NotReadable
+from supervisor.loop.worker_job import WorkerJob
+from supervisor.work.patch.apply import apply_plan
+from supervisor.work.patch.edits import FileEdit, told_changes
+from supervisor.work.patch.effort import Effort
+from supervisor.work.patch.errors import PatchMismatch, os_error_text
+from supervisor.work.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
+from supervisor.work.patch.paths import readable_path
+from supervisor.work.patch.plan import PatchPlan
+from supervisor.work.reach.readable import Reach
+from supervisor.work.safety.roots import cover
+from supervisor.work.sandbox.roots import Roots
+from supervisor.work.sandbox.settings_watch import accepting
+
+NOT_FOUND, NOT_DONE = -32002, -32603
+READ_BYTES = 8 << 20  # of one answer; an agent that wants more asks for lines
+SKIPPED_BYTES = 1 << 30  # before the first line that is wanted
+
+
+def read(job: WorkerJob, reach: Reach, path: str, first: int, lines: int | None) -> str:
+    """Return the text, or so many lines of it. Raises Refused."""
+    try:
+        with reach.file(path) as (file, _):
+            found = _skip(job, file, first - 1)
+            data = _lines(job, file, lines) if found else b""
+    except NotReadable as error:
+        missing = not (reach.cwd / path).exists()
+        raise Refused(f"{path}: No such file or directory" if missing else error.reason, NOT_FOUND) from None
+    except OSError as error:
+        raise Refused(f"{path} can't be read: {error.strerror}", NOT_DONE) from None
+    if len(data) > READ_BYTES:
+        raise Refused(f"{path} is longer than {READ_BYTES:,} bytes; ask for a part, by `line` and `limit`", NOT_DONE)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Refused(f"{path} can't be read as UTF-8", NOT_DONE) from None
+
+
+def _skip(job: WorkerJob, file: BinaryIO, lines: int) -> bool:
+    """Go behind so many lines. Tell whether the file goes on there."""
+    skipped = 0
+    for _ in range(lines):
+        line = file.readline(READ_BYTES)
+        skipped += len(line)
+        job.go_on()
+        if not line or skipped > SKIPPED_BYTES:
+            return False
+    return True
+
+
+def _lines(job: WorkerJob, file: BinaryIO, lines: int | None) -> bytes:
+    """Return so many lines, or all that follows; a little more than may be returned, where there is more."""
+    if lines is None:
+        return file.read(READ_BYTES + 1)
+    data = b""
+    for _ in range(max(0, lines)):
+        line = file.readline(READ_BYTES + 1)
+        data += line
+        job.go_on()
+        if not line or len(data) > READ_BYTES:
+            break
+    return data
+
+
+def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bounds) -> PatchPlan:
+    """Compare what is to be written with what is there. Raises PatchError."""
+    effort = Effort(bounds, job.go_on)
+    found = readable_path(path, reach)
+    data = content.encode()
+    effort.spend_bytes(len(data))
+    try:
+        before = look_at(found.real, effort.bytes_left)
+    except TooLarge as error:
+        raise effort.refusal("patch_bytes", str(error)) from None
+    except UnfitFile as error:
+        raise PatchMismatch(str(error)) from None
+    except OSError as error:
+        raise PatchMismatch(os_error_text(error)) from None
+    if before is not None and before.mode is not None and not is_writable(found.real, before.mode):
+        raise PatchMismatch("it is write-protected")
+    edit = FileEdit(found, before, FileState(data, before.mode if before else None))
+    return PatchPlan((edit,), dict(told_changes((edit,), {}, effort)), "", empty=False)
+
+
+def insist_on_roots(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, *, approved: bool = False) -> None:
+    """Raise PatchMismatch where a command could not write.
+
+    `approved`: a person was asked, because another program would obey what is written.
+    """
+    if not (isinstance(policy, DangerFullAccess) or approved or cover(roots, plan.touched)):
+        raise PatchMismatch(f"the conversation's sandbox ({policy.mode}) does not let it be written")
+
+
+def put(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int, *, approved: bool = False) -> None:
+    """Write under the roots as they are now. Raises PatchError."""
+    insist_on_roots(plan, policy, roots, approved=approved)
+    with accepting(plan.touched):
+        apply_plan(plan, umask, {root.path: root.identity() for root in roots.writable})

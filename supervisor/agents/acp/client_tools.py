@@ -1,0 +1,321 @@
+"""Requests of an agent that want something done by us: files read and written, commands run. Loop thread.
+
+They are served by what our own tools use, under the conversation's policy: what a command in its sandbox could not do
+is refused, and that is said. What no tool call of the agent accounts for is a tool use of its own in the history.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from secrets import token_hex
+
+from msgspec import Struct
+
+from actors.messages.orders import AgentNews
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode
+from supervisor.agents.acp import client_files as files
+from supervisor.agents.acp.failures import Refused
+from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.shapes import short, text, texts, whole
+from supervisor.agents.acp.terminals import Terminal, Terminals, Wanted
+from supervisor.agents.acp.updates import Updates
+from supervisor.agents.acp.wire import PARAMS_INVALID, Json
+from supervisor.agents.environments import Around
+from supervisor.agents.turn import Turn
+from supervisor.config.bounds import Bounds
+from supervisor.disk.folders import lies_in
+from supervisor.loop.worker_job import in_worker
+from supervisor.work.patch.errors import PatchError, PatchMismatch
+from supervisor.work.patch.plan import PatchPlan
+from supervisor.work.processes.command import Finished
+from supervisor.work.processes.processes import Processes
+from supervisor.work.reach.readable import Reach
+from supervisor.work.safety.judge import judge_patch
+from supervisor.work.safety.roots import obeyed_by
+from supervisor.work.safety.rules import MayRun, MustAsk, Reject
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.roots import Roots
+from supervisor.work.sandbox.sandbox import Sandbox
+
+BETTER_BY_ITSELF = {"gemini", "qwen"}  # where files are offered, they can't make new ones: a missing one is an error
+VARIABLES = 200  # that an agent may add to a command's environment
+WORDS = 1_000  # of a command
+MayWrite = Callable[[PatchPlan, tuple[str, ...], str], Awaitable[bool]]
+
+
+class Tooling(Struct, frozen=True):
+    """The parts of the engine that serve an agent; `around`: the environment of commands in the turn."""
+
+    processes: Processes
+    sandbox: Sandbox
+    around: Callable[[Turn], Around]
+    bounds: Callable[[], Bounds]
+
+
+def offered(tooling: Tooling, turn: Turn, agent: str) -> Json:
+    """Return the capabilities that we tell an agent. Commands are offered where they can be confined as they must."""
+    confined = isinstance(turn.settings.sandbox, DangerFullAccess) or tooling.sandbox.availability.ok
+    offers_files = agent not in BETTER_BY_ITSELF
+    return {"fs": {"readTextFile": offers_files, "writeTextFile": offers_files}, "terminal": confined}
+
+
+class ClientTools:
+    """The requests of one turn."""
+
+    def __init__(self, tooling: Tooling, turn: Turn, updates: Updates, may_write: MayWrite) -> None:
+        """`may_write`: ask a person whether a file may be written that other programs obey, and for what reason."""
+        self._may_write = may_write
+        self._tooling = tooling
+        self._turn = turn
+        self._updates = updates
+        self._around = tooling.around(turn)
+        self._writing = asyncio.Lock()
+        self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that no tool call of the agent accounts for
+        self.terminals = Terminals(tooling.processes, turn.order, self._around.umask)
+        updates.show_terminals(self.terminals.shown)
+
+    def served(self, method: str) -> Serve | None:
+        match method:
+            case "fs/read_text_file":
+                return self._read
+            case "fs/write_text_file":
+                return self._write
+            case "terminal/create":
+                return self._create
+            case "terminal/output":
+                return self._output
+            case "terminal/wait_for_exit":
+                return self._wait
+            case "terminal/kill":
+                return self._kill
+            case "terminal/release":
+                return self._release
+            case _:
+                return None
+
+    async def aclose(self) -> None:
+        """End the terminals: the turn is over."""
+        await self.terminals.aclose()
+        self._updates.show_terminals(lambda _: None)
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    async def _read(self, params: Json) -> Json:
+        path, first = _path(params), whole(params.get("line"))
+        lines = whole(params.get("limit"))
+        return {"content": await in_worker(files.read, self.reach, path, max(1, first or 1), lines)}
+
+    async def _write(self, params: Json) -> Json:
+        path, content = _path(params), params.get("content")
+        if not isinstance(content, str):
+            raise Refused("`content` is not a text", PARAMS_INVALID)
+        async with self._writing:
+            try:
+                plan = await in_worker(files.planned, self.reach, path, text(content), self._bounds)
+                await self._applied(plan, approved=await self._is_approved(plan))
+            except PatchError as error:
+                raise Refused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
+        return {}
+
+    async def _is_approved(self, plan: PatchPlan) -> bool:
+        """Ask a person where another program would obey what is written. False: nobody had to be asked."""
+        settings = self._turn.settings
+        found = await asyncio.to_thread(self._obeyed_by, plan)
+        if not found:
+            return False
+        verdict = judge_patch(
+            inside_roots=True,
+            empty=False,
+            policy=settings.approval_policy,
+            sandbox_mode=SandboxMode(settings.sandbox.mode),
+            sandbox_available=self._tooling.sandbox.availability.ok,
+            obeyed_by=found,
+        )
+        match verdict:
+            case Reject():
+                raise PatchMismatch(verdict.text)
+            case MustAsk():
+                if not await self._may_write(plan, found, verdict.reason or ""):
+                    raise PatchMismatch("a person has refused it")
+                return bool(await asyncio.to_thread(self._obeyed_by, plan))  # the sandbox may be narrower by now
+            case MayRun():
+                return False
+
+    def _obeyed_by(self, plan: PatchPlan) -> tuple[str, ...]:
+        """Return who would obey a file that the sandbox opens but for that. Other files are refused later."""
+        settings = self._turn.settings
+        with self._roots() as roots:
+            opened = all(
+                roots.over(path) and not any(lies_in(path, one) for one in roots.hidden) for path in plan.touched
+            )
+            free = isinstance(settings.sandbox, DangerFullAccess)
+            return obeyed_by(roots, settings.cwd, plan.touched) if opened or free else ()
+
+    async def _applied(self, plan: PatchPlan, *, approved: bool) -> None:
+        known = any(_is_about(use.changes, use.places, plan) for use in self._updates.not_over)
+        title = f"Write {next(iter(plan.changes), '')}"
+        try:
+            await asyncio.to_thread(self._insist_on_roots, plan, approved=approved)
+        except PatchError:
+            if not known:  # without the change, which shows what is in a file that is not the agent's to write
+                self._tell_end(self._begin(kind="edit", title=title), "failed")
+            raise
+        begin = None if known else self._begin(kind="edit", title=title, plan=plan)
+        await self._turn.stored()  # a crash must not hide that a file was changed
+        status = "failed"
+        try:
+            # A thread can't be cancelled half-way, so the turn's end waits for it.
+            writing = asyncio.ensure_future(asyncio.to_thread(self._put, plan, approved=approved))
+            try:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait({writing})
+                raise
+            status = "completed"
+        finally:
+            if begin is not None:
+                self._tell_end(begin, status)
+
+    def _tell_end(self, begin: ev.ToolUseBegin, status: str) -> None:
+        self._say(ev.ToolUseEnd.model_validate({**_end(begin), "status": status}))
+
+    def _insist_on_roots(self, plan: PatchPlan, *, approved: bool) -> None:
+        with self._roots() as roots:
+            files.insist_on_roots(plan, self._turn.settings.sandbox, roots, approved=approved)
+
+    def _put(self, plan: PatchPlan, *, approved: bool) -> None:
+        with self._roots() as roots:
+            files.put(plan, self._turn.settings.sandbox, roots, self._around.umask, approved=approved)
+
+    def _roots(self) -> AbstractContextManager[Roots]:
+        settings, sandbox = self._turn.settings, self._tooling.sandbox
+        pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
+        return sandbox.roots(settings.sandbox, settings.cwd, pins, self._around.env)
+
+    @property
+    def reach(self) -> Reach:
+        """The files that are read for the agent; it has no `~` of ours."""
+        return Reach(self._turn.settings.cwd, None, self._tooling.sandbox.protection.hidden)
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    async def _create(self, params: Json) -> Json:
+        wanted = self._wanted(params)
+        name = self.terminals.create(wanted, self)
+        if not any(use.kind == "execute" or use.command for use in self._updates.not_over):
+            title = " ".join(wanted.argv)
+            self._own[name] = self._begin(kind="execute", title=title, command=wanted.argv, cwd=wanted.cwd)
+            await self._turn.stored()
+        return {"terminalId": name}
+
+    def _wanted(self, params: Json) -> Wanted:
+        program, words = text(params.get("command")), texts(params.get("args"), WORDS)
+        if not program or (params.get("args") and not words) or "\0" in "".join((program, *words)):
+            raise Refused("`command` and `args` are not the words of a command", PARAMS_INVALID)
+        given = params.get("env")
+        listed = given[:VARIABLES] if isinstance(given, list) else []
+        added = {text(one.get("name")): text(one.get("value")) for one in listed if isinstance(one, dict)}
+        cwd = text(params.get("cwd"))
+        keep = self._bounds.command_output_bytes
+        return Wanted(
+            argv=(program, *words),
+            cwd=self._turn.settings.cwd / cwd if cwd and "\0" not in cwd else self._turn.settings.cwd,
+            env={**self._around.env, **{name: value for name, value in added.items() if name and "=" not in name}},
+            keep=min(keep, _limit(whole(params.get("outputByteLimit")), keep)),
+        )
+
+    def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+        """Confine a command as the turn's settings are now. In a worker thread."""
+        settings, sandbox = self._turn.settings, self._tooling.sandbox
+        pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
+        return sandbox.confine(settings.sandbox, settings.cwd, wanted.argv, wanted.env, start=wanted.cwd, pins=pins)
+
+    async def _output(self, params: Json) -> Json:
+        return self.terminals.output(_terminal(params))
+
+    async def _wait(self, params: Json) -> Json:
+        return await self.terminals.wait(_terminal(params))
+
+    async def _kill(self, params: Json) -> Json:
+        await self.terminals.kill(_terminal(params))
+        return {}
+
+    async def _release(self, params: Json) -> Json:
+        await self.terminals.release(_terminal(params))
+        return {}
+
+    async def wrote(self, name: str, piece: str) -> None:
+        own = self._own.get(name)
+        if own is not None:
+            self._say(ev.ToolUseDelta(call_id=own.call_id, item_id=own.item_id, delta=piece, reads_as=own.reads_as))
+        else:
+            self._say(*self._updates.terminal_wrote(name, piece))
+        await self._turn.room()
+
+    def over(self, name: str, terminal: Terminal) -> None:
+        own, ended = self._own.pop(name, None), terminal.ended.result()
+        if own is not None:
+            code = ended.exit_code if isinstance(ended, Finished) else None
+            status = "cancelled" if terminal.killed else "completed" if code == 0 else "failed"
+            more = {"status": status, "output": terminal.text, "exit_code": code}
+            self._say(ev.ToolUseEnd.model_validate({**_end(own), **more}))
+
+    # --- what no tool call accounts for -----------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        *,
+        kind: ev.ToolKind,
+        title: str,
+        plan: PatchPlan | None = None,
+        command: Iterable[str] = (),
+        cwd: Path | None = None,
+    ) -> ev.ToolUseBegin:
+        begin = ev.ToolUseBegin(
+            call_id=CallId(f"client-{token_hex(6)}"),
+            item_id=ItemId(self._turn.new_item()),
+            title=short(title),
+            kind=kind,
+            command=tuple(command),
+            cwd=cwd,
+            changes=dict(plan.changes) if plan else {},
+            reads_as="patch" if plan else "command",
+        )
+        self._say(begin)
+        return begin
+
+    def _say(self, *news: AgentNews) -> None:
+        if news:
+            self._turn.emit(*news)
+
+    @property
+    def _bounds(self) -> Bounds:
+        return self._tooling.bounds()
+
+
+def _end(begin: ev.ToolUseBegin) -> dict[str, object]:
+    """The members that an end says again."""
+    return begin.model_dump(exclude={"type", "arguments"})
+
+
+def _is_about(changes: Mapping[str, object], places: Iterable[ev.Place], plan: PatchPlan) -> bool:
+    touched = {*map(str, plan.touched), *plan.changes}
+    return bool(touched & {*changes, *(str(one.path) for one in places)})
+
+
+def _path(params: Json) -> str:
+    path = text(params.get("path"))
+    if not path.startswith("/"):
+        raise Refused(f"{path[:100]!r} is no absolute path", PARAMS_INVALID)
+    return path
+
+
+def _terminal(params: Json) -> str:
+    return text(params.get("terminalId"))
+
+
+def _limit(asked: int | None, most: int) -> int:
+    return most if asked is None or asked < 0 else asked

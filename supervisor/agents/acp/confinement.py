@@ -1,0 +1,165 @@
+"""The sandbox round a whole agent process of somebody else's, for as long as it lives. Blocking: worker threads.
+
+Decides what it may write: what the conversation's policy opens, and places of its own. Starts nothing, and knows
+nothing of what is said on its wire.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from actors.vocabulary.settings import DangerFullAccess, Pin, Settings, WorkspaceWrite
+from supervisor.agents.acp.confined_agents import MADE_AT_START, inside, kind_of
+from supervisor.agents.acp.git_desk import make_desk
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.disk.folders import lies_in, open_folder
+from supervisor.work.reach.agent_homes import databases_of, homes_of, logins_of
+from supervisor.work.reach.home_views import Own, own_homes
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.sandbox import Sandbox
+from transports.requests import GivenServer
+
+WITHOUT = "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
+
+
+class NotConfined(OSError):
+    """The agent must not be started. The text says why, and what to do."""
+
+
+class Confinement(Struct, frozen=True):
+    """All that a running agent and its sandbox were made of. Another one means that it must be started anew."""
+
+    sandbox: str
+    directories: tuple[str, ...]
+    program: str
+    servers: str = ""  # that a client gave
+    login: str = ""  # which files it is, in a sandbox: another one in its place would not be seen there
+
+    def changes(self, other: "Confinement") -> str:
+        """Name what differs, in words."""
+        both = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
+        differing = [name for name, now, then in both if now != then and (name != "login" or (now and then))]
+        return " and ".join(f"its {name}" for name in differing)
+
+
+def fingerprint(
+    settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = (), login: str = ""
+) -> Confinement:
+    """Return what the sandbox is made of. Pure and cheap: asked before each prompt."""
+    policy = settings.sandbox
+    roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
+    # The variables may hold secrets, so only their hash is kept.
+    program = (definition.argv, sorted(definition.env.items()), definition.own, definition.network, definition.wanted)
+    added = inside(kind_of(definition), settings.approval_policy)
+    return Confinement(
+        sandbox=f"{policy.model_dump_json()} {definition.confine} {added}",
+        directories=(str(settings.cwd), str(definition.cwd or ""), *roots),
+        program=hashlib.sha256(msgspec.json.encode(program, enc_hook=str)).hexdigest(),
+        servers=hashlib.sha256(repr(given).encode("utf-8", "replace")).hexdigest() if given else "",
+        login=login,
+    )
+
+
+def login_of(settings: Settings, definition: AgentDefinition, env: Mapping[str, str]) -> str:
+    """Return which files of a login the agent would be shown now. A few looks at the disk, before each prompt."""
+    given = {**env, **definition.env}
+    return str(logins_of(kind_of(definition), given)) if is_confined(settings, definition) else ""
+
+
+def is_confined(settings: Settings, definition: AgentDefinition) -> bool:
+    """Tell whether our sandbox is round the agent. If so its own, which could only get in the way, can be off."""
+    return not isinstance(settings.sandbox, DangerFullAccess) and definition.confine != "none"
+
+
+@contextlib.contextmanager
+def confined(
+    sandbox: Sandbox,
+    settings: Settings,
+    definition: AgentDefinition,
+    env: Mapping[str, str],
+    pins: Sequence[Pin],
+    desk: Path | None = None,
+) -> Iterator[Confined]:
+    """Yield what starts the agent; leave the context when it has ended. Raises NotConfined: it must not start.
+
+    `desk`: the folder to be made for its git, see git_desk.py.
+    `env` is the conversation's; `pins` are its roots, which mean in there what they meant at its start.
+    """
+    start, given = definition.cwd or settings.cwd, {**env, **definition.env}
+    if not is_confined(settings, definition):
+        yield Confined(definition.argv, start, given)
+        return
+    if not sandbox.availability.ok:
+        found = sandbox.availability
+        raise NotConfined(f"nothing confines it here: {found.reason}; {found.how_to_get}, or {WITHOUT}")
+    kind, given = kind_of(definition), {**env, **definition.env}
+    added = inside(kind, settings.approval_policy)
+    argv, given = (*definition.argv, *added.args), {**env, **databases_of(kind, given), **added.env, **definition.env}
+    _refuse_open_homes([home for home, _ in homes_of(kind, given)], pins)
+    own = own_homes(kind, definition.own, given)
+    _refuse_ours(sandbox, definition, start, own)
+    if isinstance(settings.sandbox, WorkspaceWrite) and (file := MADE_AT_START.get(kind)) is not None:
+        _make_before(start, *file)
+    writable = [pin.path for pin in pins if pin.path is not None]
+    placed = make_desk(desk, given, (*writable, *own.written)) if desk is not None else ()
+    with sandbox.confine_agent(
+        settings.sandbox,
+        settings.cwd,
+        argv,
+        given,
+        start=start,
+        pins=pins,
+        own=own,
+        network=definition.network,
+        placed=placed,
+    ) as made:
+        yield made
+
+
+def _make_before(project: Path, folder: str, name: str, text: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError):  # there is no such folder, it is a link, or there is the file
+        inside = open_folder(Path(os.path.realpath(project), folder))
+        try:
+            made = os.open(name, flags, 0o644, dir_fd=inside)
+        finally:
+            os.close(inside)
+        with os.fdopen(made, "w") as file:
+            file.write(text)
+
+
+def _refuse_open_homes(homes: Sequence[Path], pins: Sequence[Pin]) -> None:
+    """Refuse an agent whose own home could not be closed to it: its workspace is in it, or can put another there."""
+    for home, root in ((home, pin.path) for home in homes for pin in pins if pin.path is not None):
+        if lies_in(root, Path(os.path.realpath(home))):
+            raise NotConfined(
+                f"{root} lies in {home}, where its own settings are, and it must not change those; work elsewhere, "
+                f"or {WITHOUT}"
+            )
+        for link in (folder for folder in (home, *home.parents) if folder.is_symlink()):
+            if lies_in(Path(os.path.realpath(link.parent)), root):
+                raise NotConfined(
+                    f"its own {home} is reached by the link {link}, which it could replace, as {root} is open to it; "
+                    f"work in a folder below, or {WITHOUT}"
+                )
+
+
+def _refuse_ours(sandbox: Sandbox, definition: AgentDefinition, start: Path, own: Own) -> None:
+    """Refuse an agent that would have to see what is hidden of Greenroom's, or to write what is closed."""
+    ours = sandbox.protection
+    closed = (*ours.hidden, *ours.closed, *ours.files)
+    for paths, shut in (
+        ((definition.argv[0], start), ours.hidden),
+        ((*own.places, *(view.path for view in own.views)), closed),
+    ):
+        for path in (Path(os.path.realpath(one)) for one in paths):
+            if any(lies_in(path, Path(os.path.realpath(one))) for one in shut):
+                raise NotConfined(
+                    f"it needs {path}, which lies in a directory of Greenroom's own that no "
+                    f"agent can reach; move it elsewhere, and name that place in [agents.{definition.name}]"
+                )

@@ -1,0 +1,64 @@
+"""Content of ACP as words: blocks of messages, and the content of tool calls. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from supervisor.agents.acp.shapes import Shape, shape, shapes, short, text
+
+FENCE = "```"
+LONGEST_FIRST_LINE = 40  # of a fence: three backticks and a language
+
+
+def words_of(block: Shape) -> str:
+    """A block of a message as a person reads it. What is no text is named."""
+    match block.get("type"):
+        case "text":
+            return text(block.get("text"))
+        case "resource_link":
+            name = short(block.get("title")) or short(block.get("name"))
+            address = short(block.get("uri"))
+            return f"[{name}]({address})" if name and name != address else address
+        case "resource":
+            return _resource(shape(block.get("resource")))
+        case "image" | "audio" as kind:
+            what = short(block.get("mimeType"))
+            where = short(block.get("uri"))
+            size = len(block["data"]) * 3 // 4 if isinstance(block.get("data"), str) else 0
+            return f"[{kind}{what and f' {what}'}{(size and f', {size:,} bytes') or ''}{where and f', {where}'}]"
+        case _:
+            return ""
+
+
+def _resource(resource: Shape) -> str:
+    address, said = short(resource.get("uri")), text(resource.get("text"))
+    if said:
+        return f"[{address}]\n{said}\n" if address else said
+    return f"[{address or 'a resource'}]"
+
+
+def said_in(content: Any) -> str:
+    """The words of a tool call's content, which may be one block or many."""
+    return "\n".join(part for part in map(_said, shapes(content)) if part)
+
+
+def _said(part: Shape) -> str:
+    return without_fence(words_of(shape(part.get("content")))) if part.get("type") == "content" else ""
+
+
+def diffs_in(content: Any) -> Iterator[Shape]:
+    return (part for part in shapes(content) if part.get("type") == "diff" and isinstance(part.get("path"), str))
+
+
+def terminals_in(content: Any) -> tuple[str, ...]:
+    found = (part.get("terminalId") for part in shapes(content) if part.get("type") == "terminal")
+    return tuple(one for one in found if isinstance(one, str))
+
+
+def without_fence(words: str) -> str:
+    """Output that stands between fences for editors that draw Markdown, without them."""
+    if not words.startswith(FENCE):
+        return words
+    start, end = words.find("\n", 0, LONGEST_FIRST_LINE) + 1, len(words.rstrip())
+    if not start or not words.endswith(f"\n{FENCE}", start - 1, end):
+        return words
+    return words[start : max(start, end - len(FENCE) - 1)]

@@ -1,0 +1,225 @@
+"""The desk at which a confined agent's git asks for what changes history: each is run by us in a view of its own.
+
+The agent's sandbox has `.git` read-only. In it a small program stands for git, which puts its arguments into a folder
+and rings a bell. What is asked is foreign: it runs in a sandbox that is no wider than the agent's, with the view of
+the repository that a command gets for whose history a person was asked. Loop thread; disk in worker threads.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
+from supervisor.agents.acp.git_asking import ANSWERS, ASKS, BELL, GIT
+from supervisor.disk.folders import open_below, open_folder, remove_tree
+from supervisor.loop.entering import in_a_thread
+from supervisor.work.processes.command import MARKS, Command, NotStarted
+from supervisor.work.processes.input import Input
+from supervisor.work.processes.output import Output, Stream
+from supervisor.work.processes.processes import Processes
+from supervisor.work.safety.git_commands import CHANGES, history_place
+from supervisor.work.sandbox.bubblewrap import SYSTEM
+from supervisor.work.sandbox.confined import Placed
+from supervisor.work.sandbox.sandbox import Sandbox
+
+log = structlog.get_logger()
+ASKING = "asking.py"
+INSIDE = Path("/dev/greenroom")  # the only folder of every sandbox in which a place can be made
+ASKED_BYTES = 4 << 20  # of a request: arguments, variables and input
+ANSWER_BYTES = 1 << 20  # of each stream
+AT_ONCE, WAITING = 4, 64  # requests of one agent; git's own locks let one through for each repository
+ITSELF = b"{}"  # the answer that lets git itself, in the agent's sandbox, do or refuse it
+LIMIT_S = 600.0  # of one: hooks may run tests
+NAME_BYTES = 33  # of a request's name in the bell, and the end of its line
+
+
+class Asked(Struct, frozen=True):
+    args: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    input: str
+
+
+class Ran(Struct, frozen=True):
+    exit_code: int
+    out: bytes
+    err: bytes
+
+
+class GitDesk:
+    """The desk of one agent, for as long as it lives."""
+
+    def __init__(
+        self, folder: Path, sandbox: Sandbox, processes: Processes, settings: Settings, pins: Sequence[Pin]
+    ) -> None:
+        self._folder = folder
+        self._sandbox = sandbox
+        self._processes = processes
+        self._settings = settings
+        self._pins = pins
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._running: set[asyncio.Task[None]] = set()
+        self._free = list(range(AT_ONCE))
+        self._closed = False
+
+    @asynccontextmanager
+    async def open(self, conversation: ConversationId, owner: TurnId, umask: int) -> AsyncIterator[None]:
+        """Serve while the context lasts. What is asked belongs to `owner`, and ends with it."""
+        bell = os.open(self._folder / BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        loop = asyncio.get_running_loop()
+
+        def rung() -> None:
+            room = WAITING - len(self._running)
+            if not room:  # then the agent's git hears that the bell is full
+                loop.remove_reader(bell)
+            for name in _asked(bell, room):
+                task = loop.create_task(self._serve(name, conversation, owner, umask))
+                self._running.add(task)
+                task.add_done_callback(served)
+
+        def served(task: asyncio.Task[None]) -> None:
+            self._running.discard(task)
+            if not self._closed:
+                loop.add_reader(bell, rung)
+
+        loop.add_reader(bell, rung)
+        try:
+            yield
+        finally:
+            loop.remove_reader(bell)
+            await self._close(bell)
+
+    async def _close(self, bell: int) -> None:
+        self._closed = True
+        os.close(bell)
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.to_thread(remove_tree, self._folder)
+
+    async def _serve(self, name: str, conversation: ConversationId, owner: TurnId, umask: int) -> None:
+        async with self._room:
+            place = self._free.pop()
+            own = TurnId(f"{owner}-git-{place}")
+            self._processes.tie(own, owner)
+            try:
+                answer = await self._carried_out(name, conversation, own, umask)
+            except (OSError, ValueError, msgspec.MsgspecError) as error:
+                answer = _answer(128, b"", f"git: {error}\n".encode())
+            finally:
+                await self._processes.end_turn(own)
+                self._free.append(place)
+            await asyncio.to_thread(self._put, name, answer)
+
+    async def _carried_out(self, name: str, conversation: ConversationId, own: TurnId, umask: int) -> bytes:
+        """Run what was asked, if it is one that changes history; else the agent's git is to do it itself."""
+        asked = await asyncio.to_thread(self._read, name)
+        policy, cwd, start = self._settings.sandbox, self._settings.cwd, Path(asked.cwd)
+        assert isinstance(policy, WorkspaceWrite)  # noqa: S101  # otherwise there is no desk
+        changes = history_place(("git", *asked.args)) is not None
+        found = await asyncio.to_thread(self._sandbox.repository, policy, cwd, start) if changes else None
+        if found is None:
+            return ITSELF
+        env = {name: value for name, value in asked.env.items() if name not in MARKS}
+        argv = (real_git(env)[0], *asked.args)
+        confining = in_a_thread(
+            lambda: self._sandbox.confine(policy, cwd, argv, env, start=start, pins=self._pins, history=found),
+            leave_there=True,
+        )
+        async with confining as inside:
+            ran = await self._run(inside.command(conversation, own, LIMIT_S, umask), base64.b64decode(asked.input))
+        if not isinstance(ran, Ran):
+            return _answer(128, b"", f"git: {ran}\n".encode())
+        said = "".join(f"greenroom: {finding}\n" for finding in (*inside.notices, *inside.aftermath))
+        return _answer(ran.exit_code, ran.out, ran.err + said.encode())
+
+    async def _run(self, command: Command, words: bytes) -> Ran | NotStarted:
+        given, output = Input(), Output(_unheard, keep_bytes=ANSWER_BYTES)
+        running = asyncio.ensure_future(self._processes.run(command, output, given))
+        while not (given.is_open or running.done()):  # noqa: ASYNC110 - it is opened in the next steps of the loop
+            await asyncio.sleep(0)
+        await given.write(words)
+        given.close()
+        result = await running
+        if isinstance(result, NotStarted):
+            return result
+        return Ran(result.exit_code, output.stdout.text().encode(), output.stderr.text().encode())
+
+    def _read(self, name: str) -> Asked:
+        asks = open_folder(Path(os.path.realpath(self._folder / ASKS)))
+        file = open_below(asks, (name,), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(file, "rb") as stream:
+            data = stream.read(ASKED_BYTES + 1)
+        (self._folder / ASKS / name).unlink(missing_ok=True)
+        if len(data) > ASKED_BYTES:
+            raise ValueError(f"more than {ASKED_BYTES} bytes of arguments, variables and input")
+        return msgspec.json.decode(data, type=Asked)
+
+    def _put(self, name: str, answer: bytes) -> None:
+        """Write where the agent can only read."""
+        new = self._folder / f"new-{name}"
+        new.write_bytes(answer)
+        new.rename(self._folder / ANSWERS / name)
+
+
+def _asked(bell: int, most: int) -> Iterator[str]:
+    """Read the names of the requests that the bell was rung for; what is no name is passed over."""
+    for name in os.read(bell, NAME_BYTES * most).decode("ascii", "replace").split("\n"):
+        if len(name) == NAME_BYTES - 1 and name.isalnum():
+            yield name
+
+
+async def _unheard(_: Stream, __: bytes) -> None:
+    """It is given as a whole when it is over."""
+
+
+def _answer(code: int, out: bytes, err: bytes) -> bytes:
+    encoded = {"code": code, "out": base64.b64encode(out).decode(), "err": base64.b64encode(err).decode()}
+    return json.dumps(encoded).encode()
+
+
+def real_git(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the programs that somebody with this search path starts as git, by their real paths."""
+    path = os.pathsep.join((env.get("PATH", ""), *SYSTEM))
+    entries = [entry for entry in path.split(os.pathsep) if entry.startswith("/")]
+    found = (shutil.which("git", path=entry) for entry in entries)
+    return tuple(dict.fromkeys(os.path.realpath(one) for one in found if one is not None))
+
+
+def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) -> tuple[Placed, ...]:
+    """Make the desk's folder; return what of it an agent's sandbox shows, and where. Nothing, if there is no git."""
+    gits = [Path(one) for one in real_git(env) if not any(Path(one).is_relative_to(root) for root in writable)]
+    if not gits:
+        return ()
+    for part in (ASKS, ANSWERS):
+        (folder / part).mkdir(mode=0o700, parents=True)
+    os.mkfifo(folder / BELL, 0o600)
+    (folder / GIT).touch()
+    shutil.copyfile(
+        Path(__file__).with_name("git_asking.py"), folder / ASKING
+    )  # we may live in /tmp, which it has not
+    asking = shlex.join((os.path.realpath(sys.executable), "-SEs", str(INSIDE / ASKING), str(INSIDE)))
+    script = (
+        f"#!/bin/sh\n# Changes of history are asked for; all else is git's own.\nfor word do\n"
+        f'case "$word" in {"|".join(sorted(CHANGES))}) exec {asking} "$@" ;; esac\ndone\nexec {INSIDE / GIT} "$@"\n'
+    )
+    (folder / "program").write_text(script)
+    (folder / "program").chmod(0o755)
+    return (
+        Placed(folder, INSIDE),
+        Placed(folder / ASKS, INSIDE / ASKS, writable=True),
+        Placed(gits[0], INSIDE / GIT),
+        *(Placed(folder / "program", git) for git in gits),
+    )

@@ -1,0 +1,166 @@
+"""The start of an agent's program in its sandbox, and whether that sandbox still fits. Loop thread.
+
+The sandbox is made and taken down in worker threads, because it waits for the disk.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import structlog
+from msgspec import Struct
+
+from actors.messages.orders import RunAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import Settings, WorkspaceWrite
+from supervisor.agents.acp.child import Launch
+from supervisor.agents.acp.confinement import Confinement, confined, fingerprint, is_confined, login_of
+from supervisor.agents.acp.git_desk import GitDesk
+from supervisor.agents.acp.variables import variables_of
+from supervisor.agents.environments import Around
+from supervisor.agents.turn import Turn
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.load import LoadedConfig
+from supervisor.loop.entering import in_a_thread
+from supervisor.work.processes.command import Command
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.sandbox import Sandbox
+from transports.requests import GivenServer
+
+log = structlog.get_logger()
+
+Closed = frozenset[tuple[Path, int]]
+Define = Callable[[RunAgent, Around], AgentDefinition]
+
+
+class LookedUp(Struct, frozen=True):
+    """The things that a definition is looked up by. While they are the same, a program that runs is the right one."""
+
+    settings: Settings
+    env: Mapping[str, str]
+    loaded: LoadedConfig
+    given: tuple[GivenServer, ...]
+
+    def is_like(self, other: "LookedUp | None") -> bool:
+        return (
+            other is not None
+            and self.loaded is other.loaded
+            and self.given == other.given
+            and self.settings == other.settings
+            and self.env == other.env
+        )
+
+
+class Launching:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        processes: Processes,
+        around: Callable[[RunAgent], Around],
+        define: Define,
+        loaded: Callable[[], LoadedConfig],
+        given: Callable[[ConversationId], tuple[GivenServer, ...]],
+    ) -> None:
+        """`given`: the servers that clients give."""
+        self._sandbox = sandbox
+        self._processes = processes
+        self._around = around
+        self._define = define
+        self._loaded = loaded
+        self._given = given
+        self._closed: dict[TurnId, Closed] = {}  # to each agent that runs, in the directories it may write
+
+    def environ(self, order: RunAgent) -> Mapping[str, str]:
+        """Return the variables of the conversation's client."""
+        return self._around(order).env
+
+    def looked_up(self, turn: Turn) -> LookedUp:
+        """Return what the definition is looked up by now. Cheap, and needs no disk."""
+        return LookedUp(turn.settings, self.environ(turn.order), self._loaded(), self._given_to(turn))
+
+    async def definition(self, turn: Turn) -> AgentDefinition:
+        """Look for the agent as the conversation's settings and variables name it now."""
+        order = turn.order
+        return await asyncio.to_thread(self._define, order, self._around(order))
+
+    def of(self, turn: Turn, definition: AgentDefinition) -> tuple[Launch, Confinement]:
+        """Return what starts it, and what its sandbox is made of."""
+        return self._launch(turn, definition), self._fingerprint(turn, definition)
+
+    async def changes(self, made_of: Confinement, turn: Turn) -> str:
+        """Name what an agent's sandbox was made of and is another now; nothing: it still fits."""
+        return made_of.changes(self._fingerprint(turn, await self.definition(turn)))
+
+    async def are_more_closed(self, owner: TurnId, turn: Turn) -> bool:
+        """Tell whether something has come to be in an agent's directories that its sandbox leaves open."""
+        then = self._closed.get(owner)
+        return then is not None and not await asyncio.to_thread(self._closed_now, turn) <= then
+
+    def _closed_now(self, turn: Turn) -> Closed:
+        settings, around = turn.settings, self._around(turn.order)
+        pins = self._sandbox.pins(turn.order.conversation, settings, around.env)
+        return self._sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
+
+    @asynccontextmanager
+    async def watched(self, turn: Turn, definition: AgentDefinition) -> AsyncIterator[None]:
+        """Watch over the projects of a confined agent for a turn; afterwards tell what was undone."""
+        settings, around = turn.settings, self._around(turn.order)
+        if not (is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)):
+            yield
+            return
+        pins = await asyncio.to_thread(self._sandbox.pins, turn.order.conversation, settings, around.env)
+
+        def watching() -> AbstractContextManager[list[str]]:
+            return self._sandbox.watched(settings.sandbox, settings.cwd, pins, around.env)
+
+        undone: list[str] = []
+        try:
+            async with in_a_thread(watching, leave_there=True) as undone:
+                yield
+        finally:
+            for finding in undone:
+                turn.emit(ev.BackgroundEvent(message=finding))
+
+    def has_login(self, made_of: Confinement, turn: Turn, definition: AgentDefinition) -> bool:
+        """Tell whether the agent's login is the one that it was started with. Another may have been made by hand."""
+        return made_of.login == login_of(turn.settings, definition, self.environ(turn.order))
+
+    def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> Confinement:
+        login = login_of(turn.settings, definition, self.environ(turn.order))
+        return fingerprint(turn.settings, definition, self._given_to(turn), login)
+
+    def _given_to(self, turn: Turn) -> tuple[GivenServer, ...]:
+        return self._given(turn.order.conversation)
+
+    def _launch(self, turn: Turn, definition: AgentDefinition) -> Launch:
+        settings, conversation, around = turn.settings, turn.order.conversation, self._around(turn.order)
+        sandbox, config = self._sandbox, self._loaded().relayered(settings.overrides).config
+        env = variables_of(definition, settings, config, around.env)
+
+        @asynccontextmanager
+        async def launch(owner: TurnId) -> AsyncIterator[Command]:
+            pins = await asyncio.to_thread(sandbox.pins, conversation, settings, around.env)
+            asks = is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)
+            folder = sandbox.new_desk() if asks else None
+
+            def made() -> AbstractContextManager[Confined]:
+                if asks:
+                    self._closed[owner] = sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
+                return confined(sandbox, settings, definition, env, pins, folder)
+
+            async with AsyncExitStack() as stack:
+                stack.callback(self._closed.pop, owner, None)
+                inside = await stack.enter_async_context(in_a_thread(made, leave_there=True))
+                if folder is not None and folder.exists():
+                    desk = GitDesk(folder, sandbox, self._processes, settings, pins)
+                    await stack.enter_async_context(desk.open(conversation, owner, around.umask))
+                for notice in inside.notices:
+                    turn.emit(ev.BackgroundEvent(message=notice))
+                yield inside.command(conversation, owner, None, around.umask)
+            for finding in inside.aftermath:
+                log.warning("agent.left", agent=definition.name, conversation=conversation, finding=finding)
+
+        return launch

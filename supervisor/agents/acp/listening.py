@@ -1,0 +1,133 @@
+"""The listener at an agent's wire: the turn that runs, or what comes between turns. Loop thread.
+
+The hand-over loses nothing: what is work and comes while no turn runs waits here for the next one.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from actors.vocabulary.agent_events import AgentCommands, AgentOptions, AgentTitle
+from actors.vocabulary.ids import ConversationId
+from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.permissions import CANCELLED
+from supervisor.agents.acp.updates import Updates
+from supervisor.agents.acp.wire import Json
+
+ASK_AGAIN_S, ASKED_MOST = 0.5, 60  # a turn's end takes milliseconds
+NEWS_MOST = 100  # between two turns: each is stored
+WAITING = 1_000  # updates that wait for a turn; then the agent waits, too
+
+News = AgentOptions | AgentCommands | AgentTitle
+Record = Callable[[ConversationId, tuple[News, ...]], None]
+Follow = Callable[[ConversationId], None]
+
+
+class Ears(Protocol):
+    """A turn, as it hears its agent."""
+
+    async def updated(self, update: Json) -> None: ...
+
+    def served(self, method: str) -> Serve | None: ...
+
+
+class BetweenTurns:
+    """The time between turns: news are recorded, work begins a turn."""
+
+    def __init__(self, conversation: ConversationId, updates: Updates, record: Record, follow: Follow) -> None:
+        self._conversation = conversation
+        self._record = record
+        self._follow = follow
+        self._updates = updates
+        self._told = 0
+        self._asking: asyncio.TimerHandle | None = None  # for a turn that has not begun yet
+
+    def worked(self) -> None:
+        if self._asking is None:
+            self._ask(ASKED_MOST)
+
+    def _ask(self, left: int) -> None:
+        """Ask for a turn, again and again: one that is just ending neither hears of it nor lets another begin."""
+        self._follow(self._conversation)
+        self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN_S, self._ask, left - 1) if left else None
+
+    def told(self, update: Json) -> None:
+        news = tuple(self._updates.news_outside(update))
+        if news and self._told < NEWS_MOST:
+            self._told += len(news)
+            self._record(self._conversation, news)
+
+    def turn_began(self) -> None:
+        self._told = 0
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+
+
+class Listening:
+    """A peer's Hears."""
+
+    def __init__(self, between: BetweenTurns, updates: Updates) -> None:
+        self.updates = updates
+        self._between = between
+        self._ears: Ears | None = None
+        self._waiting: deque[Json] = deque()
+        self._heard = asyncio.Event()  # a turn listens
+        self.session = ""
+        self.muted = False  # a replay goes on, of what is history already
+        self.replayed = 0  # words and work in it
+
+    async def told(self, method: str, params: Json) -> bool:
+        update = params.get("update")
+        if method != "session/update" or not isinstance(update, dict):
+            return False
+        if not self._is_of_another(params):
+            await self._updated(update)
+        return True
+
+    def _is_of_another(self, params: Json) -> bool:
+        return bool(self.session) and params.get("sessionId", self.session) != self.session
+
+    async def _updated(self, update: Json) -> None:
+        if self.muted and self.updates.is_work(update):
+            self.replayed += 1
+        elif self._ears is not None:
+            await self._ears.updated(update)
+        elif self.updates.is_work(update):
+            await self._keep(update)
+        else:
+            self._between.told(update)
+
+    async def _keep(self, update: Json) -> None:
+        self._waiting.append(update)
+        self._between.worked()
+        if len(self._waiting) >= WAITING:
+            await self._heard.wait()
+
+    def served(self, method: str) -> Serve | None:
+        if method == "session/request_permission":
+            return self._permission
+        return self._ears.served(method) if self._ears is not None else None
+
+    async def _permission(self, params: Json) -> Json:
+        """A question that comes while no turn runs begins one."""
+        if self._ears is None:
+            self._between.worked()
+            await self._heard.wait()
+        serve = self._ears.served("session/request_permission") if self._ears is not None else None
+        return await serve(params) if serve is not None else CANCELLED
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def listen(self, ears: Ears) -> None:
+        """Let a turn hear from now on, first what has waited for it."""
+        self._between.turn_began()
+        while self._waiting:
+            await ears.updated(self._waiting.popleft())
+        self._ears = ears
+        self._heard.set()
+
+    def leave(self) -> None:
+        self._ears = None
+        self._heard.clear()

@@ -1,0 +1,112 @@
+"""Agents that are programs of others, put together from the config.
+
+Imported when the first turn of one begins, see late_others.py. Belongs to the loop.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Struct
+
+from actors.messages.conversation import Command, FollowAgent, RecordAgentNews
+from actors.messages.orders import RunAgent
+from actors.messages.ports import Journal
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.raises import Raise
+from actors.vocabulary.settings import Decision, Settings
+from supervisor.agents.acp.backend import AcpBackend
+from supervisor.agents.acp.children import Children
+from supervisor.agents.acp.client_tools import Tooling, offered
+from supervisor.agents.acp.given import ClientServers
+from supervisor.agents.acp.launching import Launching
+from supervisor.agents.acp.listening import News
+from supervisor.agents.acp.permissions import Deadline
+from supervisor.agents.acp.starting import Starter
+from supervisor.agents.acp.telling import History
+from supervisor.agents.environments import Around, Environments
+from supervisor.agents.given_servers import GivenServers
+from supervisor.agents.spending.agent_account import AgentAccount
+from supervisor.agents.spending.ledger import Ledger
+from supervisor.agents.turn import Turn
+from supervisor.config.agent_definitions import AgentDefinition, definition_of
+from supervisor.config.allowed import budgets_for
+from supervisor.config.bounds import Bounds
+from supervisor.config.budgets import BudgetsTable
+from supervisor.config.load import LoadedConfig
+from supervisor.disk.search_paths import open_folders
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.sandbox import Sandbox
+
+
+class Needs(Struct, frozen=True):
+    """The parts of the engine that they need. `loaded` is the config as it is now; `tell` reaches a conversation."""
+
+    loaded: Callable[[], LoadedConfig]
+    journal: Journal
+    processes: Processes
+    environments: Environments
+    sandbox: Sandbox
+    ledger: Ledger
+    raises: Callable[[], tuple[Raise, ...]]
+    tell: Callable[[ConversationId, Command], None]
+    given: GivenServers
+
+
+class OtherAgents:
+    def __init__(self, needs: Needs) -> None:
+        self._needs = needs
+        history = History(needs.journal, lambda: self._bounds().agent_seed_bytes)
+        given = ClientServers(needs.given, history, self._deadline)
+        launching = Launching(needs.sandbox, needs.processes, self._around, self._definition, needs.loaded, given.of)
+        tooling = self._tooling()
+        offers = partial(offered, tooling)
+        starter = Starter(
+            needs.processes, launching, self._bounds, self._record, self._follow, history, offers, given
+        )
+        self.children = Children(self._bounds)
+        self.backend = AcpBackend(self.children, starter, self._bounds, self._deadline, tooling, self._account)
+
+    async def aclose(self) -> None:
+        await self.children.aclose()
+
+    def _bounds(self) -> Bounds:
+        return self._needs.loaded().config.greenroom.limits
+
+    def _account(self, turn: Turn) -> AgentAccount:
+        return AgentAccount(turn, self._budgets, self._needs.ledger)
+
+    def _budgets(self, settings: Settings) -> BudgetsTable:
+        return budgets_for(self._needs.loaded(), settings, self._needs.raises())
+
+    def _deadline(self, turn: Turn) -> Deadline:
+        """Return the time that a question of the turn waits, and its answer then."""
+        ours = self._needs.loaded().relayered(turn.order.settings.overrides).config.greenroom
+        if ours.approval_default == "abort":
+            return Deadline(ours.approval_deadline_seconds, Decision.ABORT)
+        return Deadline(ours.approval_deadline_seconds)
+
+    def _tooling(self) -> Tooling:
+        """Serve an agent as our own tools are: with the environment of commands, in their sandbox."""
+        needs = self._needs
+
+        def around(turn: Turn) -> Around:
+            config = needs.loaded().relayered(turn.order.settings.overrides).config
+            return needs.environments.for_commands(turn.order.conversation, config)
+
+        return Tooling(needs.processes, needs.sandbox, around, self._bounds)
+
+    def _around(self, order: RunAgent) -> Around:
+        """Return the client's whole environment, of which an agent's program gets a part, see acp/variables.py."""
+        return self._needs.environments.unfiltered(order.conversation)
+
+    def _definition(self, order: RunAgent, around: Around) -> AgentDefinition:
+        config = self._needs.loaded().relayered(order.settings.overrides).config
+        settings = order.settings
+        writable = open_folders(settings.sandbox, settings.cwd, around.env)
+        return definition_of(settings.agent, config, around.env, writable)
+
+    def _record(self, conversation: ConversationId, news: tuple[News, ...]) -> None:
+        self._needs.tell(conversation, RecordAgentNews(news))
+
+    def _follow(self, conversation: ConversationId) -> None:
+        self._needs.tell(conversation, FollowAgent())

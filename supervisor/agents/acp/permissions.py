@@ -1,0 +1,242 @@
+"""An agent's requests for permission: each is an approval of ours, asked once for each tool call. Loop thread.
+
+An agent may ask twice for one call, about different things: its directory, then its command. Those are two questions.
+The sandbox around the agent bounds what it can do; the question is for people who want to know before.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from actors.messages.orders import AgentNews
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, approval_in
+from actors.vocabulary.settings import ApprovalPolicy, Decision
+from supervisor.agents.acp.confined_agents import kind_of
+from supervisor.agents.acp.own_rules import own_rule
+from supervisor.agents.acp.policy import is_confined
+from supervisor.agents.acp.shapes import shapes, short, text
+from supervisor.agents.acp.tool_use import ToolUse
+from supervisor.agents.acp.updates import Updates
+from supervisor.agents.acp.wire import Json
+from supervisor.agents.tool_lines import line_of_command
+from supervisor.agents.turn import ApprovalAnswer, Turn
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.work.patch.plan import PatchPlan
+from supervisor.work.reach.project_settings import settings_in
+from supervisor.work.safety.rules import OBEYED_REASON
+
+OPTIONS = 20  # that are offered; agents offer three
+OPTION_ID = 200  # characters; a longer id could not be told apart from others by people
+QUESTIONS = 1_000  # of one turn that are remembered, to answer the same alike
+KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
+# A rule of the agent's own is never meant by an answer that does not name it. A yes for the conversation is ours.
+MEANT = {
+    Decision.APPROVED: "allow_once",
+    Decision.APPROVED_FOR_SESSION: "allow_once",
+    Decision.DENIED: "reject_once",
+    Decision.ABORT: "reject_once",
+}
+LOOKS = {"read", "search", "think"}
+UNASKED = {ApprovalPolicy.ON_REQUEST, ApprovalPolicy.ON_FAILURE}
+CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
+YES = ApprovalAnswer(Decision.APPROVED)
+NO_BECAUSE = "[Refused: {}. The reason: {}]"
+
+
+class Asking(Struct, frozen=True):
+    """A question of this turn, and its answer when it comes."""
+
+    about: tuple[object, ...]
+    answer: "asyncio.Task[ApprovalAnswer]"
+
+
+class Deadline(Struct, frozen=True):
+    """The time that a question waits, and the answer that it has then."""
+
+    after_s: float | None = None
+    default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
+
+
+class Permissions:
+    """The questions of one turn."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        definition: AgentDefinition,
+        updates: Updates,
+        deadline: Deadline = Deadline(),  # noqa: B008 - frozen
+    ) -> None:
+        self._turn = turn
+        self._definition = definition
+        self._agent = definition.name
+        self._updates = updates
+        self._deadline = deadline
+        self.reasons: list[str] = []  # of people who said no: the protocol has no room for them in an answer
+        self._asked: dict[CallId, list[Asking]] = {}
+        self._noticed: set[str] = set()
+
+    async def ask(self, params: Json) -> Json:
+        """Return the outcome: a person's answer, or what the policy says. The same is asked once, answered alike."""
+        use = self._updates.permission(params.get("toolCall"))
+        options = tuple(options_of(params.get("options"), self._agent, kind_of(self._definition)))
+        if not any(one.kind.startswith("allow") for one in options):
+            self._notice(f"{self._agent} asked for a permission and offered no yes, so nobody was asked")
+            self._settle(use, approved=False)
+            return CANCELLED
+        answer = await self._answer(use, options)
+        if answer is None:
+            return CANCELLED
+        told = outcome(answer, options)
+        if answer.approved and told == CANCELLED:
+            self._notice(f"{self._agent} offered no yes for this once, only rules of its own, so it was refused")
+        self._settle(use, approved=answer.approved and told != CANCELLED)
+        if answer.reason and not answer.approved:
+            self.reasons.append(
+                NO_BECAUSE.format(line_of_command(use.command) or use.title or use.kind, answer.reason)
+            )
+        return told
+
+    async def _answer(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> ApprovalAnswer | None:
+        """Return the answer; None if the turn is stopped meanwhile."""
+        if (unasked := self._by_policy(use)) is not None:
+            return unasked
+        asking = self._same(use, options) or self._new(use, options)
+        await asyncio.wait({asking})
+        return None if asking.cancelled() else asking.result()
+
+    def _by_policy(self, use: ToolUse) -> ApprovalAnswer | None:
+        """Looking is never asked for, as it isn't with our own tools; with policy `never`, nothing is."""
+        policy = self._turn.settings.approval_policy
+        if policy is ApprovalPolicy.NEVER:
+            self._notice(f"what {self._agent} asks for is allowed without a question: the approval policy is never")
+            return YES
+        looks = use.kind in LOOKS and not (use.command or use.changes)
+        return YES if looks and policy in UNASKED else None
+
+    def _obeyed_by(self, use: ToolUse) -> tuple[str, ...]:
+        """Return who would obey a file that the call names and would change."""
+        if use.kind in LOOKS and not use.changes:
+            return ()
+        cwd = self._turn.settings.cwd
+        paths = (*(Path(path) for path in use.changes), *(one.path for one in use.places))
+        below = (Path(os.path.relpath(cwd / path, cwd)) for path in paths)
+        return tuple(dict.fromkeys(setting.who for path in below for _, setting in settings_in(path.parts)))
+
+    def _same(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer] | None":
+        """The same question, asked before in this turn; its answer still holds. A call without an id has none."""
+        known = self._asked.get(use.call_id, ()) if use.call_id else ()
+        return next((one.answer for one in known if one.about == _about(use, options)), None)
+
+    def _new(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer]":
+        settings = self._turn.settings
+        confined = is_confined(self._definition, settings)
+        request = ev.ToolUseApprovalRequest(
+            **use.facts(),
+            arguments=use.arguments,
+            agent=self._agent,
+            obeyed_by=(obeyed := self._obeyed_by(use)),
+            reason=OBEYED_REASON.format(" and ".join(obeyed)) if obeyed else None,
+            options=options,
+            outside_sandbox=None if confined else True,
+            beyond=use.asked.beyond(use.words),
+            fingerprint=use.fingerprint("confined" if confined else "free", str(settings.cwd)),
+            approval_id=approval_in(self._turn.order.conversation, token_hex(6)),
+            deadline_s=self._deadline.after_s,
+            default=self._deadline.default,
+        )
+        self._say(self._updates.end_words())  # which outlive, with it, a daemon that is killed
+        asking = asyncio.create_task(self._turn.ask(request), name=f"ask-{use.call_id}")
+        self._asked.setdefault(use.call_id, []).append(Asking(_about(use, options), asking))
+        self._forget_the_oldest()
+        return asking
+
+    async def ask_for_write(self, plan: PatchPlan, obeyed_by: tuple[str, ...], reason: str) -> bool:
+        """Ask whether we may write a file for it that other programs obey. False also if the turn is stopped."""
+        call = CallId(f"client-{token_hex(6)}")
+        request = ev.ToolUseApprovalRequest(
+            call_id=call,
+            agent=self._agent,
+            title=f"Write {next(iter(plan.changes), '')}",
+            kind="edit",
+            changes=dict(plan.changes),
+            reason=reason,
+            outside_sandbox=True,
+            obeyed_by=obeyed_by,
+            approval_id=approval_in(self._turn.order.conversation, token_hex(6)),
+            deadline_s=self._deadline.after_s,
+            default=self._deadline.default,
+        )
+        self._say(self._updates.end_words())
+        asking = asyncio.create_task(self._turn.ask(request, resumable=False), name=f"ask-{call}")
+        self._asked[call] = [Asking((), asking)]
+        self._forget_the_oldest()
+        await asyncio.wait({asking})
+        return not asking.cancelled() and asking.result().approved
+
+    def _forget_the_oldest(self) -> None:
+        if sum(map(len, self._asked.values())) > QUESTIONS:
+            oldest = next(iter(self._asked))
+            kept = [one for one in self._asked[oldest][1:] if not one.answer.done()]
+            self._asked.pop(oldest)
+            if kept:
+                self._asked[oldest] = kept
+
+    def _settle(self, use: ToolUse, *, approved: bool) -> None:
+        news = self._updates.allowed if approved else self._updates.refused
+        self._say(news(use.call_id))
+
+    def _notice(self, message: str) -> None:
+        """Tell a person, once in a turn."""
+        if message not in self._noticed:
+            self._noticed.add(message)
+            self._say((ev.BackgroundEvent(message=message),))
+
+    def _say(self, news: Iterable[AgentNews]) -> None:
+        if told := tuple(news):
+            self._turn.emit(*told)
+
+    @property
+    def waits(self) -> bool:
+        """True while a person has to answer."""
+        return any(not one.answer.done() for known in self._asked.values() for one in known)
+
+    def cancel(self) -> None:
+        """Answer everything that is open with `cancelled`: the turn is being stopped."""
+        for known in self._asked.values():
+            for one in known:
+                one.answer.cancel()
+
+
+def _about(use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> tuple[object, ...]:
+    return use.kind, use.title, use.command, use.asked, use.words, options
+
+
+def options_of(offered: Any, agent: str, known: str = "") -> Iterator[ev.ApprovalOption]:
+    """The options that can be chosen: each with an id that no other has, and of a kind that the protocol knows.
+
+    `known`: which of the agents known here it is.
+    """
+    taken = set[str]()
+    for one in shapes(offered, OPTIONS):
+        option, kind = text(one.get("optionId")), one.get("kind")
+        if option and len(option) <= OPTION_ID and option not in taken and kind in KINDS:
+            taken.add(option)
+            name = short(one.get("name")) or option
+            rule = own_rule(agent, known, option, name) if kind.endswith("_always") else ""
+            yield ev.ApprovalOption(id=option, name=name, kind=kind, rule=rule)
+
+
+def outcome(answer: ApprovalAnswer, options: Iterable[ev.ApprovalOption]) -> Json:
+    """Return the option that was named, or the one that means the answer; `cancelled` where there is none."""
+    offered = tuple(options)
+    named = (one.id for one in offered if one.id == answer.option)
+    meant = (one.id for one in offered if one.kind == MEANT.get(answer.decision))
+    chosen = next(named, None) or next(meant, None)
+    return CANCELLED if chosen is None else {"outcome": {"outcome": "selected", "optionId": chosen}}

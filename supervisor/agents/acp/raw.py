@@ -1,0 +1,88 @@
+"""Raw input and output of a tool call, in the shapes that agents use: command, output, exit status, length. Pure."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from supervisor.agents.acp.contents import without_fence
+from supervisor.agents.acp.shapes import Shape, count, shape, short, text, texts, whole, within
+
+SHELL = ("bash", "-c")  # agents run a script in a shell of their own, which they don't name
+LONGEST_COMMAND = 512 * 1024  # characters of a command, as `greenroom.limits.command_bytes` has it for models
+COMMANDS = ("command", "cmd")
+OUTPUTS = ("formatted_output", "aggregated_output", "output")  # of Codex and opencode, the best first
+EXIT = re.compile(r"Exit code (\d{1,3})\n?")  # how Claude Code's shell begins the output of a command that failed
+
+
+def command_of(arguments: Any, title: str) -> tuple[str, ...]:
+    """The words of the command; nothing where it is not known. As a last resort, a title that is nothing but code."""
+    given = shape(arguments)
+    for name in COMMANDS:
+        words = texts(given.get(name))
+        if words and sum(map(len, words)) <= LONGEST_COMMAND:
+            return words
+        script = text(given.get(name))
+        if script:
+            return (*SHELL, short(script, LONGEST_COMMAND))
+    is_code = title.startswith("`") and title.endswith("`") and title.count("`") == 2
+    return (*SHELL, title[1:-1]) if is_code and len(title) > len("``") else ()
+
+
+def cwd_of(arguments: Any, meta: Any) -> Path | None:
+    found = text(shape(arguments).get("cwd")) or text(within(meta, "terminal_info", "cwd"))
+    return Path(short(found)) if found else None
+
+
+def raw_output(update: Shape) -> str:
+    """The output as the tool gave it, beside what is shown of it; empty where the agent doesn't say."""
+    return next((found for found in _raw_outputs(update) if found), "")
+
+
+def _raw_outputs(update: Shape) -> Iterator[str]:
+    raw = update.get("rawOutput")
+    yield without_fence(text(raw))
+    yield from (text(shape(raw).get(name)) for name in OUTPUTS)
+    yield _both_streams(shape(raw))
+    yield _both_streams(shape(within(update, "_meta", "claudeCode", "toolResponse")))
+
+
+def _both_streams(result: Shape) -> str:
+    streams = [text(result.get(name)) for name in ("stdout", "stderr")]
+    return "\n".join(stream.removesuffix("\n") for stream in streams if stream)
+
+
+def terminal_piece(update: Shape) -> str:
+    """A new piece of what stands in a terminal that the agent keeps itself and only shows."""
+    return text(within(update, "_meta", "terminal_output_delta", "data"))
+
+
+def terminal_whole(update: Shape) -> str:
+    return text(within(update, "_meta", "terminal_output", "data"))
+
+
+def exit_code(update: Shape, output: str) -> int | None:
+    raw = shape(update.get("rawOutput"))
+    metadata = shape(raw.get("metadata"))
+    said: tuple[Any, ...] = (
+        within(update, "_meta", "terminal_exit", "exit_code"),
+        raw.get("exit_code"),
+        raw.get("exitCode"),
+        metadata.get("exit"),
+    )
+    known = next((code for code in map(whole, said) if code is not None), None)
+    if known is not None or update.get("status") != "failed":
+        return known
+    begins = EXIT.match(output)
+    return int(begins[1]) if begins else None
+
+
+def seconds(update: Shape) -> float | None:
+    took = shape(within(update, "rawOutput", "duration"))
+    secs, nanos = count(took.get("secs")), count(took.get("nanos"))
+    return None if secs is None else secs + (nanos or 0) / 1e9
+
+
+def was_refused(update: Shape) -> bool:
+    """True if the agent says that a person or a rule said no."""
+    return isinstance(within(update, "_meta", "claudeCode", "nonExecutionKind"), str)

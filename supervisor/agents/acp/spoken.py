@@ -1,0 +1,74 @@
+"""Words and thoughts of an agent, which come in pieces: an item each, over when something else begins. Pure."""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
+from actors.vocabulary.items import TextItem
+from supervisor.agents.acp.shapes import Shape, text
+from supervisor.config.bounds import Bounds
+
+Voice = type[ev.AgentMessage] | type[ev.AgentReasoning] | type[ev.UserMessage]
+SpokenNews = ev.AgentMessageDelta | ev.AgentReasoningDelta | ev.AgentMessage | ev.AgentReasoning | ev.UserMessage
+
+
+class Item(Struct):
+    """An item that is being said. `left_out`: characters beyond the bound, which are counted and not kept."""
+
+    id: ItemId
+    voice: Voice
+    message: str  # the agent's id of it; empty where it gives none
+    pieces: list[str]
+    room: int
+    left_out: int = 0
+
+    def add(self, words: str) -> str:
+        """Add what there is room for, and return that."""
+        kept = words[: self.room]
+        self.left_out += len(words) - len(kept)
+        self.room -= len(kept)
+        if kept:
+            self.pieces.append(kept)
+        return kept
+
+    @property
+    def words(self) -> str:
+        note = f"\n[… {self.left_out:,} more characters were left out …]" if self.left_out else ""
+        return "".join(self.pieces) + note
+
+
+class Spoken:
+    def __init__(self, bounds: Bounds) -> None:
+        self._most = bounds.event_bytes // 4  # characters, of which each has up to four bytes
+        self._open: Item | None = None
+        self.last = ""  # the last message that is over
+
+    def take(self, voice: Voice, chunk: Shape, words: str, new_item: Callable[[], ItemId]) -> Iterator[SpokenNews]:
+        if not words:
+            return
+        message = text(chunk.get("messageId"))
+        item = self._open
+        if item is None or item.voice is not voice or item.message != message:
+            yield from self.close()
+            item = self._open = Item(new_item(), voice, message, [], self._most)
+        kept = item.add(words)
+        if kept and voice is ev.AgentMessage:
+            yield ev.AgentMessageDelta(delta=kept, item_id=item.id)
+        elif kept and voice is ev.AgentReasoning:
+            yield ev.AgentReasoningDelta(delta=kept, item_id=item.id)
+
+    def close(self) -> Iterator[SpokenNews]:
+        """End what is being said: its event has all of it."""
+        item, self._open = self._open, None
+        if item is not None:
+            yield self._finished(item)
+
+    def _finished(self, item: Item) -> SpokenNews:
+        if item.voice is ev.AgentMessage:
+            self.last = item.words
+            return ev.AgentMessage(message=item.words, item_id=item.id)
+        if item.voice is ev.AgentReasoning:
+            return ev.AgentReasoning(text=item.words, item_id=item.id)
+        return ev.UserMessage(message=item.words, item_id=item.id, items=(TextItem(text=item.words),))

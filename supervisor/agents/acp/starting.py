@@ -1,0 +1,98 @@
+"""The beginning of a session in a program that is started for it: launched, listened to, greeted. Loop thread."""
+
+import itertools
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from actors.messages.orders import KnownSession
+from actors.vocabulary.ids import TurnId
+from supervisor.agents.acp.child import Child
+from supervisor.agents.acp.given import ClientServers, Waiting
+from supervisor.agents.acp.launching import Launching
+from supervisor.agents.acp.listening import BetweenTurns, Follow, Listening, Record
+from supervisor.agents.acp.session import About, AcpSession, EndedMeanwhile, begin
+from supervisor.agents.acp.telling import History
+from supervisor.agents.acp.updates import Updates
+from supervisor.agents.acp.wire import Json
+from supervisor.agents.turn import Turn
+from supervisor.config.bounds import Bounds
+from supervisor.work.processes.processes import Processes
+
+CLOSED = "what other programs obey in its directories"
+
+
+class Starter:
+    def __init__(
+        self,
+        processes: Processes,
+        launching: Launching,
+        bounds: Callable[[], Bounds],
+        record: Record,
+        follow: Follow,
+        history: History,
+        offered: Callable[[Turn, str], Json],
+        given: ClientServers,
+    ) -> None:
+        self._given = given
+        self._history = history
+        self._offered = offered
+        self._processes = processes
+        self._launching = launching
+        self._bounds = bounds
+        self._record = record
+        self._follow = follow
+        self._lives = itertools.count(1)
+
+    async def begin(self, turn: Turn, waiting: Waiting) -> AcpSession:
+        """Begin a session in a new program. One that ends while it takes up what it had is started once more."""
+        known = turn.order.known
+        try:
+            return await self._begin(turn, waiting, known)
+        except EndedMeanwhile as error:
+            return await self._begin(turn, waiting, None, str(error))
+
+    async def _begin(self, turn: Turn, waiting: Waiting, known: KnownSession | None, lost: str = "") -> AcpSession:
+        order = turn.order
+        looked_up = self._launching.looked_up(turn)
+        definition = await self._launching.definition(turn)
+        launch, made_of = self._launching.of(turn, definition)
+        handed = await self._given.handed(turn, definition, waiting)
+        owner = TurnId(f"agent-{definition.name}-{next(self._lives)}")
+        updates = Updates(
+            turn.new_item,
+            self._bounds(),
+            time.monotonic,
+            agent=definition.name,
+            cwd=turn.settings.cwd,
+            sum_usd=order.known.sum_usd if order.known else 0.0,
+            from_usd=order.known.from_usd if order.known else 0.0,
+        )
+        listening = Listening(BetweenTurns(order.conversation, updates, self._record, self._follow), updates)
+        child = Child(order.conversation, definition, owner, self._processes, launch, self._bounds(), listening)
+        about = About(self._history, self._launching.environ(order), self._offered(turn, definition.name), handed)
+        session = await begin(child, listening, turn, about, known, lost)
+        session.made_of, session.looked_up = made_of, looked_up
+        child.settle()  # the sandbox's own processes, and what the agent starts for itself
+        return session
+
+    async def catch_up(self, session: AcpSession, turn: Turn) -> None:
+        """Have a session that lives told what it has missed."""
+        await session.catch_up(turn, self._history)
+
+    async def changes(self, session: AcpSession, turn: Turn) -> str:
+        """Name what has changed so that the agent must be started anew; nothing: it need not be."""
+        looked_up = self._launching.looked_up(turn)
+        if session.made_of is not None and not (
+            looked_up.is_like(session.looked_up)
+            and self._launching.has_login(session.made_of, turn, session.child.definition)
+        ):
+            if changed := await self._launching.changes(session.made_of, turn):
+                session.looked_up = None
+                return changed
+            session.looked_up = looked_up
+        return CLOSED if await self._launching.are_more_closed(session.child.owner, turn) else ""
+
+    def watched(self, session: AcpSession, turn: Turn) -> AbstractAsyncContextManager[None]:
+        """Watch over the projects while the agent carries out a turn."""
+        return self._launching.watched(turn, session.child.definition)

@@ -1,0 +1,234 @@
+"""The tools that an agent uses: each begins once, when it runs, writes what is new, and ends once. Pure.
+
+A call that waits for a permission does not run. Some agents never say that one runs: then it does once it was
+permitted, has written something, or has waited for nothing for a while.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
+from supervisor.agents.acp import raw
+from supervisor.agents.acp.contents import said_in, terminals_in
+from supervisor.agents.acp.shapes import SHORT, Shape, short, text
+from supervisor.agents.acp.tool_use import ToolUse
+from supervisor.agents.acp.written import Written
+from supervisor.config.bounds import Bounds
+
+MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful
+MOST_OVER = 4_096  # ids of calls that are over, whose late updates mean nothing
+UNASKED_S = 1.0  # a question comes within milliseconds of its call; a call that asks nothing for so long runs
+
+End = Literal["completed", "failed", "cancelled"]
+ENDS: Mapping[object, End] = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
+UseNews = ev.ToolUseBegin | ev.ToolUseDelta | ev.ToolUseEnd
+
+
+class ShownTerminal(Struct, frozen=True):
+    """A terminal of ours that a tool call shows: what it wrote so far, and how its command ended."""
+
+    text: str
+    exit_code: int | None = None
+
+
+Terminals = Callable[[str], ShownTerminal | None]
+
+
+class Call:
+    """A call that is not over."""
+
+    def __init__(self, use: ToolUse, written: Written, now: float) -> None:
+        self.use = use
+        self.written = written
+        self.since = now  # of its last update while it waits; of its beginning when it runs
+        self.runs = False
+        self.asked = False  # its question is open
+        self.said = ""  # words that it came with, which say what it is for
+        self.terminals: tuple[str, ...] = ()
+        self.unread = ""  # written by them before the call showed them
+        self.exit_code: int | None = None
+        self.reads_as: ev.ReadsAs = "other"  # settled when it begins, so that its end reads as its beginning
+
+
+class ToolUses:
+    def __init__(
+        self, bounds: Bounds, now: Callable[[], float], terminals: Terminals = lambda _: None, cwd: Path | None = None
+    ) -> None:
+        self._bounds = bounds
+        self._now = now
+        self.terminals = terminals
+        self._cwd = cwd
+        self._calls: dict[CallId, Call] = {}
+        self._over: dict[CallId, None] = {}
+        self.ignored = 0  # updates of calls beyond the bound, or without an id
+
+    @property
+    def open(self) -> tuple[ToolUse, ...]:
+        """Those that run."""
+        return tuple(call.use for call in self._calls.values() if call.runs)
+
+    @property
+    def not_over(self) -> tuple[ToolUse, ...]:
+        return tuple(call.use for call in self._calls.values())
+
+    def is_late(self, update: Shape) -> bool:
+        """True for an update of a call that is over."""
+        return text(update.get("toolCallId")) in self._over
+
+    def knows(self, update: Shape) -> bool:
+        return text(update.get("toolCallId")) in self._calls
+
+    def take(self, update: Shape, new_item: Callable[[], ItemId]) -> Iterator[UseNews]:
+        if self.is_late(update) and update.get("sessionUpdate") != "tool_call":
+            return
+        call = self._known(update, new_item)
+        if call is None:
+            self.ignored += 1
+            return
+        status = text(update.get("status"))
+        yield from self._written(call, update, status)
+        if status == "in_progress" and not call.asked:
+            yield from self._begin(call)
+        if status in ENDS:
+            yield from self._end(call, update, ENDS[status])
+
+    # --- questions ------------------------------------------------------------------------------------------------
+
+    def ask(self, update: Shape, new_item: Callable[[], ItemId]) -> ToolUse:
+        """A permission is asked for: return what is known of the call. It waits, whatever was said of it before."""
+        call = self._known(update, new_item)
+        words = said_in(update.get("content")) or (call.said if call is not None else "")
+        if call is None:
+            use = ToolUse(CallId(short(update.get("toolCallId"))), new_item())
+            return replace(use.taking(update, self._cwd, self._bounds), words=words)
+        call.asked = True
+        return replace(call.use, words=words)
+
+    def allowed(self, call_id: str) -> Iterator[UseNews]:
+        call = self._calls.get(CallId(call_id))
+        if call is not None:
+            call.asked = False
+            yield from self._begin(call)
+
+    def refused(self, call_id: str) -> Iterator[UseNews]:
+        """It never runs: what the agent says of it later is not news."""
+        call = self._calls.get(CallId(call_id))
+        if call is not None:
+            yield from self._close(call, "cancelled", begin=False)
+
+    def unasked(self) -> Iterator[UseNews]:
+        """Begin the calls that have waited for nothing since a while."""
+        until = self._now() - UNASKED_S
+        for call in list(self._calls.values()):
+            if not (call.runs or call.asked) and call.since <= until:
+                yield from self._begin(call)
+
+    def wrote(self, terminal: str, piece: str) -> Iterator[UseNews]:
+        """A terminal of ours wrote something: news of the call that shows it."""
+        for call in self._calls.values():
+            if terminal in call.terminals:
+                yield from self._more(call, call.written.more(piece))
+                return
+
+    def forget(self) -> None:
+        """The turn is over, and with it all that was open: its end has said so."""
+        for call_id in list(self._calls):
+            self._note_over(call_id)
+
+    # --- one call -------------------------------------------------------------------------------------------------
+
+    def _known(self, update: Shape, new_item: Callable[[], ItemId]) -> Call | None:
+        """The call of an update, made if need be; None if it has no id or there are too many."""
+        call_id = CallId(text(update.get("toolCallId")))
+        call = self._calls.get(call_id)
+        if call is None:
+            if not call_id or len(call_id) > SHORT or len(self._calls) >= MOST_CALLS:
+                return None
+            self._over.pop(call_id, None)
+            written = Written(self._bounds.command_output_bytes)
+            call = self._calls[call_id] = Call(ToolUse(call_id, new_item()), written, self._now())
+            call.said = said_in(update.get("content")) if text(update.get("status")) not in ENDS else ""
+        call.use = call.use.taking(update, self._cwd, self._bounds)
+        shown = terminals_in(update.get("content")) or call.terminals
+        found = (self.terminals(name) for name in shown if name not in call.terminals)
+        call.unread += "".join(one.text for one in found if one is not None)
+        call.terminals = shown
+        if not call.runs:
+            call.since = self._now()
+        return call
+
+    def _written(self, call: Call, update: Shape, status: str) -> Iterator[UseNews]:
+        """The output that comes while it runs."""
+        call.exit_code = raw.exit_code(update, "") if call.exit_code is None else call.exit_code
+        unread, call.unread = call.unread, ""
+        yield from self._more(call, call.written.more(unread))
+        piece = raw.terminal_piece(update)
+        whole = raw.terminal_whole(update)
+        if whole and status in ENDS:
+            piece += call.written.whole(whole)
+        elif piece or whole:
+            piece = call.written.more(piece + whole)
+        if status in ENDS:
+            yield from self._more(call, piece)
+            return
+        words = said_in(update.get("content"))
+        if not call.runs:
+            call.said = words or call.said
+        elif words and words != call.said:
+            piece += call.written.whole(words)
+        yield from self._more(call, piece)
+
+    def _more(self, call: Call, new: str) -> Iterator[UseNews]:
+        if new:
+            yield from self._begin(call)
+            yield ev.ToolUseDelta(
+                call_id=call.use.call_id, item_id=call.use.item_id, delta=new, reads_as=call.reads_as
+            )
+
+    def _begin(self, call: Call) -> Iterator[UseNews]:
+        if not call.runs:
+            call.runs, call.since = True, self._now()
+            call.reads_as = call.use.reads_as
+            yield ev.ToolUseBegin(**call.use.facts(), arguments=call.use.arguments, reads_as=call.reads_as)
+
+    def _end(self, call: Call, update: Shape, status: End) -> Iterator[UseNews]:
+        words = said_in(update.get("content"))
+        words = (words if words != call.said else "") or raw.raw_output(update) or self._in_terminals(call)
+        if words and call.written.goes_on(words):
+            yield from self._more(call, call.written.whole(words))
+        elif words:
+            call.written.whole(words)
+        if call.exit_code is None:
+            call.exit_code = raw.exit_code(update, call.written.text[:SHORT])
+        yield from self._close(call, "cancelled" if raw.was_refused(update) else status, raw.seconds(update))
+
+    def _in_terminals(self, call: Call) -> str:
+        shown = [one for one in map(self.terminals, call.terminals) if one is not None]
+        call.exit_code = next((one.exit_code for one in shown if one.exit_code is not None), call.exit_code)
+        return "\n".join(one.text for one in shown)
+
+    def _close(self, call: Call, status: End, took: float | None = None, *, begin: bool = True) -> Iterator[UseNews]:
+        began = call.since if call.runs else self._now()
+        if begin:
+            yield from self._begin(call)
+        self._note_over(call.use.call_id)
+        if call.runs:
+            yield ev.ToolUseEnd(
+                **call.use.facts(),
+                status=status,
+                output=call.written.text,
+                exit_code=call.exit_code,
+                duration=ev.Duration.of(took if took is not None else max(0.0, self._now() - began)),
+                reads_as=call.reads_as,
+            )
+
+    def _note_over(self, call_id: CallId) -> None:
+        self._calls.pop(call_id, None)
+        self._over[call_id] = None
+        if len(self._over) > MOST_OVER:
+            del self._over[next(iter(self._over))]

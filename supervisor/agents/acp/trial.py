@@ -1,0 +1,161 @@
+"""A trial of an agent: its program is started as for a conversation, asked what it can do, and ended with its tree.
+
+Nothing is prompted and nothing is kept of ours: it works in an empty directory, in the sandbox that a conversation
+there would have. Loop thread.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.vocabulary.agent_now import MODE, MODEL
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import SandboxMode, Settings
+from supervisor.agents.acp.beginning import NEW
+from supervisor.agents.acp.child import Child, Launch
+from supervisor.agents.acp.confinement import confined
+from supervisor.agents.acp.failures import AgentFailed, LoginWanted
+from supervisor.agents.acp.options import AgentNews
+from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.shapes import shape, shapes, short
+from supervisor.agents.acp.variables import variables_of
+from supervisor.agents.acp.wire import Json
+from supervisor.agents.environments import Around
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.derive import sandbox_policy
+from supervisor.config.models import Config
+from supervisor.disk.pins import pins_of
+from supervisor.disk.workspace import temporary_of
+from supervisor.loop.entering import in_a_thread
+from supervisor.work.processes.command import Command
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.sandbox import Sandbox
+
+TRIAL = ConversationId("trial")
+LOGINS = 20  # ways to log in that are told
+NAME = 200  # characters of one
+
+_numbers = itertools.count(1)
+
+
+class Trial(Struct, frozen=True):
+    """The outcome. `wrong`: why it can't be used, empty if it can. `needs_login`: it says so itself."""
+
+    program: str = ""
+    took_s: float = 0.0
+    can: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()
+    needs_login: bool = False
+    wrong: str = ""
+
+    @property
+    def state(self) -> Literal["ready", "no login", "failed"]:
+        return "no login" if self.needs_login else "failed" if self.wrong else "ready"
+
+
+class Place(Struct, frozen=True):
+    """The things that a program is started with: ours, and the variables of the client that asks."""
+
+    processes: Processes
+    sandbox: Sandbox
+    config: Config
+    around: Around
+
+
+async def tried(place: Place, definition: AgentDefinition, limit_s: float) -> Trial:
+    """Try it, for this long at most. Its whole tree is gone when this returns."""
+    made = await asyncio.to_thread(TemporaryDirectory, prefix="greenroom-", ignore_cleanup_errors=True)
+    try:
+        return await _tried(place, definition, Path(made.name), limit_s)
+    finally:
+        await asyncio.shield(asyncio.to_thread(made.cleanup))
+
+
+async def _tried(place: Place, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
+    owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
+    limits = place.config.greenroom.limits
+    child = Child(TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody())
+    began, told = time.monotonic(), Trial()
+    try:
+        async with asyncio.timeout(limit_s):
+            await child.start({})  # a trial serves nothing
+            told = _of_greeting(child, time.monotonic() - began)
+            return _with_session(told, await child.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
+    except TimeoutError:
+        return replace(told, wrong=f"it did not answer within {limit_s:g} s")
+    except LoginWanted as error:
+        return replace(told, wrong=error.said, needs_login=True)
+    except AgentFailed as error:
+        return replace(told, wrong=str(error))
+    finally:
+        await asyncio.shield(child.end())
+
+
+def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
+    """Return what starts it in the sandbox of a conversation in this folder."""
+    config, env = place.config, place.around.env
+    policy = sandbox_policy(config.sandbox_mode or SandboxMode.WORKSPACE_WRITE, config)
+    settings = Settings(
+        model="", cwd=folder, sandbox=policy, approval_policy=config.approval_policy, agent=definition.name
+    )
+
+    given = variables_of(definition, settings, config, env)
+
+    def made() -> AbstractContextManager[Confined]:
+        pins = pins_of(policy, folder, temporary_of(env))
+        return confined(place.sandbox, settings, definition, given, pins)
+
+    @asynccontextmanager
+    async def launch(owner: TurnId) -> AsyncIterator[Command]:
+        async with in_a_thread(made, leave_there=True) as inside:
+            yield inside.command(TRIAL, owner, None, place.around.umask)
+
+    return launch
+
+
+class _Nobody:
+    """A Hears that keeps nothing and serves nothing."""
+
+    async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # of a Hears
+        """Leave it: nobody has asked."""
+        return True
+
+    def served(self, method: str) -> Serve | None:  # noqa: ARG002  # of a Hears
+        return None
+
+
+def _of_greeting(child: Child, took_s: float) -> Trial:
+    ways = shapes(child.about.get("authMethods"), LOGINS)
+    return Trial(
+        program=child.program,
+        took_s=round(took_s, 3),
+        can=child.can.told,
+        logins=tuple(filter(None, (short(one.get("name"), NAME) for one in ways))),
+    )
+
+
+def _with_session(told: Trial, answer: object) -> Trial:
+    news = AgentNews("")
+    for _ in news.begun(shape(answer)):
+        """Its options are asked for below."""
+    offered: Mapping[str, tuple[str, ...]] = {
+        one.category: tuple(choice.value for choice in one.choices) for one in reversed(news.options)
+    }
+    return replace(
+        told,
+        modes=offered.get(MODE, ()),
+        models=offered.get(MODEL, ()),
+        options=tuple(one.id for one in news.options),
+    )

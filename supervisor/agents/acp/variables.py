@@ -1,0 +1,19 @@
+"""The variables that an agent's program starts with: its own, what commands get, and no program of a turn's. Pure."""
+
+from collections.abc import Mapping
+
+from actors.vocabulary.settings import Settings
+from supervisor.agents.acp.confinement import is_confined
+from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.command_environment import Keys, agent_environment
+from supervisor.config.models import Config
+from supervisor.disk.search_paths import open_folders, open_ones_last, outside
+
+
+def variables_of(
+    definition: AgentDefinition, settings: Settings, config: Config, env: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return what it gets of these. In a sandbox it finds the project's tools, behind all that is its person's."""
+    given = agent_environment(env, config.shell_environment_policy, Keys.of(config, env), definition.wanted)
+    writable = open_folders(settings.sandbox, settings.cwd, env)
+    return (open_ones_last if is_confined(settings, definition) else outside)(given, writable)

@@ -1,0 +1,139 @@
+"""The environment and umask that commands of each conversation start with: its client's, in memory. Any thread.
+
+Nothing here is written to disk: after a restart a conversation has the daemon's own environment and the usual
+umask, until a client attaches again.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+
+import structlog
+from msgspec import Struct
+
+from actors.vocabulary.ids import ConversationId
+from supervisor.config.command_environment import Keys, command_environment
+from supervisor.config.models import Config
+from supervisor.disk.umask import USUAL
+from transports.environments import size_of
+
+log = structlog.get_logger()
+
+KEPT = 4096  # conversations; entries for ids that never existed are dropped in turn, too
+KEPT_BYTES = 64 << 20  # of environments that differ: those that are the same object count once
+
+
+class Around(Struct, frozen=True):
+    """An environment and a umask. `env` holds secrets, so no repr shows it."""
+
+    env: Mapping[str, str]
+    umask: int = USUAL
+
+    def __repr__(self) -> str:
+        return f"Around(umask={self.umask:#o})"
+
+    @classmethod
+    def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":
+        """Take a client's values, uncopied: nobody changes the environment. Older clients send no umask."""
+        return cls(env, USUAL if umask is None else umask)
+
+    def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
+        """Apply the config's policy and drop the keys that it names; `looked_up` is where their values are found."""
+        env = command_environment(self.env, config.shell_environment_policy, Keys.of(config, looked_up))
+        return Around(env, self.umask)
+
+
+class ForCommands(Struct, frozen=True):
+    """The part of a client's environment that a config leaves for commands."""
+
+    config: Config
+    env: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "ForCommands()"
+
+
+class Environments:
+    def __init__(self, own: Mapping[str, str], kept_bytes: int = KEPT_BYTES) -> None:
+        self._own = Around(dict(own))
+        self._kept_bytes = kept_bytes
+        self._of: dict[ConversationId, Around] = {}
+        self._uses: Counter[int] = Counter()  # conversations by the environment's identity
+        self._for_commands: dict[int, ForCommands] = {}  # by the same, of those in use and our own
+        self._whole: dict[int, Mapping[str, str]] = {}  # the same, over our own
+        self._size = 0  # of environments that differ
+        self._lock = threading.Lock()
+
+    def remember(self, conversation: ConversationId, env: Mapping[str, str], umask: int | None = None) -> None:
+        """Remember a client's environment. The newest client wins, as in tmux."""
+        around = Around.of_client(env, umask)
+        with self._lock:
+            self._drop(conversation)
+            self._of[conversation] = around
+            self._uses[id(env)] += 1
+            self._size += size_of(env) if self._uses[id(env)] == 1 else 0
+            while len(self._of) > KEPT or (self._size > self._kept_bytes and len(self._of) > 1):
+                oldest = next(iter(self._of))
+                log.warning("environments.forgotten", conversation=oldest, kept=len(self._of))
+                self._drop(oldest)
+
+    def forget(self, conversation: ConversationId) -> None:
+        with self._lock:
+            self._drop(conversation)
+
+    def _drop(self, conversation: ConversationId) -> None:
+        around = self._of.pop(conversation, None)
+        if around is None:
+            return
+        env = around.env
+        self._uses[id(env)] -= 1
+        if not self._uses[id(env)]:
+            del self._uses[id(env)]
+            self._for_commands.pop(id(env), None)
+            self._whole.pop(id(env), None)
+            self._size -= size_of(env)
+
+    def of(self, conversation: ConversationId) -> Mapping[str, str]:
+        """Everything the client had, and the daemon's own where it had nothing. Provider keys are looked up here.
+
+        It is the same object until another client comes.
+        """
+        env = self._around(conversation).env
+        whole = self._whole.get(id(env))
+        if whole is None:
+            whole = {**self._own.env, **env}
+            with self._lock:
+                if self._is_kept(env):
+                    self._whole[id(env)] = whole
+        return whole
+
+    def _is_kept(self, env: Mapping[str, str]) -> bool:
+        """False if it was dropped meanwhile. Under the lock."""
+        return env is self._own.env or id(env) in self._uses
+
+    def unfiltered(self, conversation: ConversationId) -> Around:
+        """The same with the client's umask."""
+        return Around(self.of(conversation), self._around(conversation).umask)
+
+    def for_commands(self, conversation: ConversationId, config: Config) -> Around:
+        """Return the client's environment for commands, or the daemon's where there is no client.
+
+        It is worked out once for a client and a config: every turn asks, and looks at each variable.
+        """
+        around = self._around(conversation)
+        known = self._for_commands.get(id(around.env))
+        if known is None or known.config is not config:
+            known = ForCommands(config, around.for_commands(config, self.of(conversation)).env)
+            with self._lock:
+                if self._is_kept(around.env):
+                    self._for_commands[id(around.env)] = known
+        return Around(known.env, around.umask)
+
+    def for_notices(self, conversation: ConversationId, config: Config) -> Around:
+        """Return the environment for the person's own program: all but the keys."""
+        around, env = self._around(conversation), self.of(conversation)
+        return Around(Keys.of(config, env).left_out_of(env), around.umask)
+
+    def _around(self, conversation: ConversationId) -> Around:
+        with self._lock:
+            return self._of.get(conversation, self._own)

@@ -1,0 +1,185 @@
+"""One call of a server's tool in a turn: from arguments, through judgement and question, to what answers it.
+
+Loop thread. Cancelling it is interrupting the call: it is over for us at once, and the server is told.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import Settings
+from supervisor.agents.own.mcp_client import asking
+from supervisor.agents.own.mcp_client.asking import Verdict, judged
+from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.own.mcp_client.failures import ServerError, TimedOut
+from supervisor.agents.own.mcp_client.offers import OfferedTool
+from supervisor.agents.own.mcp_client.results import Result, result_of
+from supervisor.agents.own.mcp_client.server_tools import Json
+from supervisor.agents.own.tools.told import Kind, Told, failure
+from supervisor.agents.own.tools.work import Work
+from supervisor.agents.own.transcript.open_calls import OpenCall
+
+PROGRESS_S = 2.0  # between two lines of progress
+PROGRESS_LINES = 30  # of one call: each of them is stored
+PROGRESS_WORDS = 200  # characters of what a server says of its progress
+NO_ROOM = "the form needs what can't be told here"
+
+
+class ToolCall:
+    """A Caller, too: what the server says and asks meanwhile is this call's."""
+
+    def __init__(
+        self,
+        work: Work,
+        call: OpenCall,
+        offered: OfferedTool,
+        connect: Callable[[], Connection],
+        look: Callable[[], Awaitable[OfferedTool | None]],
+    ) -> None:
+        """`look`: the tool as it is offered now; a person may have taken their time."""
+        self.conversation = str(work.turn.order.conversation)
+        self._work = work
+        self._call = call
+        self._offered = offered
+        self._connect = connect
+        self._look = look
+        self._what = f"{offered.server} {offered.tool.name}"
+        self._open = False
+        self._progress_lines = 0
+        self._progress_at = 0.0
+
+    async def run(self, arguments: Json) -> Told:
+        refused = await self._refused(arguments)
+        return refused or await self._carried_out(arguments)
+
+    async def _refused(self, arguments: Json, *, changed: bool = False) -> Told | None:
+        match verdict(self._offered, self._work.settings):
+            case Verdict.RUN:
+                return None
+            case Verdict.REFUSE:
+                refused = "it would have to be approved, and the approval policy is never"
+                return failure("refused", f"{self._what}: {refused}; a person can {self._way_out}")
+            case Verdict.ASK:
+                answer = await self._work.ask(self._question(arguments, changed=changed))
+                if not answer.approved:
+                    return failure("refused", answer.rejects(self._what))
+                now = await self._look()
+                if now is None or now.fingerprint == self._offered.fingerprint:
+                    return None
+                self._offered = now
+                return await self._refused(arguments, changed=True)
+
+    @property
+    def _way_out(self) -> str:
+        setting = f"set mcp_servers.{self._offered.server}.default_tools_approval_mode"
+        return f"write the server into the config, and {setting}" if self._offered.given else setting
+
+    def _question(self, arguments: Json, *, changed: bool) -> ev.McpToolCallApprovalRequest:
+        work = self._work
+        return ev.McpToolCallApprovalRequest(
+            call_id=self._call.call,
+            server=self._offered.server,
+            tool=self._offered.tool.name,
+            arguments=asking.shown_arguments(arguments),
+            approval_id=work.new_approval(),
+            item_id=self._call.item,
+            deadline_s=work.deadline_s,
+            default=work.default,
+            fingerprint=self._offered.fingerprint,
+            changed=changed,
+        )
+
+    async def _carried_out(self, arguments: Json) -> Told:
+        """Call it; its begin and end events are sent in every case."""
+        work, began = self._work, time.monotonic()
+        invocation = ev.McpInvocation(
+            server=self._offered.server, tool=self._offered.tool.name, arguments=_kept(arguments)
+        )
+        work.say(ev.McpToolCallBegin(call_id=self._call.call, invocation=invocation, item_id=self._call.item))
+        ended: dict[str, Any] = {"Err": "interrupted"}
+        self._open = True
+        try:
+            await work.turn.stored()  # otherwise a crash could leave no record of a call that was made
+            result = await self._result(arguments)
+            ended = {"Ok": result.kept} if not result.told.failed else {"Err": result.told.failed.message}
+        except ServerError as error:
+            ended = {"Err": str(error)}
+            return failure(_kind(error), f"{self._what}: {error}")
+        else:
+            return result.told
+        finally:
+            self._open = False
+            duration = ev.Duration.of(time.monotonic() - began)
+            end = ev.McpToolCallEnd(
+                call_id=self._call.call,
+                invocation=invocation,
+                duration=duration,
+                result=ended,
+                item_id=self._call.item,
+            )
+            work.say(end)
+
+    async def _result(self, arguments: Json) -> Result:
+        connection = self._connect()  # the one from before a question may have been ended meanwhile
+        answer = await connection.call(self._offered.tool.name, arguments, self)
+        return await asyncio.to_thread(result_of, answer, self._what, self._work.bounds)
+
+    # --- what the server says meanwhile -----------------------------------------------------------------------------
+
+    def told(self, notice: str) -> None:
+        if self._open:
+            self._work.say(ev.BackgroundEvent(message=notice))
+
+    async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
+        now = time.monotonic()
+        if self._progress_lines < PROGRESS_LINES and now - self._progress_at >= PROGRESS_S:
+            self._progress_lines += 1
+            self._progress_at = now
+            self.told(f"{self._what}: {_progress(progress, total, message)}")
+
+    async def elicited(self, params: Json) -> Json:
+        if not self._open:
+            return {"action": "cancel"}
+        page, missing = asking.page_of(params), asking.unanswerable(params)
+        work = self._work
+        request = ev.ElicitationApprovalRequest(
+            call_id=self._call.call,
+            server=self._offered.server,
+            message=asking.question_of(params),
+            fields=asking.fields_of(params),
+            form=() if page or missing else asking.form_of(params),
+            url=page,
+            reason=f"{NO_ROOM}: {', '.join(missing)}; a yes is sent as a no" if missing else None,
+            approval_id=work.new_approval(),
+            item_id=work.turn.new_item(),
+            deadline_s=work.deadline_s,
+            default=work.default,
+        )
+        answer = await work.turn.ask(request, resumable=False)  # the call goes on meanwhile: it can't begin again
+        if not answer.approved or missing:
+            return {"action": "decline"}
+        return {"action": "accept"} if page else {"action": "accept", "content": dict(answer.content)}
+
+
+def verdict(offered: OfferedTool, settings: Settings) -> Verdict:
+    """Tell whether a call of the tool may be made, by the config and the conversation's settings."""
+    mode = offered.config.approval_of(offered.tool.name)
+    return judged(mode, offered.tool, settings, confined=offered.confined)
+
+
+def _progress(progress: float, total: float | None, message: str | None) -> str:
+    far = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+    words = " ".join((message or "").split())[:PROGRESS_WORDS]
+    return f"{far}, {words}" if words else far
+
+
+def _kept(arguments: Json) -> Any:
+    """The arguments for history; those too long to be read stand in the model's own call, whole."""
+    shown = asking.shown_arguments(arguments)
+    return arguments if len(shown) < asking.ARGUMENTS_SHOWN else shown
+
+
+def _kind(error: ServerError) -> Kind:
+    return "time_out" if isinstance(error, TimedOut) else "tool"

@@ -1,0 +1,106 @@
+"""Tools of servers as models are offered them: names that every provider takes, and bounded descriptions. Pure."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+
+from actors.vocabulary.brief import brief
+from supervisor.agents.own.mcp_client.server_tools import ServerTool
+from supervisor.agents.own.model.pieces import TOOLS_KEPT
+from supervisor.agents.own.model.request import ToolSpec
+from supervisor.config.mcp_servers import McpServer
+
+LONGEST = 64  # of a name, with every provider
+BETWEEN = "__"
+HASH = 8  # characters of a name that had to be changed, so that no two become one
+OFFERED = 100  # tools of one conversation: OpenAI takes 128, and beyond some dozens models choose badly
+DESCRIPTION = 2_000  # characters: it is sent with every request
+SCHEMA_BYTES = 16 * 1024  # the same
+UNFIT = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class OfferedTool(Struct, frozen=True):
+    """A tool of a server, and the name under which models call it. `given`: by a client, not by the config."""
+
+    name: str
+    server: str
+    tool: ServerTool
+    config: McpServer
+    given: bool = False
+    confined: bool = False  # the server runs in the conversation's sandbox
+
+    @property
+    def spec(self) -> ToolSpec:
+        return _described(self.name, self.server, self.tool)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the tool, and of the program or address that answers for it. Of variables and headers only the names."""
+        config = self.config
+        server = config.model_dump(mode="json", include={"command", "args", "cwd", "url", "env_vars"})
+        return fingerprint_of([self.tool.fingerprint, server, sorted(config.env), sorted(config.http_headers)])
+
+
+def fingerprint_of(told: object) -> str:
+    """Return the same text for the same JSON, whatever the order of its members."""
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+@lru_cache(TOOLS_KEPT)
+def _described(name: str, server: str, tool: ServerTool) -> ToolSpec:
+    """Describe a tool, once for as long as its server lists it so: a schema takes a while to be looked through."""
+    description = tool.description or f"The tool {tool.name} of the MCP server {server}."
+    return ToolSpec(name, brief(description, DESCRIPTION), schema_of(tool.schema))
+
+
+def offered(
+    listed: Iterable[tuple[str, McpServer, Iterable[ServerTool]]], taken: Iterable[str]
+) -> tuple[tuple[OfferedTool, ...], int]:
+    """Return the tools in the order of servers and lists, and how many more there were. `taken` are names of ours."""
+    names, made = set(taken), []
+    for server, config, tools in listed:
+        for tool in tools:
+            if config.offers(tool.name):
+                name = name_of(server, tool.name, names)
+                names.add(name)
+                made.append(OfferedTool(name, server, tool, config))
+    return tuple(made[:OFFERED]), max(0, len(made) - OFFERED)
+
+
+def name_of(server: str, tool: str, taken: Iterable[str]) -> str:
+    """`server__tool`; with a hash behind it where that is too long, has other characters, or is taken."""
+    plain = f"{server}{BETWEEN}{tool}"
+    fit = UNFIT.sub("_", plain)
+    if fit == plain and len(plain) <= LONGEST and plain not in set(taken):
+        return plain
+    mark = sha256(f"{server}\0{tool}".encode("utf-8", "replace")).hexdigest()[:HASH]
+    return f"{fit[: LONGEST - HASH - 1]}_{mark}"
+
+
+def schema_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters for a model, an object in any case. Too large: without prose, at last without members."""
+    whole = {"type": "object", "properties": {}, **{key: one for key, one in schema.items() if key != "$schema"}}
+    for told in (whole, dict(_without_prose(whole))):
+        if len(json.dumps(told)) <= SCHEMA_BYTES:
+            return told
+    return {"type": "object", "properties": {}, "additionalProperties": True}
+
+
+def _without_prose(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The schema without descriptions and examples; a property may be called so, and stays."""
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, Mapping):
+            yield key, {name: _plainer(one) for name, one in value.items()}
+        elif key not in {"description", "examples", "title"}:
+            yield key, _plainer(value)
+
+
+def _plainer(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(_without_prose(value))
+    return [_plainer(one) for one in value] if isinstance(value, list) else value

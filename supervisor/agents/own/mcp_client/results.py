@@ -1,0 +1,106 @@
+"""The result of a call, from the server's JSON to what the model is told and what history keeps. Pure; may be slow.
+
+Text is bounded like a command's output; pictures are decoded, recognised and encoded anew, so that no provider is
+sent something else under their name.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from actors.vocabulary.items import ImageItem
+from supervisor.agents.own.mcp_client.server_tools import Json
+from supervisor.agents.own.tools.told import Told, failure
+from supervisor.config.bounds import Bounds
+from supervisor.formats.head_and_tail import head_and_tail
+from supervisor.formats.picture_kinds import kind_of
+
+PICTURES = 8  # of one result
+PICTURES_BYTES = 4 << 20  # of all of them as text: they are stored in one event, and sent with every later request
+NOTHING = "(the tool answered without content)"
+
+
+class Part(Struct, frozen=True):
+    """A part of a result: words, and a picture for which they stand where it can't be."""
+
+    words: str
+    picture: str | None = None
+
+
+class Result(Struct, frozen=True):
+    """A result for the model, and its bounded copy for history."""
+
+    told: Told
+    kept: Json
+
+
+def result_of(answer: Json, what: str, bounds: Bounds) -> Result:
+    parts = list(_parts(answer, bounds))
+    room = min(PICTURES_BYTES, bounds.event_bytes // 2)  # a longer event loses its middle
+    pictures = tuple(_within((part.picture for part in parts if part.picture), room))
+    left_out = sum(1 for part in parts if part.picture) - len(pictures)
+    words = [part.words for part in parts if part.words]
+    if left_out:
+        words.append(f"[{left_out} more pictures were left out: at most {PICTURES} and {room} bytes are kept]")
+    text = head_and_tail("\n".join(words) or NOTHING, bounds.model_output_bytes, bounds.model_output_lines)
+    failed = answer.get("isError") is True
+    kept = {"content": [{"type": "text", "text": text}], "isError": failed}
+    if failed:
+        return Result(failure("tool", text, f"{what}: {text}"), kept)
+    return Result(Told(text, pictures=tuple(ImageItem(image_url=one) for one in pictures)), kept)
+
+
+def _parts(answer: Json, bounds: Bounds) -> Iterator[Part]:
+    content = [one for one in answer.get("content") or () if isinstance(one, dict)]
+    for one in content:
+        yield _part(one, bounds)
+    structured = answer.get("structuredContent")
+    if structured is not None and not any(one.get("type") == "text" for one in content):
+        yield Part(json.dumps(structured, ensure_ascii=False))  # otherwise the text says the same, by MCP's rule
+
+
+def _part(one: Json, bounds: Bounds) -> Part:
+    match one.get("type"):
+        case "text":
+            return Part(str(one.get("text", "")))
+        case "image":
+            return _picture(str(one.get("data", "")), "a picture", bounds)
+        case "audio":
+            return Part(f"[a sound, {one.get('mimeType', 'of no known type')}: models can't be given sounds]")
+        case "resource":
+            return _resource(one.get("resource") or {}, bounds)
+        case "resource_link":
+            about = one.get("description") or one.get("title") or one.get("name") or ""
+            return Part(f"[a resource: {one.get('uri', '')} {about}]")
+        case other:
+            return Part(f"[content of the type {other!r}, which is not known]")
+
+
+def _resource(resource: Json, bounds: Bounds) -> Part:
+    name = f"the resource {resource.get('uri', '')}"
+    if "text" in resource:
+        return Part(f"[{name}]\n{resource['text']}")
+    return _picture(str(resource.get("blob", "")), name, bounds)
+
+
+def _picture(data: str, name: str, bounds: Bounds) -> Part:
+    try:
+        raw = base64.b64decode(data, validate=True)
+    except (ValueError, binascii.Error):
+        return Part(f"[{name}: its data is not base64]")
+    kind = kind_of(raw)
+    if kind is None:
+        return Part(f"[{name}, {len(raw)} bytes: not a PNG, JPEG, GIF or WebP picture]")
+    if len(raw) > bounds.picture_bytes:
+        return Part(f"[{bounds.beyond('picture_bytes', f'{name} is too large')}]")
+    return Part(f"[{name}, {kind}, {len(raw)} bytes]", f"data:{kind};base64,{base64.b64encode(raw).decode()}")
+
+
+def _within(pictures: Iterator[str], room: int) -> Iterator[str]:
+    for at, picture in enumerate(pictures):
+        room -= len(picture)
+        if at < PICTURES and room >= 0:
+            yield picture

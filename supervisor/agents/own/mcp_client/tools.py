@@ -1,0 +1,150 @@
+"""The tools of a conversation's servers: which there are now, and a call of one of them. Loop thread.
+
+Without a server in the config nothing of the rest is imported.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+from pydantic_core import from_json
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Settings
+from supervisor.agents.environments import Around
+from supervisor.agents.own.mcp_client.asking import Verdict
+from supervisor.agents.own.mcp_client.call import ToolCall, verdict
+from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.own.mcp_client.connections import Connections, Place
+from supervisor.agents.own.mcp_client.failures import Unavailable
+from supervisor.agents.own.mcp_client.given import ClientServers, Reach
+from supervisor.agents.own.mcp_client.offers import BETWEEN, OfferedTool, offered
+from supervisor.agents.own.mcp_client.server_tools import ServerTool
+from supervisor.agents.own.model.request import ToolSpec
+from supervisor.agents.own.tools.arguments import BadArguments
+from supervisor.agents.own.tools.told import Told
+from supervisor.agents.own.tools.work import Work
+from supervisor.agents.own.transcript.open_calls import OpenCall
+from supervisor.config.mcp_servers import McpServer
+from supervisor.formats.json_values import intricate
+
+Listed = tuple[str, McpServer, tuple[ServerTool, ...]]
+
+
+class ServerTools:
+    """A toolbox's MoreTools. `servers` are the config's, `around` what a client would start them with."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        servers: Callable[[Settings], Mapping[str, McpServer]],
+        around: Callable[[ConversationId, Settings], Around],
+        given: ClientServers,
+        taken: Iterable[str] = (),
+    ) -> None:
+        self._connections = connections
+        self._servers = servers
+        self._around = around
+        self._given = given
+        self._taken = frozenset(taken)
+
+    async def specs(self, work: Work) -> tuple[ToolSpec, ...]:
+        return tuple(one.spec for one in await self.offered(work))
+
+    async def offered(self, work: Work) -> tuple[OfferedTool, ...]:
+        """Return the tools of all servers that are ready or can be made so; a person is told of the others, once."""
+        await self._given.settle(work, self._servers(work.settings))
+        reaches, live = self._reaches(work), list[Connection]()
+        around = self._around_of(work) if reaches else Around({})
+        found = await asyncio.gather(*(self._listed(work, name, one, around, live) for name, one in reaches.items()))
+        self._connections.end_of(work.turn.order.conversation, but=live)
+        tools, left_out = offered((one for one in found if one is not None), self._taken)
+        if left_out:
+            self._say_once(
+                work,
+                f"{left_out} tools of MCP servers are not offered: there are more than a model can choose from; name "
+                "those that you need in enabled_tools",
+            )
+        return tuple(_placed(one, reaches[one.server].place) for one in tools)
+
+    async def that_only_read(self, work: Work) -> frozenset[str]:
+        """Return the tools that only read, as their servers say, and that nobody is asked about."""
+        reading = (one for one in await self.offered(work) if one.tool.only_reads)
+        return frozenset(one.name for one in reading if verdict(one, work.settings) is Verdict.RUN)
+
+    async def carry_out(self, work: Work, call: OpenCall) -> Told | None:
+        """Carry out a call; None if no server has such a tool."""
+        if BETWEEN not in call.name:
+            return None
+
+        async def look() -> OfferedTool | None:
+            return next((one for one in await self.offered(work) if one.name == call.name), None)
+
+        meant = await look()
+        if meant is None:
+            return None
+        arguments = _arguments(call.arguments, work.bounds.answer_event_values)
+
+        def connect() -> Connection:
+            reach = self._reaches(work).get(meant.server)
+            if reach is None:
+                raise Unavailable("the conversation does not have it any more")
+            return self._connections.of(meant.server, reach.server, self._around_of(work), reach.place)
+
+        return await ToolCall(work, call, meant, connect, look).run(arguments)
+
+    def end_of(self, conversation: ConversationId) -> None:
+        """End the servers that a conversation has alone."""
+        self._connections.end_of(conversation)
+
+    def _reaches(self, work: Work) -> dict[str, Reach]:
+        """Return the servers of this moment; a name of the config means the config's."""
+        configured = self._servers(work.settings)
+        given = self._given.reaches(work.turn.order.conversation, work.settings, configured)
+        return {name: Reach(one) for name, one in configured.items() if _counts(one)} | given
+
+    def _around_of(self, work: Work) -> Around:
+        return self._around(work.turn.order.conversation, work.settings)
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    async def _listed(
+        self, work: Work, name: str, reach: Reach, around: Around, live: list[Connection]
+    ) -> Listed | None:
+        try:
+            connection = self._connections.of(name, reach.server, around, reach.place)
+            live.append(connection)
+            return name, reach.server, await connection.tools()
+        except Unavailable as error:
+            self._say_once(work, f"MCP server {name} is not available, the turn goes on without its tools: {error}")
+            return None
+
+    def _say_once(self, work: Work, notice: str) -> None:
+        """Say it once in a turn; the seconds until another try don't make it another notice."""
+        key = notice.partition("; it is started again")[0]
+        if key not in work.noticed:
+            work.noticed.add(key)
+            work.say(ev.BackgroundEvent(message=notice))
+
+
+def _placed(tool: OfferedTool, place: Place | None) -> OfferedTool:
+    return tool if place is None else replace(tool, given=True, confined=place.confine is not None)
+
+
+def _counts(server: McpServer) -> bool:
+    return server.enabled and not server.is_ourselves
+
+
+def _arguments(text: str, most_values: int) -> dict[str, Any]:
+    if intricate(text.encode("utf-8", "replace"), most_values):
+        raise BadArguments("the function arguments have too many values")
+    try:
+        arguments = from_json(text or "{}")
+    except ValueError as error:
+        raise BadArguments(f"failed to parse function arguments: {error}") from None
+    if not isinstance(arguments, dict):
+        raise BadArguments("failed to parse function arguments: they are no JSON object")
+    return arguments

@@ -1,0 +1,153 @@
+"""The choice of a turn's model: from the provider in its settings to an endpoint, or to the built-in demo."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Settings
+from supervisor.agents.errors import Rejected
+from supervisor.agents.own.backends.demo import DemoModel
+from supervisor.agents.own.backends.openai import OpenAiModel
+from supervisor.agents.own.backends.ports import Model
+from supervisor.agents.own.context.window import AskedWindow, ContextWindow, FixedWindow
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.window_questions import WindowQuestions, is_hosted, is_near
+from supervisor.agents.own.model.windows import known_window
+from supervisor.agents.spending.account import Asked
+from supervisor.agents.spending.prices import price_of
+from supervisor.config.load import LoadedConfig
+from supervisor.config.models import Config
+from supervisor.config.providers import Provider, choose_provider, provider_named
+
+DEMO = "demo"
+KNOWN = 256  # choices of conversations at work, each with a key and some lines of config
+
+
+class ChosenEndpoint(Struct, frozen=True):
+    """The endpoint of a conversation, None for the demo, and all that it follows from. Holds secrets: no repr."""
+
+    loaded: LoadedConfig
+    env: Mapping[str, str]
+    settings: Settings
+    config: Config
+    endpoint: Endpoint | None
+    asked: Asked
+
+    def __repr__(self) -> str:
+        return "ChosenEndpoint()"
+
+    def follows_from(self, loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> bool:
+        return self.loaded is loaded and self.env is env and self.settings is settings
+
+
+class Models:
+    """Looks at the config for every model that is asked for: at a turn's beginning, and when its settings change.
+
+    Keys are looked up in the client's environment; `environ` is the daemon's own, which says where its files are.
+    """
+
+    def __init__(
+        self,
+        client: ModelClient,
+        loaded: Callable[[], LoadedConfig],
+        environment_of: Callable[[ConversationId], Mapping[str, str]],
+        environ: Mapping[str, str],
+    ) -> None:
+        self._client = client
+        self._loaded = loaded
+        self._environment_of = environment_of
+        self._environ = environ
+        self._questions = WindowQuestions(client.prepare)
+        self._known: dict[ConversationId, ChosenEndpoint] = {}
+        self._noticed = False
+
+    def of(self, conversation: ConversationId, settings: Settings) -> Model:
+        try:
+            choice = self._chosen_for(conversation, settings)
+        except ConfigError as error:
+            raise Rejected(error.message) from error
+        if choice.endpoint is None:
+            return DemoModel()
+        window = self._window(choice.config, choice.endpoint, settings.model)
+        return OpenAiModel(self._client, choice.endpoint, settings.model, window, choice.asked)
+
+    def _chosen_for(self, conversation: ConversationId, settings: Settings) -> ChosenEndpoint:
+        """The choice as of the last turn, while nothing has changed that it follows from."""
+        loaded, env = self._loaded(), self._environment_of(conversation)
+        known = self._known.get(conversation)
+        if known is None or not known.follows_from(loaded, env, settings):
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            known = self._known[conversation] = _chosen(loaded, env, settings)
+        return known
+
+    def forget(self, conversation: ConversationId) -> None:
+        self._known.pop(conversation, None)
+
+    def _window(self, config: Config, endpoint: Endpoint, model: str) -> ContextWindow:
+        """Find the window: in the config, in the table of hosted models, or by asking the model's server."""
+        told = config.model_context_window or config.greenroom.windows.get(model)
+        if told is not None:
+            return FixedWindow(told)
+        if is_hosted(endpoint.base_url):
+            return FixedWindow(known_window(model))
+        near = is_near(endpoint.base_url)  # where a model's name says nothing: it was loaded with what fits
+        return AskedWindow(self._questions, endpoint, model, None if near else known_window(model))
+
+    async def aclose(self) -> None:
+        await self._questions.aclose()
+
+    def prepare(self) -> None:
+        """Load on the loop, ahead of the first turn, what that would wait for. The demo model needs nothing."""
+        try:
+            foreseen = choose_provider(self._loaded().config, self._environ).provider
+        except ConfigError:
+            return  # reported when a turn asks for it
+        if foreseen.id != DEMO:
+            self._client.prepare()
+
+    def notice(self, conversation: ConversationId, settings: Settings) -> str | None:
+        """A message to the person about the choice, once; None if the person made the choice."""
+        if self._noticed:
+            return None
+        loaded = self._loaded().relayered(settings.overrides)
+        env = self._environment_of(conversation)
+        choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
+        if settings.provider not in {"", choice.provider.id}:
+            return None
+        self._noticed = choice.notice is not None
+        return choice.notice
+
+
+def _chosen(loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> ChosenEndpoint:
+    config, name = loaded.relayered(settings.overrides).config, settings.provider
+    provider = provider_named(name, config, env) if name else choose_provider(config, env).provider
+    if provider.id == DEMO:
+        return ChosenEndpoint(loaded, env, settings, config, None, Asked(settings.model))
+    longest, searches = config.model_max_output_tokens, config.tools.web_search
+    endpoint = endpoint_of(provider, env, longest, web_search=searches)
+    price = price_of(config.greenroom.prices, provider.id, provider.base_url, settings.model)
+    return ChosenEndpoint(loaded, env, settings, config, endpoint, Asked(settings.model, provider.id, price))
+
+
+def endpoint_of(
+    provider: Provider, env: Mapping[str, str], longest_answer: int | None = None, *, web_search: bool = False
+) -> Endpoint:
+    definition = provider.definition
+    return Endpoint(
+        base_url=provider.base_url,
+        wire=definition.wire_api,
+        key=provider.api_key(env),
+        query=definition.query_params,
+        headers=provider.headers(env),
+        request_max_retries=definition.request_max_retries,
+        stream_max_retries=definition.stream_max_retries,
+        stream_idle_timeout_s=definition.stream_idle_timeout_ms / 1000,
+        include_usage=definition.include_usage,
+        key_header=definition.key_header,
+        longest_answer=longest_answer,
+        web_search=web_search,
+    )

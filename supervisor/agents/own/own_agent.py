@@ -1,0 +1,137 @@
+"""Our own agent, put together from the config: models, tools, histories.
+
+Imported when the first conversation comes alive, see late_agent.py. Belongs to the loop.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from actors.messages.orders import RunAgent
+from actors.messages.ports import Journal
+from actors.vocabulary.events import JobEnded
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.raises import Raise
+from actors.vocabulary.settings import Decision, Settings
+from supervisor.agents.environments import Around, Environments
+from supervisor.agents.given_servers import GivenServers
+from supervisor.agents.own.backends.model import AgentOptions, ModelBackend
+from supervisor.agents.own.context.keeper import CompactAt
+from supervisor.agents.own.mcp_client.connections import Connections
+from supervisor.agents.own.mcp_client.given import ClientServers
+from supervisor.agents.own.mcp_client.tools import ServerTools
+from supervisor.agents.own.model.client import ModelClient
+from supervisor.agents.own.model_choice import Models
+from supervisor.agents.own.tools.job_tool import ends_to_tell
+from supervisor.agents.own.tools.own_tools import own_tools
+from supervisor.agents.own.tools.toolbox import Toolbox
+from supervisor.agents.own.transcript.transcripts import TranscriptCache
+from supervisor.agents.spending.account import Account
+from supervisor.agents.spending.ledger import Ledger
+from supervisor.agents.turn import Turn
+from supervisor.config.allowed import budgets_for
+from supervisor.config.budgets import BudgetsTable
+from supervisor.config.load import LoadedConfig
+from supervisor.config.mcp_servers import McpServer
+from supervisor.disk.search_paths import open_folders, outside
+from supervisor.work.jobs.jobs import Jobs, ended
+from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.sandbox import Sandbox
+
+DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
+
+
+class Needs(Struct, frozen=True):
+    """The parts of the engine that it needs. `loaded` is the config as it is now; `environ` the daemon's own."""
+
+    loaded: Callable[[], LoadedConfig]
+    home: Path
+    environ: Mapping[str, str]
+    journal: Journal
+    processes: Processes
+    sandbox: Sandbox
+    environments: Environments
+    given: GivenServers
+    job_ended: Callable[[ConversationId, JobEnded], None]
+    ledger: Ledger
+    raises: Callable[[], tuple[Raise, ...]]
+
+
+class OwnAgent:
+    def __init__(self, needs: Needs) -> None:
+        self._needs = needs
+        bounds = needs.loaded().config.greenroom.limits
+        self._client = ModelClient(bounds=bounds)
+        self._models = Models(self._client, needs.loaded, needs.environments.of, needs.environ)
+        self.transcripts = TranscriptCache(needs.journal, bounds)
+        self._server_tools = ServerTools(
+            Connections(needs.processes, bounds.frame_bytes),
+            self._servers,
+            self._around_servers,
+            ClientServers(needs.given, needs.sandbox),
+        )
+        self.jobs = Jobs(needs.processes, lambda job: needs.job_ended(job.spec.conversation, ended(job)), bounds)
+        self.backend = self._made()
+
+    def prepare(self) -> None:
+        """Begin what the first turn would otherwise wait for."""
+        self._models.prepare()
+
+    def reload(self) -> None:
+        """Use the config as it is now, from the next turn on."""
+        self.jobs.bounds = self._needs.loaded().config.greenroom.limits
+        self._needs.ledger.forget_uncounted()
+        self.backend = self._made()
+
+    def rest(self, conversation: ConversationId) -> None:
+        """End what only this conversation has, and what its next turn can start again."""
+        self._server_tools.end_of(conversation)
+
+    async def aclose(self) -> None:
+        await self._models.aclose()
+        await asyncio.gather(self._server_tools.close(), self.jobs.aclose())
+        await self._client.aclose()
+
+    def _made(self) -> ModelBackend:
+        needs, config = self._needs, self._needs.loaded().config
+        options = AgentOptions(
+            home=needs.home,
+            hidden=needs.sandbox.protection.hidden,
+            guide_bytes=config.project_doc_max_bytes,
+            skills_bytes=config.greenroom.limits.skills_bytes if config.greenroom.skills else 0,
+            show_raw_reasoning=config.show_raw_agent_reasoning,
+            hide_reasoning=config.hide_agent_reasoning,
+            store_responses=not config.disable_response_storage,
+            approval_deadline_s=config.greenroom.approval_deadline_seconds,
+            compact_at=CompactAt(config.greenroom.compact_at_percent / 100, config.model_auto_compact_token_limit),
+            approval_default=DEFAULTS[config.greenroom.approval_default],
+        )
+        disabled = (*config.greenroom.disabled_tools, *(() if config.tools.view_image else ("view_image",)))
+        tools = own_tools(needs.processes, needs.sandbox, self.jobs, config.greenroom.limits)
+        news = lambda work: ends_to_tell(self.jobs, work)  # noqa: E731  # short, and used once
+        toolbox = Toolbox(tools, news, self._server_tools).without(disabled)
+        return ModelBackend(
+            self._models, self.transcripts, toolbox, options, self._around, config.greenroom.limits, self._account
+        )
+
+    def _account(self, turn: Turn) -> Account:
+        return Account(turn, self._budgets, self._needs.ledger)
+
+    def _budgets(self, settings: Settings) -> BudgetsTable:
+        return budgets_for(self._needs.loaded(), settings, self._needs.raises())
+
+    def _around(self, order: RunAgent) -> Around:
+        """Surroundings of commands by the current config, with the conversation's own overrides."""
+        config = self._needs.loaded().relayered(order.settings.overrides).config
+        return self._needs.environments.for_commands(order.conversation, config)
+
+    def _servers(self, settings: Settings) -> Mapping[str, McpServer]:
+        return self._needs.loaded().relayered(settings.overrides).config.mcp_servers
+
+    def _around_servers(self, conversation: ConversationId, settings: Settings) -> Around:
+        """The client's whole environment, of which a server gets a part. Nothing that it finds lies in a root."""
+        around = self._needs.environments.unfiltered(conversation)
+        return Around(outside(around.env, open_folders(settings.sandbox, settings.cwd, around.env)), around.umask)

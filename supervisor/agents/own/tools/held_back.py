@@ -1,0 +1,56 @@
+"""Whether a command that failed was held back by its sandbox, as far as its own words tell. Pure.
+
+Nothing else tells: a refused system call looks to a program like a missing right, and the exit code is the program's.
+"""
+
+import re
+from collections.abc import Mapping
+
+from actors.vocabulary.settings import SandboxPolicy, WorkspaceWrite
+from supervisor.agents.own.tools.ran import Ran
+
+# The system's words for a right that is missing, as programs print them, and the names that libraries have for those.
+HELD = re.compile(
+    r"permission denied|operation not permitted|read-only file ?system|not permitted|access denied|cannot write"
+    r"|can't write|unwritable|not writable|\b(EACCES|EPERM|EROFS)\b",
+    re.IGNORECASE,
+)
+# The same for a network that is not there.
+CUT_OFF = re.compile(
+    r"network is unreachable|could ?n[o']t resolve|temporary failure in name resolution|name or service not known"
+    r"|no address associated|connection refused|failed to connect|could not connect|connection error|no route to host"
+    r"|\b(ENETUNREACH|EAI_AGAIN|ENOTFOUND|ENETDOWN|EHOSTUNREACH)\b",
+    re.IGNORECASE,
+)
+MESSAGES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides in which language programs speak
+LINE = 300  # characters of what failed, for a question
+LOOKED_AT = 64 * 1024  # characters of the end of each stream: a program says why it stops when it stops
+
+
+def may_be_held_back(ran: Ran, policy: SandboxPolicy, env: Mapping[str, str]) -> bool:
+    """Tell whether to ask. Of words in another language than English nobody knows, so a person is asked."""
+    return _line_that_tells(ran, policy) != "" or not _speaks_english(env)
+
+
+def failure_of(ran: Ran) -> str:
+    """The failure in a line: the exit code, and the line that says why; otherwise the last one."""
+    lines = [line for line in _end(ran).splitlines() if line.strip()]
+    why = next((line for line in reversed(lines) if HELD.search(line) or CUT_OFF.search(line)), "")
+    said = " ".join((why or (lines[-1] if lines else "")).split())[:LINE]
+    return f"exit code {ran.exit_code}{said and f': {said}'}"
+
+
+def _line_that_tells(ran: Ran, policy: SandboxPolicy) -> str:
+    has_network = isinstance(policy, WorkspaceWrite) and policy.network_access
+    words = (HELD,) if has_network else (HELD, CUT_OFF)
+    end = _end(ran)
+    return next((found[0] for one in words if (found := one.search(end))), "")
+
+
+def _end(ran: Ran) -> str:
+    return f"{ran.stdout[-LOOKED_AT:]}\n{ran.stderr[-LOOKED_AT:]}"
+
+
+def _speaks_english(env: Mapping[str, str]) -> bool:
+    language = next((env[name] for name in MESSAGES if env.get(name)), "C")
+    return language.startswith(("C", "POSIX", "en"))

@@ -1,0 +1,61 @@
+"""One call that looks at files: one line for people, work in a worker thread, text for the model. Loop thread."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.work import Work
+from supervisor.agents.own.transcript.open_calls import OpenCall
+from supervisor.disk.reading import NotReadable
+from supervisor.loop.worker_job import WorkerJob, in_worker
+from supervisor.work.reach.readable import Reach
+from supervisor.work.sandbox.sandbox import Sandbox
+
+Look = Callable[[WorkerJob, Reach], "Seen"]
+
+
+class Seen(Struct, frozen=True):
+    """The text for the model, and for people how much it is."""
+
+    text: str
+    extent: str
+
+
+class Looking(Struct, frozen=True):
+    sandbox: Sandbox
+    work: Work
+    call: OpenCall
+
+    async def told(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> Told:
+        """Look, between a beginning and an end as a command has them. `words` are what people read."""
+        self.began(words, hint)
+        try:
+            seen = await in_worker(look, self.reach)
+        except NotReadable as error:
+            return self.failed(str(error))
+        self.ended(seen.extent)
+        return Told(seen.text)
+
+    @property
+    def reach(self) -> Reach:
+        return self.work.reach
+
+    def began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
+        call, cwd = self.call, self.work.settings.cwd
+        begin = ev.ExecCommandBegin(
+            call_id=call.call, command=tuple(words), cwd=cwd, parsed_cmd=(hint,), item_id=call.item, tool=call.name
+        )
+        self.work.say(begin)
+
+    def ended(self, extent: str, exit_code: int = 0) -> None:
+        call = self.call
+        self.work.say(ev.ExecCommandEnd(call_id=call.call, stdout=extent, exit_code=exit_code, item_id=call.item))
+
+    def failed(self, why: str) -> Told:
+        self.ended("", exit_code=1)
+        return self.refused(why)
+
+    def refused(self, why: str) -> Told:
+        return failure("tool", f"error: {why}")

@@ -1,0 +1,109 @@
+"""The tool grep: a search in a sandboxed process of its own, so that any pattern can be ended. Loop thread."""
+
+import json
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, Settings
+from supervisor.agents.own.model.request import ToolSpec
+from supervisor.agents.own.tools import reading_specs as specs
+from supervisor.agents.own.tools.arguments import SearchArguments, parsed
+from supervisor.agents.own.tools.looking import Looking
+from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.work import Work
+from supervisor.agents.own.transcript.open_calls import OpenCall
+from supervisor.disk.reading import NotReadable
+from supervisor.loop.entering import in_a_thread
+from supervisor.loop.worker_job import WorkerJob, in_worker
+from supervisor.work.files import searching
+from supervisor.work.processes.command import Finished, NotStarted
+from supervisor.work.processes.output import Output, Stream
+from supervisor.work.processes.processes import Processes
+from supervisor.work.processes.spawn import reason
+from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.sandbox import Sandbox
+
+PACKAGES = Path(searching.__file__).parents[3]
+PROGRAM = (sys.executable, "-I", "-S", "-B", "-c", searching.PROGRAM, str(PACKAGES))
+
+
+class GrepTool(Struct, frozen=True):
+    names: ClassVar = frozenset({specs.GREP})
+    only_reads: ClassVar = True
+    processes: Processes
+    sandbox: Sandbox
+
+    def spec(self, _: Settings) -> ToolSpec | None:
+        return specs.SEARCH
+
+    async def carry_out(self, work: Work, call: OpenCall) -> Told:
+        arguments = parsed(SearchArguments, call.arguments, work.bounds)
+        words = (specs.GREP, arguments.pattern, arguments.path, *([arguments.glob] if arguments.glob else ()))
+        hint: dict[Literal["Search"], ev.SearchCommand] = {
+            "Search": ev.SearchCommand(cmd=" ".join(words), query=arguments.pattern, path=arguments.path)
+        }
+        looking = Looking(self.sandbox, work, call)
+        looking.began(words, hint)
+        try:
+            query = await in_worker(_query, arguments, looking, work.bounds.read_bytes)
+            return await self._run(query, looking)
+        except NotReadable as error:
+            return looking.failed(str(error))
+
+    async def _run(self, query: searching.Query, looking: Looking) -> Told:
+        work, output = looking.work, Output(_nobody_watches, keep_bytes=2 * looking.work.bounds.read_bytes)
+        order, limit_s = work.turn.order, work.bounds.search_seconds
+        try:
+            async with in_a_thread(lambda: self._confined(query, work)) as confined:
+                command = confined.command(order.conversation, order.turn, limit_s, work.around.umask)
+                result = await self.processes.run(command, output)
+        except OSError as error:
+            raise NotReadable(f"the search could not be started: {reason(error)}") from None
+        return _told(result, output, looking, limit_s)
+
+    def _confined(self, query: searching.Query, work: Work) -> AbstractContextManager[Confined]:
+        """Put the search into the sandbox; where there is none, it leaves out by itself what nobody may see."""
+        policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        argv = (*PROGRAM, json.dumps(query))
+        return self.sandbox.confine(policy, work.settings.cwd, argv, {}, start=Path("/"), pins=())
+
+
+def _query(_: WorkerJob, arguments: SearchArguments, looking: Looking, max_bytes: int) -> searching.Query:
+    reach = looking.reach
+    return searching.Query(
+        pattern=arguments.pattern,
+        path=str(reach.find(arguments.path)),
+        base=str(reach.real_cwd),
+        glob=arguments.glob,
+        ignore_case=arguments.ignore_case,
+        context=arguments.context,
+        matches=arguments.max_matches,
+        bytes=max_bytes,
+        hidden=[str(folder) for folder in reach.real_hidden],
+        hidden_files=sorted(reach.hidden_files),
+    )
+
+
+async def _nobody_watches(_: Stream, __: bytes) -> None:
+    pass
+
+
+def _told(result: Finished | NotStarted, output: Output, looking: Looking, limit_s: float) -> Told:
+    if isinstance(result, NotStarted):
+        return looking.failed(f"the search could not be started: {result.reason}")
+    text = output.stdout.text()
+    if result.timed_out:
+        looking.ended("", exit_code=1)
+        why = f"the search took longer than {limit_s:g} seconds (greenroom.limits.search_seconds)"
+        return failure("time_out", f"{text}error: {why}: narrow the path or the glob, or simplify the pattern", why)
+    if result.exit_code == searching.BAD_PATTERN:
+        return looking.failed(text.strip())
+    if result.exit_code != 0:
+        return looking.failed(f"the search failed: {output.stderr.text().strip().splitlines()[-1:]}")
+    looking.ended(text.rstrip("\n").rpartition("\n")[2].strip("[]"))
+    return Told(text)

@@ -1,0 +1,47 @@
+"""The time that a command gets: what its model asked for, within the limits, and the words about it. Pure."""
+
+from msgspec import Struct
+
+from supervisor.config.bounds import Bounds
+
+
+class TimeLimit(Struct, frozen=True):
+    """The limit of one command, in milliseconds. `most`: what any command may get."""
+
+    ms: float
+    most: int
+    asked: float | None = None
+
+    @property
+    def capped(self) -> str | None:
+        """The words for a model that asked for more than there is; None if it did not."""
+        if self.asked is None or self.asked <= self.ms:
+            return None
+        return (
+            f"a timeout of {self.asked:.0f} milliseconds was asked for, {self.most} are possible "
+            "(greenroom.limits.command_timeout_most_ms)"
+        )
+
+    @property
+    def struck(self) -> str:
+        """The words for people when the command did not end in time."""
+        return f"command timed out after {self.ms:.0f} milliseconds"
+
+    @property
+    def told(self) -> str:
+        """The words for the model: what was cut off, and what it can do."""
+        longer = (
+            f"call again with a larger timeout (at most {self.most})"
+            if self.ms < self.most
+            else "it can't have longer: do it in smaller steps"
+        )
+        return (
+            f"{self.struck}\n[it was ended, with all that it had started; its output until then follows. "
+            f"If it needs longer, {longer}]"
+        )
+
+
+def time_limit(asked: float | None, bounds: Bounds) -> TimeLimit:
+    """Return the limit for a command. A default above the most is a person's word, and counts as the most."""
+    most = max(bounds.command_timeout_most_ms, bounds.command_timeout_ms)
+    return TimeLimit(min(asked or bounds.command_timeout_ms, most), most, asked)

@@ -1,0 +1,1 @@
+"""The words of a model and to it in a conversation, as its next request repeats them."""

@@ -1,0 +1,173 @@
+"""A transcript's items in the bytes of a wire, in order; what nothing can come between any more is joined to blocks.
+
+Knows calls with their outputs, messages with pictures and the place for notices; no events. No I/O.
+"""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from actors.vocabulary.ids import CallId, ItemId
+from supervisor.agents.gauge import PICTURE_BYTES
+from supervisor.agents.own.model.pictures import is_address
+from supervisor.agents.own.model.pieces import Form, packed
+from supervisor.agents.own.model.request import Called, HistoryItem, Image, Piece, Returned, Said, Text
+
+LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
+LOOSE = 32  # pieces that are not joined yet: each request goes through them; a block is copied that often
+LAST = 12  # entries that are never joined: the last requests ended there, and a wire may tell a cache so
+
+
+class Calls(Struct):
+    """Adjacent calls and their outputs, so that an output finds its place at once. `open`: calls without one."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    open: set[ItemId] = field(default_factory=set)
+
+
+class Pictured(Struct, frozen=True):
+    """A message with pictures, and the same with words in their place. One with pictures in files is not encoded."""
+
+    whole: Piece | Said
+    in_words: Piece
+
+
+Entry = Piece | Pictured | Calls
+
+
+class Entries:
+    """`size` is that of the items, in bytes."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.size = 0
+        self._pictures = 0
+        self._picture_bytes = 0  # of the size: in a context a picture counts as much as any other
+        self._entries: list[Entry] = []
+        self._loose = 0
+        self._calls_with: dict[CallId, Calls] = {}
+        self._notices_end = 0  # the place for this turn's next notice
+
+    @property
+    def load(self) -> int:
+        """The bytes that count in a model's context."""
+        return self.size - self._picture_bytes + self._pictures * PICTURE_BYTES
+
+    @property
+    def items(self) -> list[Piece | Said]:
+        """All items in order, in a new list each time. The messages among them have pictures that are to be read."""
+        made: list[Piece | Said] = []
+        for entry in self._entries:
+            match entry:
+                case Calls():
+                    made += entry.pieces
+                case Pictured():
+                    made.append(entry.whole)
+                case _:
+                    made.append(entry)
+        return made
+
+    def begin_turn(self) -> None:
+        self._notices_end = len(self._entries)
+
+    def add(self, item: HistoryItem) -> None:
+        """Add an item that is no call, no output, and no message with pictures."""
+        self._entries.append(self._encoded(item))
+
+    def add_message(self, message: Said) -> None:
+        self._insert(len(self._entries), message)
+
+    def add_notice(self, message: Said) -> None:
+        """Add context for the model before the person's words in this turn, and behind earlier context."""
+        self._insert(self._notices_end, message)
+        self._notices_end += 1
+
+    def add_call(self, item: ItemId, called: Called) -> None:
+        piece = self._encoded(called)
+        self._calls_with[called.call_id] = calls = self._last_calls()
+        calls.pieces.append(piece)
+        calls.open.add(item)
+
+    def add_output(self, item: ItemId, returned: Returned) -> None:
+        """Place the output behind its call and the adjacent calls, whatever the model said in between."""
+        answered = self._encoded(returned)
+        calls = self._calls_with.get(returned.call_id) or self._last_calls()
+        calls.pieces.append(answered)
+        calls.open.discard(item)
+
+    def join(self) -> None:
+        """Join what is settled, if much has come since the last time."""
+        if self._loose >= LOOSE:
+            self._join()
+
+    def leave_pictures_out(self) -> None:
+        self._entries = [entry.in_words if isinstance(entry, Pictured) else entry for entry in self._entries]
+        self.size = sum(len(piece.data) for piece in chain.from_iterable(map(_pieces_of, self._entries)))
+        self._pictures = self._picture_bytes = 0
+
+    def _insert(self, place: int, message: Said) -> None:
+        whole = self._encoded(message)
+        pictures = [part for part in message.parts if not isinstance(part, Text)]
+        if pictures:
+            ready = all(isinstance(part, Image) and is_address(part.url) for part in pictures)
+            in_words = self.form.encode(_in_words(message))
+            self._pictures += len(pictures)
+            self._picture_bytes += len(whole.data) - len(in_words.data)
+            self._entries.insert(place, Pictured(whole if ready else message, in_words))
+        else:
+            self._entries.insert(place, whole)
+
+    def _encoded(self, item: HistoryItem) -> Piece:
+        self._loose += 1
+        piece = self.form.encode(item)
+        self.size += len(piece.data)
+        return piece
+
+    def _last_calls(self) -> Calls:
+        last = self._entries[-1] if len(self._entries) > self._notices_end else None
+        if not isinstance(last, Calls):
+            last = Calls()
+            self._entries.append(last)
+        return last
+
+    def _join(self) -> None:
+        """Join the pieces before the first call without an output, but not across the place for notices."""
+        self._loose = 0
+        settled = max(0, len(self._entries) - LAST)
+        for place, entry in enumerate(self._entries[:settled]):
+            if isinstance(entry, Calls) and entry.open:
+                settled = place
+                break
+        notices = min(self._notices_end, settled)
+        older = self._packed(self._entries[:notices])
+        newer = self._packed(self._entries[notices:settled])
+        self._notices_end += len(older) - notices
+        self._entries[:settled] = [*older, *newer]
+        self._calls_with = {name: calls for name, calls in self._calls_with.items() if calls.open}
+
+    def _packed(self, entries: list[Entry]) -> list[Entry]:
+        made: list[Entry] = []
+        run: list[Piece] = []
+        for entry in entries:
+            if isinstance(entry, Pictured):
+                made += (*packed(self.form, run), entry)
+                run = []
+            else:
+                run += _pieces_of(entry)
+        return [*made, *packed(self.form, run)]
+
+
+def _in_words(message: Said) -> Said:
+    return replace(message, parts=tuple(part if isinstance(part, Text) else Text(LEFT_OUT) for part in message.parts))
+
+
+def _pieces_of(entry: Entry) -> Iterable[Piece]:
+    match entry:
+        case Calls():
+            return entry.pieces
+        case Pictured():
+            return (entry.in_words,)
+        case _:
+            return (entry,)

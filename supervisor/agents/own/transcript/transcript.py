@@ -1,0 +1,222 @@
+"""The conversation as a model has read and written it, projected from events; the same live and after a restart.
+
+It is kept in the bytes of the wire that the model is asked on, so that no request encodes it again. No I/O: pictures
+in files are named here and read where the request is built.
+"""
+
+import re
+from collections.abc import Iterator
+
+from pydantic_core import from_json, to_json
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from supervisor.agents.gauge import Gauge
+from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.request import (
+    Called,
+    Image,
+    LocalImage,
+    Part,
+    Piece,
+    Reasoned,
+    Returned,
+    Said,
+    Searched,
+    Text,
+    said,
+)
+from supervisor.agents.own.transcript.entries import Entries
+from supervisor.agents.own.transcript.open_calls import OpenCalls
+from supervisor.agents.own.transcript.wording import standing_for
+from supervisor.agents.spending.repetition import Repetition
+from supervisor.agents.story import Words, words_of
+from supervisor.agents.tool_lines import line_of_use
+from supervisor.config.bounds import DEFAULTS
+from supervisor.formats.json_values import intricate
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+UNNAMED = "unknown"
+
+EMPTY = "[an empty message]"  # from an older journal: some models refuse a request with an empty text
+SAID_BY_MODELS = (ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.WebSearchEnd)
+
+
+class ModelTranscript:
+    """A conversation's items in the form of a wire.
+
+    `summed` is the event that says what a summary stands for. Earlier events are given to `remember`, and `take` gets
+    those behind them, after `begin_with_summary`.
+    """
+
+    def __init__(self, form: Form, summed: ev.Compacted | None = None) -> None:
+        self.form = form
+        self.summed = summed
+        self.calls = OpenCalls()
+        self.gauge = Gauge()
+        self.futile_load = 0  # with which nothing was found that could be summed up
+        self._words: list[Words] = []  # that people said in events that a summary stands for
+        self._entries = Entries(form)
+        self.last_context: dict[ev.MessageKind, str] = {}
+        self.last_said: str | None = None
+        self.repetition = Repetition()
+        self.heard: list[str] = []  # the user's messages in this turn
+        self.left_out: set[str] = set()  # words for pictures that the model does not get, of which a person was told
+        self._answering = False  # the model has said something in this turn
+
+    def take(self, event: ev.DurableEvent) -> None:
+        self._entries.join()
+        self._answering = self._answering or isinstance(event, SAID_BY_MODELS)
+        match event:
+            case ev.TaskStarted():
+                self._begin_turn()
+            case ev.UserMessage():
+                self._take_user_message(event)
+            case ev.AgentMessage():
+                self._entries.add(said("assistant", event.message))
+                self.last_said = event.message
+            case ev.ModelReasoning():
+                parts = (event.id, event.summary, event.encrypted_content, event.signature, event.wire, event.model)
+                self._entries.add(Reasoned(*parts))
+            case ev.WebSearchEnd():
+                self._entries.add(Searched(event.wire, event.model, event.kept))
+            case ev.ToolCall():
+                self.repetition.take(event)
+                self._entries.add_call(event.item_id, sendable(event))
+                self.calls.begin(event)
+            case ev.ToolOutput():
+                self.repetition.take(event)
+                self._answer(event)
+            case ev.ApprovalRequest():
+                self.calls.ask(event)
+            case ev.ApprovalResolved():
+                self.calls.decide(event)
+            case ev.ConversationRestarted(without_pictures=True):
+                self._entries.leave_pictures_out()
+            case ev.ToolUseEnd():
+                self._entries.add_message(said("user", other_notice(line_of_use(event))))
+            case ev.JobEnded(how="lost"):
+                lost = job_notice(f"job {event.job} was lost with the daemon")
+                self._entries.add_message(said("user", lost))
+            case ev.ExecCommandEnd():
+                self.calls.end_command(event)
+            case ev.TokenCount():
+                if event.context_tokens:
+                    self.gauge = Gauge(self.load, event.context_tokens)
+            case ev.Compacted():
+                if event == self.summed:
+                    self.gauge = Gauge(self.load, event.tokens_after or 0)
+            case _:
+                pass
+
+    def remember(self, seq: int, event: ev.DurableEvent) -> None:
+        """Take an event that a summary stands for: of such, people's words stay, and our last notices."""
+        match event:
+            case ev.TaskStarted():
+                self.heard = []
+            case ev.UserMessage(kind=ev.MessageKind.PLAIN):
+                self._words.append(words_of(seq, event))
+                self.heard.append(event.message)
+            case ev.UserMessage():
+                self.last_context[event.kind] = event.message
+            case _:
+                pass
+
+    def begin_with_summary(self) -> None:
+        """Begin with our notices and the text that stands for all that was remembered."""
+        assert self.summed is not None, "only a summary stands for events"  # noqa: S101  # callers have checked
+        for text in self.last_context.values():
+            self._entries.add(said("user", text))
+        self._entries.add(said("user", standing_for(self.summed, self._words)))
+        self._words = []
+        self._entries.begin_turn()
+        self._answering = True  # in the middle of a turn, unless one begins now
+
+    @property
+    def size(self) -> int:
+        """The items' size in bytes."""
+        return self._entries.size
+
+    @property
+    def load(self) -> int:
+        """The bytes that count in a model's context."""
+        return self._entries.load
+
+    @property
+    def items(self) -> list[Piece | Said]:
+        """All items in order, in a new list each time. The messages among them have pictures that are to be read."""
+        return self._entries.items
+
+    def rest(self) -> None:
+        """Drop the state that only a running turn needs."""
+        self.calls.clear()
+
+    def _begin_turn(self) -> None:
+        self._entries.begin_turn()
+        self._answering = False
+        self.rest()
+        self.repetition.begin_turn()
+        self.last_said = None
+        self.heard = []
+
+    def _take_user_message(self, event: ev.UserMessage) -> None:
+        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
+        if event.kind is ev.MessageKind.PLAIN:
+            self._entries.add_message(message)
+            self.heard.append(event.message)
+            return
+        self.last_context[event.kind] = event.message
+        if self._answering:  # settings were changed in mid-turn; what the model has read stays as it read it
+            self._entries.add_message(message)
+        else:
+            self._entries.add_notice(message)
+
+    def _answer(self, event: ev.ToolOutput) -> None:
+        self.calls.answer(event.item_id)
+        self._entries.add_output(event.item_id, Returned(event.call_id, event.output, event.failed is not None))
+        if event.pictures:
+            words = Text(f"[pictures from the call {event.call_id}]")
+            pictures = (Image(picture.image_url) for picture in event.pictures)
+            self._entries.add_message(Said("user", (words, *pictures)))
+
+
+def job_notice(text: str) -> str:
+    """Mark the words as ours: a model must not take them for the person's."""
+    return f"<background_commands>\n{text}\n</background_commands>"
+
+
+def other_notice(text: str) -> str:
+    """Mark what another agent did, before this one went on with the conversation."""
+    return f"<another_agent>\nused a tool: {text}\n</another_agent>"
+
+
+def _parts(event: ev.UserMessage) -> Iterator[Part]:
+    for item in event.items:
+        match item:
+            case TextItem():
+                if item.text.strip():
+                    yield Text(item.text)
+            case ImageItem():
+                yield Image(item.image_url)
+            case LocalImageItem():
+                yield LocalImage(item.path)
+
+
+def sendable(event: ev.ToolCall) -> Called:
+    """Return the call in a form that every provider accepts: a valid tool name, and arguments that are JSON.
+
+    A provider that refuses a call refuses every later request with it, too.
+    """
+    name = event.name if NAME.fullmatch(event.name) else UNNAMED
+    arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
+    return Called(event.call_id, name, arguments, event.signature)
+
+
+def _is_object(text: str) -> bool:
+    data = text.encode("utf-8", "replace")
+    if intricate(data, DEFAULTS.answer_event_values):
+        return False
+    try:
+        return isinstance(from_json(data), dict)
+    except ValueError:
+        return False

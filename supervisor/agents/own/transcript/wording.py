@@ -1,0 +1,82 @@
+"""The texts of summing-up: what a model is asked for, and what it reads from then on. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from actors.vocabulary import events as ev
+from supervisor.agents.story import Words
+
+ASK = """\
+[This is not a message of the user.] The conversation has to be shortened, because your context is nearly full. \
+Write the notes with which you will go on with it; they take the place of what was said and done so far. The user's \
+own messages, the plan and the names of open files are kept beside them word for word, so don't repeat those.
+
+Say in plain words: what was found out, with the names, numbers and commands that matter; what was decided, and why; \
+what was changed and where; what was tried and failed; what is being done at this moment and what comes next. Leave \
+nothing out that you would have to look up again. Write at most {words} words, call no tool, answer nothing else.\
+"""
+AGAIN = "\n\nYour last answer had no text. Answer with the notes as plain text now; do not call a tool."
+IS_ASKED = ASK[:60]  # by which the built-in model knows it
+
+OPENING = (
+    "[The earlier part of this conversation was summed up to make room. What follows stands for it, and the "
+    "conversation goes on behind it.]"
+)
+
+
+def asked_for(words: int, *, again: bool = False) -> str:
+    return ASK.format(words=words) + (AGAIN if again else "")
+
+
+def standing_for(summed: ev.Compacted, words: Sequence[Words]) -> str:
+    """Return the text that a model reads in place of summed-up events."""
+    parts = [OPENING]
+    if words:
+        parts.append("The user's messages so far, oldest first:\n" + "\n".join(_listed(summed, words)))
+    parts.append(f"Your own notes:\n{summed.summary}")
+    if summed.plan:
+        parts.append("The plan:\n" + "\n".join(f"[{one.status}] {one.step}" for one in summed.plan))
+    if summed.files:
+        parts.append("Files read or changed last: " + ", ".join(map(_one_line, summed.files)))
+    return "\n\n".join(parts)
+
+
+def _listed(summed: ev.Compacted, words: Iterable[Words]) -> Iterator[str]:
+    left_out = 0
+    for one in words:
+        if summed.words_cut_seq is not None and one.seq <= summed.words_cut_seq:
+            if not summed.words_cut_to:
+                left_out += 1
+                continue
+            yield f"- {shortened(one.text, summed.words_cut_to)}{_pictures(one)}"
+        else:
+            if left_out:
+                yield f"[{left_out} older messages are left out: they don't fit]"
+                left_out = 0
+            yield f"- {one.text}{_pictures(one)}"
+    if left_out:
+        yield f"[{left_out} older messages are left out: they don't fit]"
+
+
+def shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]} […]"
+
+
+def _one_line(name: str) -> str:
+    """Return a file's name, which anybody may have chosen, without line ends that would begin another part."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in name)
+
+
+def _pictures(words: Words) -> str:
+    return f" [with {words.pictures} pictures, no longer shown]" if words.pictures else ""
+
+
+def joined_files(before: Iterable[str], now: Iterable[str], most: int) -> tuple[str, ...]:
+    """Return the files that were open last, each once, the latest last."""
+    return tuple(dict.fromkeys(reversed((*before, *now))))[:most][::-1]
+
+
+def in_tokens(summed: ev.Compacted) -> str:
+    """Compose how much room it has made."""
+    if summed.tokens_before is None or summed.tokens_after is None:
+        return f"in {summed.requests} requests"
+    return f"from {summed.tokens_before:,} tokens to about {summed.tokens_after:,}"

@@ -1,0 +1,244 @@
+"""The account of one turn: what it may still use, and what it has used. Loop thread; lives as long as its task.
+
+Counts before it acts: a request is on disk before it is sent where a budget is set, so that no crash makes it free.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from msgspec import Struct
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import Settings
+from actors.vocabulary.spent import NOTHING, Spent, spent_on
+from supervisor.agents.spending.ledger import Ledger
+from supervisor.agents.spending.over_budget import OverBudget
+from supervisor.agents.spending.prices import Price
+from supervisor.agents.spending.reached import (
+    BEFORE_A_REQUEST,
+    MEASURED,
+    OWN,
+    any_limit,
+    limits,
+    repeating,
+    unknown,
+    used_up,
+)
+from supervisor.agents.spending.usage import Usage
+from supervisor.agents.turn import Turn
+from supervisor.config.budgets import BudgetsTable
+
+NO_USAGE = Usage(0, 0, 0)
+NO_COUNT = ev.TokenCount(input_tokens=0, output_tokens=0, total_tokens=0)
+HOW_TO_PRICE = 'give it under [greenroom.prices."{model}"] (input, output)'
+
+
+class Asked(Struct, frozen=True):
+    """The model of a request: its name, its provider and its price, if that is known."""
+
+    model: str
+    provider: str = ""
+    price: Price | None = None
+
+
+Budgets = Callable[[Settings], BudgetsTable]
+
+
+class Account:
+    def __init__(
+        self,
+        turn: Turn,
+        budgets: Budgets = lambda _: BudgetsTable(),
+        ledger: Ledger | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._turn = turn
+        self._budgets = budgets
+        self._ledger = ledger or Ledger()
+        self._now = now
+        self._began = now()
+        self._waited_s = 0.0
+        self._waits = 0
+        self._waits_since = 0.0
+        self._used = NOTHING  # by this task; the order says what was used before it
+        self._asked: Asked | None = None
+        self._untold = 0  # requests that no event has told of yet
+        self._uncounted: Asked | None = None  # whose answer has told no tokens so far
+        self._unmentioned = False  # no event has told of the answer that is under way
+        self.unbegun = 0  # calls that the model has made and that were not begun
+
+    # --- time -----------------------------------------------------------------------------------------------------
+
+    @property
+    def worked_s(self) -> float:
+        waits = self._now() - self._waits_since if self._waits else 0.0
+        return max(0.0, self._now() - self._began - self._waited_s - waits)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """The time inside is a person's, not the turn's."""
+        if not self._waits:
+            self._waits_since = self._now()
+        self._waits += 1
+        try:
+            yield
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self._waited_s += self._now() - self._waits_since
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """The turn's task. Its time is entered at its end, as the journal does with that event."""
+        self._ledger.running.add(self)
+        try:
+            yield
+        finally:
+            self._tell_the_rest()
+            self._ledger.running.discard(self)
+            self._ledger.add(Spent(turns=1, seconds=self.worked_s))
+
+    # --- what is used ---------------------------------------------------------------------------------------------
+
+    def take(self, event: ev.DurableEvent) -> None:
+        spent = spent_on(event)
+        self.unbegun += isinstance(event, ev.ToolCall)
+        if spent is not None:
+            self._used = self._used.plus(spent)
+            self._ledger.add(spent)
+
+    def say(self, event: ev.AgentEvent) -> None:
+        """Emit the event. The count of an answer without calls goes with what follows, most often the turn's end."""
+        self.take(event)
+        if isinstance(event, ev.TokenCount) and not self.unbegun:
+            self._turn.hold(event)
+        else:
+            self._turn.emit(event)
+
+    def billed(self, count: ev.TokenCount, usage: Usage) -> ev.TokenCount:
+        """The count of a response with its model, its price and the requests that it took."""
+        counted = bool(usage.input or usage.output or usage.total)  # nought is said by servers that don't know
+        if counted:
+            self._uncounted = None
+        return self._bill(count, usage, counted=counted)
+
+    def _bill(self, count: ev.TokenCount, usage: Usage = NO_USAGE, *, counted: bool) -> ev.TokenCount:
+        asked, untold = self._asked or Asked(self._turn.settings.model), self._untold
+        self._untold, self._unmentioned = 0, False
+        known = asked.price if counted or (asked.price and asked.price.free) else None
+        cost = usage.cost if known is None else known.of(usage)
+        bill = {"model": asked.model, "provider": asked.provider, "cost_usd": cost, "requests": untold}
+        return count.model_copy(update={**bill, "counted": counted})
+
+    # --- what is left ---------------------------------------------------------------------------------------------
+
+    async def begin_request(self, asked: Asked) -> None:
+        """Count a request that is about to be sent. Raises OverBudget if nothing is left for it."""
+        budgets = self._budgets(self._turn.settings)
+        limited = any_limit(budgets)
+        if limited:
+            self._insist(self._unkept(budgets, asked) or used_up(budgets, self._spent(), BEFORE_A_REQUEST))
+        self._asked = self._uncounted = asked
+        self._unmentioned = True
+        if not limited:
+            self._untold += 1
+            return
+        told = ev.ModelRequested(model=asked.model, provider=asked.provider)
+        self.take(told)  # before anything is waited for: another turn looks at the same budgets
+        self._turn.emit(told)
+        await self._turn.stored()
+
+    def answered(self) -> None:
+        """A whole answer has come. Without a count that is remembered beyond this turn; many are one request long."""
+        if self._uncounted is not None:
+            self._ledger.note_uncounted(self._uncounted.provider, self._uncounted.model)
+        self.cut_off()
+
+    def cut_off(self) -> None:
+        """No more of an answer comes. What it has taken is not known if nothing has told it so far."""
+        self._uncounted = None
+        if self._unmentioned:
+            self.say(self._bill(NO_COUNT, counted=False))
+
+    def broke(self) -> None:
+        """An answer is asked for again. The count of the one that comes tells of both requests."""
+        self._uncounted, self._unmentioned = None, False
+
+    def begin_calls(self, unbegun: int, wanted: int) -> int:
+        """Return how many of the calls may begin now, side by side. Raises OverBudget if none may.
+
+        They take their places here, and nothing is waited for meanwhile: no other turn gets the same place.
+        """
+        self.unbegun = unbegun  # also those of before this turn was resumed
+        budgets = self._budgets(self._turn.settings)
+        self._insist(self._unread(budgets, ("tool_calls",)))
+        begun = self._begun()
+        self._insist(used_up(budgets, begun, ("tool_calls",)))
+        left = (limit - begun[scope].tool_calls for scope, limit in limits(budgets, "tool_calls"))
+        places = min(wanted, *map(int, left), wanted)
+        self.unbegun -= places
+        return places
+
+    def _begun(self) -> Mapping[ev.BudgetScope, Spent]:
+        """The amounts that were spent, without calls that models have made and that were not begun."""
+        own, everybody = self.unbegun, self._ledger.unbegun
+        return {
+            scope: replace(spent, tool_calls=spent.tool_calls - (own if scope in OWN else everybody))
+            for scope, spent in self._spent().items()
+        }
+
+    def _tell_the_rest(self) -> None:
+        """Tell of requests that got no answer, and of calls that will not be begun, at the end of the turn."""
+        asked = self._asked or Asked(self._turn.settings.model)
+        for _ in range(self._untold):
+            self.say(ev.ModelRequested(model=asked.model, provider=asked.provider))
+        if self.unbegun and not self._turn.suspending:
+            self.say(ev.CallsLeft(count=self.unbegun))
+        self._untold = self.unbegun = 0
+
+    def look_at_repetitions(self, times: int) -> None:
+        most = self._budgets(self._turn.settings).repetitions
+        if most and times >= most:
+            self._insist(repeating(times))
+
+    def _spent(self) -> Mapping[ev.BudgetScope, Spent]:
+        used, order = self._used.plus(Spent(seconds=self.worked_s)), self._turn.order
+        return {
+            "turn": order.turn_spent.plus(used),
+            "conversation": order.spent.plus(used),
+            "day": self._ledger.day,
+            "home": self._ledger.home,
+        }
+
+    def _unkept(self, budgets: BudgetsTable, asked: Asked) -> ev.BudgetReached | None:
+        """A budget that can't be kept: its ledger can't be read, or nobody says what an answer takes or costs."""
+        if (unread := self._unread(budgets, BEFORE_A_REQUEST)) is not None:
+            return unread
+        if asked.price is None:
+            for scope, limit in limits(budgets, "usd"):
+                why = f"the price of {asked.model} at this provider is not known"
+                return unknown(scope, "usd", limit, f"{why}; {HOW_TO_PRICE.format(model=asked.model)}")
+        if self._ledger.is_uncounted(asked.provider, asked.model):
+            for unit in MEASURED:
+                for scope, limit in limits(budgets, unit):
+                    why = f"the server of {asked.model} did not say how many tokens its last answer took"
+                    way = "set include_usage for its provider and run `greenroom reload`, use `requests`"
+                    return unknown(scope, unit, limit, f"{why}; {way}")
+        return None
+
+    def _unread(self, budgets: BudgetsTable, units: tuple[ev.BudgetUnit, ...]) -> ev.BudgetReached | None:
+        if self._ledger.trouble is None:
+            return None
+        for unit in units:
+            for scope, limit in limits(budgets, unit):
+                if scope in {"day", "home"}:
+                    why = f"the ledger can't be read ({self._ledger.trouble}); restart the daemon"
+                    return unknown(scope, unit, limit, why)
+        return None
+
+    def _insist(self, reached: ev.BudgetReached | None) -> None:
+        if reached is not None:
+            self._turn.emit(reached)
+            raise OverBudget(reached.message)

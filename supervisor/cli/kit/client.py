@@ -1,0 +1,211 @@
+"""The control API for verbs: requests, what comes back, and problems in the words of the command line.
+
+One thread. Everything that waits has a limit. Never starts a daemon. Standard library only.
+"""
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import greenroom  # its errors are loaded when one is raised
+from greenroom import wire
+from greenroom.connection import CONNECT_S, connected
+from supervisor.cli.kit.problems import Problem
+from supervisor.disk.umask import own_umask
+
+Json = wire.Json
+ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
+TICK_S = 0.1  # between words to an onlooker
+TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
+
+HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
+
+ADVICE = {
+    "busy": "`greenroom wait` waits until it has ended",
+    "config": "`greenroom help config` explains the configuration",
+    "invalid_input": "`greenroom help` describes each verb and its arguments",
+    "storage_full": "free some disk space; `greenroom df` shows what Greenroom uses",
+    "storage_lost": "`greenroom doctor` says what to do",
+}
+
+
+class Refused(Problem):
+    """The daemon's own answer. `data` is what it had to tell beyond the text."""
+
+    def __init__(self, error: Json) -> None:
+        self.error = error
+        self.data: Json = error.get("data") or {}
+        code = self.data.get("code") or ("invalid_input" if error.get("code") == -32602 else "failed")
+        message = str(error.get("message", "refused"))
+        later = self.data.get("retryable") and "try again" not in message
+        advice = "" if "; " in message else ADVICE.get(str(code)) or ("try again in a moment" if later else "")
+        super().__init__(message, advice, code=str(code))
+
+
+class DaemonDown(Problem):
+    def __init__(self, message: str = "the daemon is not running", advice: str = "") -> None:
+        super().__init__(message, advice or "`greenroom up` starts it", "daemon_down")
+
+
+class Lost(DaemonDown):
+    """It was there and went away in the middle. `control` had the connection, if it had one already."""
+
+    def __init__(self, message: str, advice: str = "", control: "Control | None" = None) -> None:
+        super().__init__(message, advice)
+        self.control = control
+
+
+@contextmanager
+def as_problems(control: "Control | None" = None) -> Iterator[None]:
+    """Turn what a connection raises into a problem."""
+    try:
+        yield
+    except greenroom.GreenroomError as error:
+        raise _problem_with(error, control) from error
+
+
+def _problem_with(error: "greenroom.GreenroomError", control: "Control | None") -> Problem:
+    match error.code:
+        case "connection_lost":
+            return Lost(error.message, "`greenroom up` starts it again", control)
+        case "daemon_down":
+            return DaemonDown()
+        case "timed_out":
+            return Problem(error.message, HUNG, error.code)
+        case "unreachable":
+            return Problem(error.message, "`greenroom doctor` finds out why")
+        case "start_failed":
+            return Problem(error.message, "`greenroom doctor` finds out more")
+        case "unknown_protocol":
+            return Problem(*error.message.split("; "))
+        case "not_allowed":
+            return Problem(error.message, "`greenroom doctor` checks the rest", error.code)
+        case code:
+            return Refused({"message": error.message, "data": {"code": code, "retryable": error.retryable}})
+
+
+class Onlooker:
+    """Told while an answer is waited for. A control that has one waits as long as the onlooker lets it."""
+
+    def waiting(self, waited_s: float) -> None:
+        """Called several times a second; what it raises ends the wait."""
+
+    def answered(self) -> None:
+        """The answer is here."""
+
+
+class Control:
+    """`verb` names us to others; `environment` is sent where commands are to run with it."""
+
+    onlooker: Onlooker | None = None
+
+    def __init__(self, verb: str = "", *, environment: bool = False, timeout_s: float = CONNECT_S) -> None:
+        self._arrived: deque[Json] = deque()
+        self._name, self._environment = f"greenroom {verb}".strip(), environment
+        self._connect(timeout_s)
+
+    def _connect(self, timeout_s: float) -> None:
+        with as_problems():
+            self._connection = connected(
+                self._name,
+                wire.ControlWire(self._arrived.append),
+                env=os.environ if self._environment else None,
+                umask=own_umask() if self._environment else None,
+                timeout_s=timeout_s,
+            )
+        self.socket = self._connection.socket
+        self.welcome = self._connection.welcome
+
+    def connect_again(self, timeout_s: float) -> None:
+        """Take the place of a lost connection. Requests and subscriptions of that one are forgotten."""
+        self._connection.close()
+        self._arrived.clear()
+        self._connect(timeout_s)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- requests -------------------------------------------------------------------------------------------------
+
+    def call(self, method: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
+        """The result; raises Refused, Lost, or a Problem when it takes too long."""
+        return self.answer(self.send(method, **params), timeout_s)
+
+    def send(self, method: str, **params: Any) -> int:
+        """Without waiting: the answer is fetched with `answer`, or found in `messages`."""
+        with as_problems(self):
+            return self._connection.send(method, params, self._arrived.append)
+
+    def answer(self, request: int, timeout_s: float = ANSWER_S) -> Json:
+        """Of one request. What arrives meanwhile is kept for whoever asks for it."""
+        began, looked_at = time.monotonic(), 0
+        while True:
+            for place in range(looked_at, len(self._arrived)):
+                message = self._arrived[place]
+                if "method" not in message and message.get("id") in {request, None}:
+                    del self._arrived[place]
+                    if self.onlooker is not None:
+                        self.onlooker.answered()
+                    return result_of(message)
+            looked_at = len(self._arrived)
+            self._wait_for_more(began, timeout_s)
+
+    def _wait_for_more(self, began: float, timeout_s: float) -> None:
+        if self.onlooker is not None:
+            if not self._receive(time.monotonic() + TICK_S):
+                self.onlooker.waiting(time.monotonic() - began)
+        elif not self._receive(began + timeout_s):
+            raise Problem("the daemon did not answer in time", HUNG, "timed_out")
+
+    def each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:
+        """One request for each, several under way at once; answers and refusals in the order of the questions."""
+        waiting: deque[int] = deque()
+        results: list[Json | Problem] = []
+        deadline = time.monotonic() + timeout_s
+        for params in many:
+            if len(waiting) >= TOGETHER:
+                results.append(self._outcome(waiting.popleft(), deadline))
+            waiting.append(self.send(method, **params))
+        results += [self._outcome(one, deadline) for one in waiting]
+        return results
+
+    def _outcome(self, request: int, deadline: float) -> Json | Problem:
+        try:
+            return self.answer(request, max(0.0, deadline - time.monotonic()))
+        except Lost:
+            raise
+        except Problem as problem:
+            return problem
+
+    # --- what comes -----------------------------------------------------------------------------------------------
+
+    def messages(self, timeout_s: float | None = 0.0) -> list[Json]:
+        """All that is there, at least one unless the time runs out. For loops with a select of their own: 0."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._arrived and self._receive(deadline):
+            pass
+        while self._receive(0.0):
+            pass
+        found = list(self._arrived)
+        self._arrived.clear()
+        return found
+
+    def _receive(self, deadline: float | None) -> bool:
+        with as_problems(self):
+            return self._connection.receive(deadline)
+
+
+def result_of(message: Json) -> Json:
+    if "error" in message:
+        raise Refused(message["error"])
+    result: Json = message["result"]
+    return result

@@ -1,0 +1,129 @@
+"""References to conversations: id, unique prefix, name, @last, @here; and what to say if nothing matches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from supervisor.cli.kit.client import ANSWER_S, Control, Json, Refused
+from supervisor.cli.kit.problems import Problem
+from supervisor.paths import working_directory
+
+SHORT = 8  # characters of an id in tables
+NEAR = 3  # suggestions
+PAGE = 1000  # conversations in one answer
+TOGETHER = 256  # of those that are named
+
+
+def short(conversation: str) -> str:
+    return conversation[:SHORT]
+
+
+def proper(name: str) -> str:
+    """Return the name if a person can see it and type it again; otherwise raise a Problem."""
+    if not name or not name.isprintable() or name != name.strip() or name.startswith(("@", "-")):
+        advice = "leave out control characters, blanks at either end, and @ or - at the beginning"
+        raise Problem(f"{name!r} is not a valid name", advice, "usage")
+    return name
+
+
+def meant(control: Control, reference: str) -> str:
+    """The reference as the daemon can look it up; the names with an @ are known only here."""
+    if not reference:
+        raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
+    if not reference.isascii() and reference != reference.encode(errors="replace").decode():
+        raise Problem(f"{reference!a} is not UTF-8", "write an id, a name, @last or @here", "unknown_conversation")
+    if not reference.startswith("@"):
+        return reference
+    if reference not in {"@last", "@here"}:
+        raise Problem(f"{reference} is unknown", "write @last or @here", "unknown_conversation")
+    here: Json = {"cwd": working_directory()} if reference == "@here" else {}
+    found = control.call("conversation/list", limit=1, **here)["conversations"]
+    if not found:
+        where = "in this directory" if here else "yet"
+        raise Problem(f"{reference}: no conversation {where}", "`greenroom run` starts one", "unknown_conversation")
+    return str(found[0]["conversation"])
+
+
+def call(control: Control, method: str, reference: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
+    """Call a method about one conversation; if there is no such conversation, suggest others."""
+    try:
+        return control.call(method, timeout_s, conversation=meant(control, reference), **params)
+    except Refused as refusal:
+        raise explained(control, reference, refusal) from refusal
+
+
+def resolved(control: Control, reference: str) -> str:
+    """The whole id."""
+    wanted = meant(control, reference)
+    try:
+        return str(control.call("conversation/resolve", reference=wanted)["conversation"])
+    except Refused as refusal:
+        raise explained(control, reference, refusal) from refusal
+
+
+def explained(control: Control, reference: str, problem: Problem) -> Problem:
+    if not isinstance(problem, Refused):
+        return problem
+    if problem.code == "ambiguous_conversation":
+        candidates = problem.data.get("candidates") or []
+        return Problem(f"{reference!r} is ambiguous", f"write one of {_listed(control, candidates)}", problem.code)
+    if problem.code == "unknown_conversation":
+        near = _near(control, reference)
+        advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom ls -a` lists all conversations"
+        return Problem(f"no conversation {reference!r}", advice, problem.code)
+    return problem
+
+
+def _listed(control: Control, candidates: Sequence[str]) -> str:
+    """The candidates' ids, long enough to tell them apart, with their names."""
+    rows = {row["conversation"]: row for row in these(control, candidates)}
+    length = next(
+        (some for some in range(SHORT, 37) if len({one[:some] for one in candidates}) == len(candidates)), 36
+    )
+    named = [
+        f"{one[:length]} ({rows[one]['name']})" if one in rows and rows[one]["name"] else one[:length]
+        for one in candidates
+    ]
+    return ", ".join(named)
+
+
+def _near(control: Control, reference: str) -> list[str]:
+    import difflib
+
+    rows, _ = newest(control, PAGE, archived=True)
+    names = {row["name"].lower(): row["name"] for row in rows if row["name"]}
+    ids = {short(row["conversation"]): short(row["conversation"]) for row in rows}
+    known = {**ids, **names}
+    found = difflib.get_close_matches(reference.lower()[:36], known, n=NEAR, cutoff=0.6)
+    return [known[one] for one in found]
+
+
+def everything(control: Control, **filters: object) -> list[Json]:
+    """All conversations, page by page; archived conversations too, unless the filters say otherwise."""
+    return newest(control, None, **{"archived": True, **filters})[0]
+
+
+def newest(control: Control, most: int | None, **filters: object) -> tuple[list[Json], int]:
+    """So many conversations, page by page and in the daemon's order; and how many there are."""
+    rows: list[Json] = []
+    asked: Json = dict(filters)
+    while True:
+        limit = PAGE if most is None else max(1, min(PAGE, most - len(rows)))
+        page = control.call("conversation/list", **asked, limit=limit)
+        rows += page["conversations"]
+        asked["cursor"] = page["next_cursor"]
+        if asked["cursor"] is None or (most is not None and len(rows) >= most):
+            return rows[:most], page["total"]
+
+
+def these(control: Control, wanted: Sequence[str]) -> list[Json]:
+    """The conversations with these ids; none that has gone meanwhile."""
+    rows: list[Json] = []
+    for at in range(0, len(wanted), TOGETHER):
+        some = list(wanted[at : at + TOGETHER])
+        rows += control.call("conversation/list", conversations=some)["conversations"]
+    return rows
+
+
+def counted(control: Control, states: Sequence[str]) -> dict[str, int]:
+    """The number of conversations in each state, without the archived."""
+    return {state: newest(control, 1, state=state)[1] for state in states}

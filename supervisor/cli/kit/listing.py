@@ -1,0 +1,173 @@
+"""Options that all listing verbs share: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
+
+import re
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from supervisor.cli.kit import terminal
+from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.table import Column, Row, drawn, plain
+from supervisor.cli.kit.words import clean
+from supervisor.cli.kit.written import json_text, written
+
+WATCH_S = 1.0
+AROUND = 3  # lines of a screen: the title, the line that says how many more there are, the prompt
+IN_A_PIPE = 100  # rows
+_FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
+_ESCAPES = {"\\t": "\t", "\\n": "\n"}
+
+
+class ListLayout(NamedTuple):
+    """The layout of a list. `fields` are API: name and meaning. `empty` is printed for people if there are no rows.
+
+    `block` draws a row on a terminal, if a table would have to leave some of it out.
+    """
+
+    fields: Mapping[str, str]
+    columns: Sequence[Column]
+    empty: str = ""
+    key: str = "id"
+    block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
+
+
+class Part(list[Row]):
+    """The rows to print of so many. `by` is what shows the others."""
+
+    def __init__(self, rows: Iterable[Row], total: int, by: str = "-n, --all") -> None:
+        super().__init__(rows)
+        self.more, self.by = max(0, total - len(self)), by
+
+
+class Noted(list[Row]):
+    """The rows with a line for people below them."""
+
+    def __init__(self, rows: Iterable[Row], note: str) -> None:
+        super().__init__(rows)
+        self.note = note
+
+
+def screenful(chosen: Namespace) -> int:
+    """The number of rows to ask for: as many as fit between a title and the next prompt; in a pipe, some more."""
+    return max(1, terminal.size()[1] - AROUND) if _for_people(chosen) else IN_A_PIPE
+
+
+def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """The lines for standard output."""
+    if chosen.json is not None:
+        return [written(picked(listing, rows, chosen.json))]
+    if chosen.format is not None:
+        return [filled(listing.fields, row, chosen.format) for row in rows]
+    if chosen.quiet:
+        return [str(row[listing.key]) for row in rows]
+    if not terminal.is_terminal():
+        return plain(listing.columns, rows)
+    columns, paint = terminal.size()[0], terminal.Paint()
+    if listing.block is not None:
+        return [line for row in rows for line in listing.block(row, columns, paint)]
+    return drawn(listing.columns, rows, columns, paint, long="long" in chosen and chosen.long) if rows else []
+
+
+def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
+    """Print the list once, or with --watch whenever it has changed."""
+    check(listing, chosen)
+    if chosen.watch:
+        _watched(listing, fetch, chosen)
+    rows = fetch()
+    lines = text(listing, rows, chosen)
+    _print(lines)
+    sys.stdout.flush()
+    for told in _told(listing, rows, chosen):
+        print(told, file=sys.stderr)
+    return 0
+
+
+def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """The lines for a person beside the rows."""
+    if isinstance(rows, Part) and rows.more:
+        return [f"… and {rows.more:,} more ({rows.by})"]
+    if isinstance(rows, Noted) and rows and _for_people(chosen):
+        return [rows.note]
+    return [listing.empty] if not rows and _for_people(chosen) else []
+
+
+def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
+    """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
+    from supervisor.cli.kit import absence  # a list that is printed once waits for nothing
+
+    before: list[str] | None = None
+    in_place = terminal.is_terminal() and chosen.json is None
+
+    def tell(said: str) -> None:
+        nonlocal before
+        before = None if in_place else before  # the next list is drawn over the words
+        absence.say(said)
+
+    with absence.slowness_told(tell):
+        while True:
+            rows = absence.through_absences(fetch, tell)
+            lines = text(listing, rows, chosen)
+            if in_place:
+                lines = _fitting([*lines, *_told(listing, rows, chosen)])
+            if lines != before:
+                before = lines
+                if in_place:
+                    sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
+                else:
+                    _print(lines)
+                sys.stdout.flush()
+            time.sleep(WATCH_S)
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """The lines that a screen has room for, because one that scrolls can't be drawn again in place."""
+    room = terminal.size()[1] - 1
+    return lines if len(lines) <= room else [*lines[: room - 1], "…"]
+
+
+def _for_people(chosen: Namespace) -> bool:
+    return terminal.is_terminal() and chosen.json is None and chosen.format is None and not chosen.quiet
+
+
+def check(listing: ListLayout, chosen: Namespace) -> None:
+    """Refuse unknown fields, before the daemon is asked."""
+    named = list(_names(chosen.json)) if chosen.json else []
+    named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
+    for name in named:
+        if name not in listing.fields:
+            raise Problem(f"unknown field {name!r}", f"write one of {', '.join(listing.fields)}", "usage")
+
+
+def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
+    for escape, meant in _ESCAPES.items():
+        template = template.replace(escape, meant)
+
+    def value(found: re.Match[str]) -> str:
+        here: Any = row
+        for part in found[1].split("."):
+            if not isinstance(here, Mapping) or part not in here:
+                known = ", ".join(here) if isinstance(here, Mapping) else ", ".join(fields)
+                raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
+            here = here[part]
+        if isinstance(here, str):
+            return clean(here) if sys.stdout.isatty() else here  # on a dumb terminal, too
+        return "" if here is None else json_text(here)
+
+    return _FIELD.sub(value, template)
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _names(asked: str) -> list[str]:
+    return [name.strip() for name in asked.split(",") if name.strip()]
+
+
+def picked(listing: ListLayout, rows: Sequence[Row], asked: str) -> list[Row]:
+    """The rows with the fields that were asked for, or with all."""
+    names = _names(asked) or list(listing.fields)
+    return [{name: row[name] for name in names} for row in rows]

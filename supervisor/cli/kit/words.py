@@ -1,0 +1,149 @@
+"""Numbers and times as people read them, and text made safe for a terminal. Pure but for the clock."""
+
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from actors.vocabulary.visible import escape, is_joiner, is_of_use, is_plain, unseen, visible
+from supervisor.cli.kit.problems import Problem
+
+NOTHING = "nothing"  # the value of a setting that has none
+_ENDS_OF_LINES = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n"})
+_NO_CELL = {"Mn", "Me", "Cf"}  # marks and joiners
+_WIDENS = "\ufe0f"  # may make the sign before it as wide as a picture
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def age(then: float, now: float | None = None) -> str:
+    return span(max(0.0, (time.time() if now is None else now) - then))
+
+
+def span(length_s: float) -> str:
+    """A duration in its largest unit."""
+    for unit, size in _UNITS:
+        if length_s >= size:
+            return f"{int(length_s // size)}{unit}"
+    return "0s"
+
+
+def took(length_s: float) -> str:
+    return f"{length_s:.1f} s" if length_s < 60 else f"{int(length_s // 60)} min {int(length_s % 60)} s"
+
+
+def many(count: int, what: str, whats: str = "") -> str:
+    return f"{count:,} {what if count == 1 else whats or what + 's'}"
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def moment(then: float) -> str:
+    return datetime.fromtimestamp(then).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def when(text: str, now: float | None = None) -> float:
+    """Read a time: `10m` ago, or a date and time."""
+    from supervisor.cli.kit.arguments import seconds
+
+    if text[:1].isdigit() and text[-1:] in "smhd":
+        return (time.time() if now is None else now) - seconds(text)
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except ValueError:
+        raise Problem(f"{text!r} is not a time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
+
+
+def clean(text: str) -> str:
+    """Make prose safe: a character that a terminal obeys or nobody sees is written by its number."""
+    text = _in_lines(text)
+    return text if is_plain(text) else "".join(_cleaned(text))
+
+
+def clean_piece(text: str) -> str:
+    """The same for a piece of prose that streams: what stands on its other side is not known, so joiners stay."""
+    text = _in_lines(text)
+    return text if is_plain(text) else "".join(one if is_joiner(one) else _shown(one) for one in text)
+
+
+def _in_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
+
+
+def _cleaned(text: str) -> Iterator[str]:
+    for at, one in enumerate(text):
+        yield one if is_of_use(text, at) else _shown(one)
+
+
+def _shown(character: str) -> str:
+    if character == "\n" or not unseen(character):
+        return character
+    return " " if unicodedata.category(character) == "Zs" else escape(character)
+
+
+def one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def width(text: str) -> int:
+    """The width in cells of a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(one) in _NO_CELL and one != _WIDENS
+        else 2
+        if unicodedata.east_asian_width(one) in "WF"
+        else 1
+        for one in text
+    )
+
+
+def cut(text: str, cells: int) -> str:
+    """Cut the text to this width; `…` stands for what is missing."""
+    if width(text) <= cells:
+        return text
+    return f"{text[: fitting(text, 0, cells - 1)]}…" if cells > 0 else ""
+
+
+def fitting(text: str, start: int, cells: int) -> int:
+    """The end of what fits into this width."""
+    end, used = start, 0
+    while end < len(text) and used + width(text[end]) <= cells:
+        used += width(text[end])
+        end += 1
+    return end
+
+
+def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
+    """Break the text into lines of this width; all but the first begin with `below`."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        at = 0
+        while True:
+            head = below if lines else ""
+            end = len(line) if cells is None else _end(line, at, max(2, cells - len(head)))
+            lines.append(f"{head}{line[at:end]}")
+            at = end
+            if at >= len(line):
+                break
+    return lines
+
+
+def _end(text: str, start: int, cells: int) -> int:
+    """The place to break a line: after a blank in its second half, or where it is full."""
+    end = fitting(text, start, cells)
+    if end == len(text):
+        return end
+    blank = text.rfind(" ", (start + end) // 2, end)
+    return blank + 1 if blank > start else max(start + 1, end)
+
+
+def setting_change(change: Mapping[str, str]) -> str:
+    """A changed setting in one line."""
+    return f"{change['name']}: {visible(change['before']) or NOTHING} → {visible(change['after']) or NOTHING}"

@@ -1,0 +1,105 @@
+"""The table of dialects that this program speaks: the name in a hello, and what makes the dialect for a client.
+
+The config is looked up when a client connects and after each reload, never kept.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+from msgspec.structs import replace
+
+from supervisor.config.ceiling import widest
+from supervisor.config.connection import with_connection
+from supervisor.config.limits import LimitsTable
+from supervisor.config.models import Config
+from supervisor.daemon.seal_key import seal_key
+from supervisor.paths import Paths
+from supervisor.version import VERSION
+from transports.dialect import Client, Dialect
+from transports.dialects.control.dialect import ControlDialect
+from transports.hello import Dialects, Options
+
+if TYPE_CHECKING:
+    from transports.dialects.acp.options import AcpOptions
+    from transports.dialects.mcp.protocol.options import McpOptions
+
+log = structlog.get_logger()
+
+
+def dialects(config: Callable[[], Config], paths: Paths, instance: str = "") -> Dialects:
+    """`instance`: this run of the daemon."""
+    secret = cache(partial(seal_key, Path(paths.seal_file)))
+    return {
+        "acp": lambda client, said: _acp(config, client, said, instance),
+        "control": lambda client, _: _control(config().greenroom.limits, client),
+        "mcp": lambda client, said: _mcp(lambda: mcp_options(config(), said, secret()), client),
+    }
+
+
+def _control(limits: LimitsTable, client: Client) -> Dialect:
+    return ControlDialect(client, limits.requests_in_flight, limits.subscriptions)
+
+
+def load_the_rest() -> None:
+    """Import the dialects that being ready does not wait for. If that fails, the first client of them does it."""
+    try:
+        import transports.dialects.acp.dialect
+        import transports.dialects.codex.methods
+        import transports.dialects.mcp.dialect  # noqa: F401  # for their effect on the next import of them
+    except (OSError, ImportError) as error:  # many clients came at once and left no descriptor to read a file with
+        log.warning("dialects.loaded_later", reason=str(error))
+
+
+def _acp(config: Callable[[], Config], client: Client, said: Options, instance: str) -> Dialect:
+    from transports.dialects.acp.dialect import AcpDialect
+
+    return AcpDialect(client, lambda: acp_options(config(), said, instance))
+
+
+def acp_options(config: Config, said: Options, instance: str) -> "AcpOptions":
+    """The options of one connection: the config, and over it the settings in the hello of its bridge."""
+    from transports.dialects.acp.options import AcpOptions, with_hello
+
+    acp = with_connection(config.greenroom.acp, said.get("settings"), "acp")
+    options = AcpOptions(
+        version=VERSION,
+        instance=instance,
+        v2=acp.v2,
+        if_busy=acp.if_busy,
+        load_bytes=acp.load_bytes,
+        requests_in_flight=config.greenroom.limits.requests_in_flight,
+        subscriptions=config.greenroom.limits.subscriptions,
+    )
+    options = with_hello(options, said)
+    named = (config.greenroom.mcp.max_sandbox, config.sandbox_mode, options.person.sandbox)
+    return replace(options, widest=widest(named))
+
+
+def _mcp(options: Callable[[], "McpOptions"], client: Client) -> Dialect:
+    from transports.dialects.codex.methods import METHODS
+    from transports.dialects.mcp.dialect import McpDialect
+
+    return McpDialect(client, options, METHODS)
+
+
+def mcp_options(config: Config, said: Options, secret: bytes) -> "McpOptions":
+    """The options of one connection: the config, and over it the settings in the hello of its bridge."""
+    from transports.dialects.mcp.protocol.options import McpOptions, with_hello
+
+    mcp = with_connection(config.greenroom.mcp, said.get("settings"))
+    options = McpOptions(
+        version=VERSION,
+        secret=secret,
+        tools=mcp.tools,
+        twin_notifications=mcp.twin_notifications,
+        answer_cancelled=mcp.answer_cancelled,
+        stream_meta=mcp.stream_meta,
+        gone_s=mcp.caller_gone_seconds if mcp.on_caller_gone == "interrupt" else None,
+        progress_seconds=mcp.progress_seconds,
+        requests_in_flight=config.greenroom.limits.requests_in_flight,
+        subscriptions=config.greenroom.limits.subscriptions,
+    )
+    return with_hello(options, said)

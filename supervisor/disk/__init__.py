@@ -1,0 +1,1 @@
+"""Files and directories, looked at without surprises: bounded reading, folders by component, search paths."""

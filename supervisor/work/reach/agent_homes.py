@@ -1,0 +1,119 @@
+"""The homes of agents: a table of what each keeps of what it writes there. All else of a home is read-only to it.
+
+An agent is led by what lies in its home: settings, hooks, plugins, scripts, programs. What a confined one wrote there
+would be obeyed outside of the sandbox, when its person starts it by hand. So only what it can't work without is kept:
+sessions, logins, logs. Data, and where it lies for whom; what is made of it in a sandbox stands in home_views.py.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from supervisor.work.reach.known_agents import KNOWN, places_of
+
+
+class Keeps(Struct, frozen=True):
+    """The names in a home that an agent keeps what it writes in; each is a session, a login or a log, no setting.
+
+    `folders` are made if they are missing, `begun` are files that are made empty, `files` are written where they are.
+    `copies` can be changed for the agent's own life, and stay what they were. `memory` are folders in one of the
+    folders whose content would be run or obeyed, `fresh` are such folders of the home: both begin empty. A home that
+    is a `file` itself is read-only, and made if missing.
+    """
+
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+    fresh: tuple[str, ...] = ()
+    file: bool = False
+
+
+OURS = "greenroom"  # a folder for the databases that an agent would otherwise make at the top of its home
+
+# By the places of the known agents, in their order. Found by running each in the sandbox, and by what it did not
+# manage there. docs/agents.md shows this table.
+HOMES: Mapping[str, tuple[Keeps, ...]] = {
+    "claude": (
+        Keeps(
+            folders=("file-history", "image-cache", "paste-cache", "plans", "projects", "tasks", "todos", "uploads"),
+            files=(".credentials.json",),
+            begun=("history.jsonl",),
+        ),
+        Keeps(file=True),  # it names MCP servers, which are programs
+    ),
+    "codex": (
+        Keeps(
+            folders=("archived_sessions", OURS, "log", "sessions", "thread-writer-locks"),
+            files=("auth.json",),
+            begun=("history.jsonl", "session_index.jsonl", "session_index.jsonl.lock"),
+        ),
+    ),
+    "gemini": (
+        Keeps(
+            folders=("tmp",),
+            files=("google_accounts.json", "installation_id", "oauth_creds.json"),
+            copies=("projects.json", "state.json"),
+            memory=("tmp/bin",),  # programs that it has fetched
+            fresh=("history",),  # repositories of its own, which git obeys
+        ),
+    ),
+    "opencode": (
+        # A login may name an address that settings are fetched from, so what is changed in it is not kept.
+        Keeps(
+            folders=("log", OURS, "plans", "storage", "tool-output"),
+            copies=("auth.json", "mcp-auth.json"),
+            fresh=("repos", "snapshot"),  # repositories of its own, which git obeys
+        ),
+        Keeps(),
+        Keeps(folders=("locks",)),
+        Keeps(),
+    ),
+}
+# Variables that move an agent's databases into a folder that it keeps, by the number of their home.
+DATABASES: Mapping[str, Mapping[str, tuple[int, str]]] = {
+    "codex": {"CODEX_SQLITE_HOME": (0, OURS)},
+    "opencode": {"OPENCODE_DB": (0, f"{OURS}/opencode.db")},
+}
+# Variables of an agent's that name further settings, wherever they lie.
+LED_BY: Mapping[str, tuple[str, ...]] = {
+    "claude": ("CLAUDE_ENV_FILE",),
+    "gemini": ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_SYSTEM_MD"),
+    "opencode": ("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_TUI_CONFIG"),
+}
+
+
+def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, Keeps], ...]:
+    """Return where somebody with these variables has an agent's homes, and what is kept in each. Looks at nothing."""
+    if kind not in HOMES:
+        return ()
+    found = (next(places_of((place,), env), None) for place in KNOWN[kind].places)
+    user = Path(env.get("HOME") or "/")
+    return tuple(
+        (Path(os.path.normpath(home)), keeps)
+        for home, keeps in zip(found, HOMES[kind], strict=True)
+        if home is not None and not user.is_relative_to(os.path.normpath(home))
+    )
+
+
+def databases_of(kind: str, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that move an agent's databases to where it may write them."""
+    moved = DATABASES.get(kind, {}).items()
+    homes = ((variable, places_of((KNOWN[kind].places[number],), env), name) for variable, (number, name) in moved)
+    return {variable: str(home / name) for variable, found, name in homes for home in found}
+
+
+def logins_of(kind: str, env: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the files that an agent writes in place, by inode. Another one there, or a new one, it would not see."""
+    files = (home / name for home, keeps in homes_of(kind, env) for name in (*keeps.files, *keeps.copies))
+    return tuple(_inode(file) for file in files)
+
+
+def _inode(file: Path) -> int:
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return 0

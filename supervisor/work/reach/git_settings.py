@@ -1,0 +1,164 @@
+"""The settings of a person's git in a repository, wherever they stand, and the places that they name. Looks only.
+
+Configuration names programs, folders of hooks and further configuration files; those may lie anywhere, also in the
+open tree.
+"""
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from supervisor.disk.reading import read_ordinary
+from supervisor.work.reach.git_config import (
+    CONDITIONAL,
+    HOOKS,
+    INCLUDE,
+    PROGRAMS,
+    Setting,
+    by_variables,
+    folder_of_hooks,
+    paths_in,
+    settings,
+)
+from supervisor.work.reach.remembering import Memory
+
+CONFIGS, FORMAT = ("config", "config.worktree"), "objectformat"
+SYSTEM = tuple(Path(folder, "gitconfig") for folder in ("/etc", "/usr/local/etc", "/opt/homebrew/etc"))
+CONFIG_BYTES = 1 << 20
+INCLUDES = 256  # files that one configuration includes; more of them close the repository's whole folder
+# Keys of settings that are lines for a shell: a file that one names and that is not there may come to be.
+LINES = frozenset(
+    {"fsmonitor", "sshcommand", "pager", "editor", "askpass", "gitproxy", "alternaterefscommand", "clean", "smudge"}
+    | {"process", "command", "textconv", "external", "driver", "helper", "program", "defaultkeycommand", "cmd"}
+    | {"packobjectshook", "difffilter", "uploadpack", "receivepack", "update", "recentobjectshook"}
+)
+PLAIN_PATH = re.compile(r"[\w.~+@%/-]*/[\w.~+@%/-]*")
+
+
+class Place(Struct, frozen=True):
+    """A path that git obeys. `is_file`: it would be one, if it came to be."""
+
+    path: Path
+    is_file: bool = False
+
+
+class Unjudged(OSError):
+    """More leads a repository than can be read or closed. The text says what."""
+
+
+class Environment(Struct, frozen=True):
+    """The variables by which a person's git finds its configuration: the client's, besides the daemon's own."""
+
+    env: Mapping[str, str]
+
+    @property
+    def home(self) -> str:
+        return self.env.get("HOME") or str(Path("~").expanduser())
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """Yield the files of the person's and the system's configuration, for git that runs in a folder."""
+        yield from SYSTEM
+        for env in (self.env, os.environ):
+            home = env.get("HOME") or str(Path("~").expanduser())
+            yield Path(home, ".gitconfig")
+            yield Path(env.get("XDG_CONFIG_HOME") or f"{home}/.config", "git/config")
+            yield from (folder / env[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if env.get(name))
+
+
+_settings = Memory[tuple[Setting, ...]]()
+
+
+def hash_bytes(stores: Iterable[Path]) -> int:
+    """Return the length of a hash in the index of a repository."""
+    named = [one.value for store in stores for one in _settings_in(store / "config") if one.key == FORMAT]
+    return 32 if named[-1:] == ["sha256"] else 20
+
+
+def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> Iterator[Place]:
+    """Yield the files, programs and folders of hooks that a repository's configuration names; they need not exist.
+
+    Raises Unjudged for more of them than can be closed.
+    """
+    yours = tuple(dict.fromkeys(env.files(folder)))
+    yield from (Place(file, is_file=True) for file in yours)
+    named = [Path(folder, env.env[name]) for name in ("GIT_DIR", "GIT_COMMON_DIR") if env.env.get(name)]
+    yield from map(Place, named)
+    files = deque(file for store in (*stores, *named) for file in (store / name for name in CONFIGS))
+    files.extend(yours)
+    seen = set(files)
+    found: list[tuple[Setting, Path]] = [(one, folder) for one in by_variables(env.env)]
+    found += ((Setting("", name, key, env.env[name]), folder) for name, key in PROGRAMS.items() if env.env.get(name))
+    while found or files:
+        for one, beside in found:
+            if (one.section, one.key) not in {INCLUDE, CONDITIONAL}:
+                yield from _named_by(one, folder, env.home)
+                continue
+            included = beside / _expanded(one.value, env.home)
+            if included not in seen:
+                if len(seen) >= INCLUDES:
+                    raise Unjudged(f"its git configuration includes more than {INCLUDES} files")
+                seen.add(included)
+                files.append(included)
+                yield Place(included, is_file=True)
+        file = files.popleft() if files else None
+        found = [(one, file.parent) for one in leading_settings(file)] if file is not None else []
+
+
+def _named_by(setting: Setting, folder: Path, home: str) -> Iterator[Place]:
+    if (setting.section, setting.key) == HOOKS:
+        for named in {setting.value, folder_of_hooks(setting.value)}:
+            hooks = folder / _expanded(named, home)
+            if not folder.is_relative_to(hooks):  # otherwise the whole repository would be closed
+                yield Place(hooks)
+    elif setting.key == "templatedir":
+        yield Place(folder / _expanded(setting.value, home))
+    elif setting.section != "alias" or setting.value.startswith("!"):
+        is_line = setting.key in LINES
+        for word in paths_in(setting.value, str(folder), home):
+            path = folder / _expanded(word, home)
+            if _is_file(path) or (is_line and PLAIN_PATH.fullmatch(word) and not os.path.lexists(path)):
+                yield Place(path, is_file=True)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # longer than a path may be
+        return False
+
+
+def _expanded(value: str, home: str) -> Path:
+    value = value.replace("\0", "")
+    try:
+        return Path(f"{home}{value[1:]}") if value == "~" or value.startswith("~/") else Path(value).expanduser()
+    except RuntimeError:  # no such user
+        return Path(value)
+
+
+def leading_settings(file: Path) -> Iterator[Setting]:
+    """Yield the settings of a file that may make git start something. Raises Unjudged for a file that is too long."""
+    return (one for one in _settings_in(file) if not one.is_harmless)
+
+
+def _settings_in(file: Path) -> tuple[Setting, ...]:
+    """Return the settings of a file that anybody here asks for."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - some ten for each repository and command
+    except (OSError, ValueError):
+        return ()
+    if found.st_size > CONFIG_BYTES:
+        raise Unjudged(f"{file} has more than {CONFIG_BYTES} bytes")
+    return _settings.of(
+        found, lambda: tuple(one for one in settings(_text(file)) if not one.is_harmless or one.key == FORMAT)
+    )
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_ordinary(file, CONFIG_BYTES).decode("utf-8-sig", "surrogateescape")
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,75 @@
+"""Compare a patch with the roots of its conversation: it may write only where commands could, by resolved paths.
+
+Also tell who would obey what it writes.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from supervisor.disk.folders import lies_in
+from supervisor.disk.work_tree import GIT, makes_repository
+from supervisor.work.reach.found_settings import setting_around
+from supervisor.work.reach.other_systems import is_leading
+from supervisor.work.reach.project_settings import settings_in
+from supervisor.work.reach.repositories import OWN
+from supervisor.work.sandbox.roots import Roots
+
+_OWN = frozenset(name.casefold() for name in OWN)
+
+
+def cover(roots: Roots, paths: Iterable[Path]) -> bool:
+    """Tell whether each of these resolved paths may be written."""
+    planned = tuple(paths)
+    return all(_covers(roots, path, planned) for path in planned)
+
+
+def _covers(roots: Roots, path: Path, planned: tuple[Path, ...]) -> bool:
+    if any(_lies_in(path, closed) for closed in (*roots.closed, *roots.hidden)):
+        return False
+    return any(
+        path.is_relative_to(root.path)
+        and not _in_repository(root.path, path, planned)
+        and not any(settings_in(path.relative_to(root.path).parts))
+        for root in roots.writable
+    )
+
+
+def obeyed_by(roots: Roots, cwd: Path, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Return the agents, editors and shells that would obey one of these resolved paths."""
+    real = Path(os.path.realpath(cwd))
+    bases = [*roots.settings, *(() if setting_around(real) else (real,))]
+    found: dict[str, None] = {}
+    for path in paths:
+        base = max((one for one in bases if lies_in(path, one)), key=lambda one: len(one.parts), default=Path("/"))
+        found |= dict.fromkeys(setting.who for _, setting in settings_in(path.relative_to(base).parts))
+        found |= dict.fromkeys(who for closed, who in roots.leading.items() if _lies_in(path, closed))
+    return tuple(found)
+
+
+def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
+    """Tell whether a path is in a repository: nested, bare, or named `.GIT` on a file system that ignores case."""
+    parts = path.relative_to(root).parts
+    if any(part.casefold() == GIT for part in parts) or is_leading(parts):
+        return True
+    at = root
+    for part in parts:
+        if part.casefold() in _OWN and _is_repository(at, planned):
+            return True
+        at /= part
+    return False
+
+
+def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
+    """Tell whether a folder will be a repository once the planned paths are written."""
+
+    def there(name: str) -> bool:
+        return os.path.lexists(folder / name) or any(_lies_in(path, folder / name) for path in planned)
+
+    return makes_repository(there)
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Ignore case, as some file systems do; a match too many only causes a question."""
+    above = [part.casefold() for part in folder.parts]
+    return [part.casefold() for part in path.parts[: len(above)]] == above

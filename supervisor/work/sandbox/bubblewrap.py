@@ -1,0 +1,221 @@
+"""The sandbox of Linux: mounts and namespaces by bubblewrap, and a filter for system calls that they don't cover.
+
+bubblewrap itself gets nothing of the client's: neither its environment, which may name libraries to load, nor its
+search path, nor its directory. Its arguments go through a descriptor, because everybody may read an argv.
+"""
+
+import contextlib
+import functools
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from supervisor.disk.folders import PASS, open_below, open_folder
+from supervisor.disk.reading import read_ordinary
+from supervisor.work.processes.command import MARKS
+from supervisor.work.reach.home_views import COPY_BYTES, HomeView
+from supervisor.work.sandbox.confined import Availability, Confined, Order
+from supervisor.work.sandbox.git_view import Mount
+from supervisor.work.sandbox.leftovers import Ledger
+from supervisor.work.sandbox.mounts import Mounts, mounts_of
+from supervisor.work.sandbox.placeholders import Placeholders
+from supervisor.work.sandbox.roots import Roots
+from supervisor.work.sandbox.seccomp import program
+from supervisor.work.sandbox.sockets import others
+
+PROBE_TIMEOUT_S = 5.0  # takes 10 ms; only a broken mount makes it slow
+SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
+BARE: Mapping[str, str] = {"PATH": "/usr/bin:/bin"}
+SCRATCH_BYTES = 1 << 30  # of memory that a program without a temporary directory may fill in place of one
+HOME_BYTES = 256 << 20  # of memory for what a program makes in its home and does not keep
+MOST_VARIABLES = 2_500  # bubblewrap takes 9,000 arguments, and each variable is three of them
+INSTALL = "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
+ALLOW = (
+    "allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu an AppArmor profile for bwrap or "
+    "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container the right to create them"
+)
+ISOLATED = (
+    # The keeper dies with us and takes the namespace with it; without a terminal nothing can be typed from within.
+    *("--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
+    *("--cap-drop", "ALL"),  # otherwise a daemon of root's would hand over the right to undo the mounts
+)
+
+
+class Bubblewrap:
+    def __init__(self, search: Sequence[str] = SYSTEM, ledger: Ledger | None = None) -> None:
+        """`search` are the directories that are looked at before the daemon's own search path."""
+        self._search = search
+        self._placeholders = Placeholders(ledger)
+
+    @functools.cached_property
+    def _program(self) -> str | None:
+        """Find bwrap, first in the system's directories: the daemon's search path may have a project's."""
+        yours = (entry for entry in os.get_exec_path() if Path(entry).is_absolute())
+        return shutil.which("bwrap", path=os.pathsep.join((*self._search, *yours)))
+
+    @functools.cached_property
+    def _by_descriptor(self) -> bool:
+        """Tell whether this version takes descriptors; older ones take names only."""
+        told = subprocess.run(  # noqa: S603 - the program that we are going to run
+            (self._program or "bwrap", "--help"), env=BARE, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False
+        )
+        return b"--ro-bind-fd" in told.stdout + told.stderr
+
+    def probe(self) -> Availability:
+        if self._program is None:
+            return Availability(ok=False, reason="bwrap is not installed", how_to_get=INSTALL)
+        try:
+            with self.confine(Order(Roots(), Path("/"), ("true",), {}, network=False)) as confined:
+                tried = subprocess.run(  # noqa: S603 - our own probe
+                    confined.argv,
+                    env=confined.env,
+                    pass_fds=confined.pass_fds,
+                    capture_output=True,
+                    timeout=PROBE_TIMEOUT_S,
+                    check=False,
+                )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Availability(ok=False, reason=f"bwrap does not run: {error}", how_to_get=ALLOW)
+        if tried.returncode != 0:
+            reason = tried.stderr.decode("utf-8", "replace").strip() or f"bwrap ended with {tried.returncode}"
+            return Availability(ok=False, reason=reason, how_to_get=ALLOW)
+        return Availability(ok=True)
+
+    @contextlib.contextmanager
+    def confine(self, order: Order) -> Iterator[Confined]:
+        env, sockets = order.env, order.sockets
+        if len(env) > MOST_VARIABLES:
+            raise OSError(f"{len(env)} environment variables are more than the {MOST_VARIABLES} a sandbox is given")
+        with contextlib.ExitStack() as stack:
+            mounts = mounts_of(order.roots, self._placeholders, stack)
+            named = tuple(_socket(path, stack) for path in sockets)
+            over = order.history.mounts if order.history else ()
+            copied = dict(_copied(order.views, stack))
+            filtered = program(os.uname().machine, unix_sockets=bool(sockets), links=order.history is None)
+            fds = () if filtered is None else (_memory(filtered, stack),)
+            told = (
+                *ISOLATED,
+                *(() if order.network else ("--unshare-net",)),
+                *self._seen(order, mounts, over, copied),
+                *_placed(order),
+                *_sockets(named),
+                *(part for fd in fds for part in ("--seccomp", str(fd))),
+                *_environment(env),
+                *("--chdir", str(order.start)),
+            )
+            said = _memory(_joined(told), stack)
+            named_by = (*mounts.descriptors, *(mount.descriptor for mount in over))
+            by_descriptor = named_by if self._by_descriptor else ()
+            yield Confined(
+                argv=(self._program or "bwrap", "--args", str(said), "--", *order.argv),
+                cwd=Path("/"),
+                env=BARE,
+                keeper=True,
+                pass_fds=(said, *fds, *copied.values(), *by_descriptor),
+                notices=order.roots.notices,
+            )
+
+    def _seen(self, order: Order, mounts: Mounts, over: Sequence[Mount], copied: Mapping[Path, int]) -> Iterator[str]:
+        """Yield the mounts. Later ones win: a closed path in a writable root is closed, however roots are nested."""
+        yield from ("--ro-bind", "/", "/")
+        if order.scratch is not None:
+            yield from ("--size", str(SCRATCH_BYTES), "--tmpfs", str(order.scratch))
+            for path in order.kept:
+                yield from ("--ro-bind", str(path), str(path))
+        for option, group in (("--bind", mounts.writable), ("--ro-bind", mounts.closed)):
+            for path, fd in group.items():
+                how = (f"{option}-fd", str(fd)) if self._by_descriptor else (option, str(path))
+                yield from (*how, str(path))
+        for view in order.views:
+            yield from _viewed(view, copied)
+        for mount in over:
+            option = "--bind" if mount.writable else "--ro-bind"
+            how = (f"{option}-fd", str(mount.descriptor)) if self._by_descriptor else (option, str(mount.source))
+            yield from (*how, str(mount.path))
+        # A /proc of its own, without the host's processes; read-only, because root could write the host's /proc/sys.
+        # It comes after the mounts that a repository names: a `.git` may link anywhere, and would bring the host's
+        # /proc back.
+        yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+        for path in mounts.hidden:
+            yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+
+
+def _copied(views: Sequence[HomeView], stack: contextlib.ExitStack) -> Iterator[tuple[Path, int]]:
+    for path in (path for view in views for path in view.copies):
+        with contextlib.suppress(OSError):
+            yield path, _memory(read_ordinary(path, COPY_BYTES), stack)
+
+
+def _viewed(view: HomeView, copied: Mapping[Path, int]) -> Iterator[str]:
+    """Put a folder in memory over a home, and in it what is shown of the real one. What is gone meanwhile is not."""
+    yield from ("--size", str(HOME_BYTES), "--tmpfs", str(view.path))
+    for path in view.folders:
+        yield from ("--dir", str(path))
+    for path, target in view.links:
+        yield from ("--symlink", target, str(path))
+    for path in view.copies:
+        if path in copied:
+            yield from ("--file", str(copied[path]), str(path))
+    for option, paths in (("--bind-try", view.kept), ("--ro-bind-try", view.shown)):
+        for path in paths:
+            yield from (option, str(path), str(path))
+    for path in view.memory:
+        yield from ("--size", str(HOME_BYTES), "--tmpfs", str(path))
+
+
+def _placed(order: Order) -> Iterator[str]:
+    for one in order.placed:
+        yield from ("--bind" if one.writable else "--ro-bind", str(one.source), str(one.path))
+
+
+def _environment(env: Mapping[str, str]) -> Iterator[str]:
+    """Set the command's environment over the bare one. The marks are ours to set, so the client's are left out."""
+    if "PATH" not in env:
+        yield from ("--unsetenv", "PATH")
+    for name, value in env.items():
+        if name not in MARKS and name and "=" not in name:  # otherwise nothing would be run at all
+            yield from ("--setenv", name, value)
+
+
+def _sockets(named: Sequence[Path]) -> Iterator[str]:
+    """Cover all sockets but the named, because the filter sees no names; later ones appear in covered folders."""
+    if not named:
+        return
+    folders, files = others(frozenset(named))
+    for folder in folders:
+        yield from ("--tmpfs", str(folder))
+    for path in named:
+        yield from ("--ro-bind", str(path), str(path))
+    for folder in folders:
+        yield from ("--remount-ro", str(folder))
+    for path in files:
+        yield from ("--ro-bind", "/dev/null", str(path))
+
+
+def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
+    """Check that a path is a socket and real, so that nobody can redirect it by a link on the way."""
+    found = open_below(open_folder(path.parent), (path.name,), PASS)
+    stack.callback(os.close, found)
+    if not stat.S_ISSOCK(os.fstat(found).st_mode):
+        raise OSError(f"{path} is no socket, and only by its real path can one be opened to commands")
+    return path
+
+
+def _joined(told: Sequence[str]) -> bytes:
+    """Join arguments for `--args`, which ends each at a NUL. One inside would end an argument and begin another."""
+    if any("\0" in part for part in told):  # the value is not shown: it may be a secret
+        raise OSError("a variable of the environment, or a path, has a NUL in it, and can't be given to a command")
+    return b"".join(os.fsencode(part) + b"\0" for part in told)
+
+
+def _memory(data: bytes, stack: contextlib.ExitStack) -> int:
+    fd = os.memfd_create("greenroom")
+    stack.callback(os.close, fd)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd

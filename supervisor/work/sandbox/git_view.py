@@ -1,0 +1,239 @@
+"""A view of a repository's folder for one command: history can be written, nothing else, and nothing else comes back.
+
+The command sees a scratch folder in place of `.git`. In it the stores of history (objects, refs, logs) are the real
+ones, what names programs (config, hooks, all the rest) is read-only, and the files of git's state (HEAD, index,
+MERGE_HEAD) are copies, which are brought back afterwards by git's own way: a lock, then a rename. So no name that git
+or a tool would look for in `.git` can come to be there, not even for a moment. Blocking; for a worker thread.
+"""
+
+import contextlib
+import filecmp
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+import structlog
+from msgspec import Struct, field
+
+from supervisor.disk.folders import FOLDER, PASS, open_folder
+from supervisor.disk.work_tree import HEAD
+from supervisor.work.reach.git_settings import hash_bytes
+from supervisor.work.reach.gitlinks import INDEX, SHARED
+from supervisor.work.reach.safe_git import with_settings
+from supervisor.work.sandbox.git_locks import Locked, locked
+from supervisor.work.sandbox.git_state import PACKED, STATE, new_link, unfit
+from supervisor.work.sandbox.history import Repository
+from supervisor.work.sandbox.leftovers import Ledger
+
+log = structlog.get_logger()
+LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # folders that are the real ones
+SHUT_IN = {"objects": ("info",)}  # alternates there would name further stores
+ENTRIES = 2_000  # of a repository's folder; git makes some twenty
+TOLD = 10  # names of what was not kept; the others are counted
+PASSING = re.compile(r".*\.lock|index\.stash\..*|.*\.tmp|gc\..*")
+QUIET: Mapping[str, str] = {"gc.auto": "0", "maintenance.auto": "false"}  # it would go on, and die with the command
+
+
+class Mount(Struct, frozen=True):
+    """Something real that lies over the scratch folder, or the scratch folder itself."""
+
+    path: Path  # where the command sees it
+    source: Path
+    descriptor: int
+    writable: bool
+
+
+class GitView(Struct):
+    """The view of one command: its mounts, in order, and its findings when it is over."""
+
+    mounts: list[Mount] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def view_of(repository: Repository, scratch: Path, ledger: Ledger) -> Iterator[GitView]:
+    """Make the view, and bring the new state back when it is left. OSError: another git is at work there."""
+    view = GitView()
+    with contextlib.ExitStack() as stack:
+        hashes, alone = hash_bytes((repository.shared,)), repository.own == repository.shared
+        folders = [_Folder(repository.shared, hashes, shared=True, own=alone)]
+        if not alone:
+            folders.append(_Folder(repository.own, hashes, shared=False, own=True))
+        for number, one in enumerate(folders):
+            one.open(scratch / str(number), ledger, stack)
+            view.mounts += one.mounts
+        try:
+            yield view
+        finally:
+            for one in folders:
+                view.findings += one.bring_back()
+
+
+class _Folder:
+    """One of the repository's folders, and its copy."""
+
+    def __init__(self, real: Path, hashes: int, *, shared: bool, own: bool) -> None:
+        self._real = real
+        self._hashes = hashes  # bytes of one
+        self._locks: dict[str, Locked] = {}
+        self._locking = (*((INDEX,) if own else ()), *((PACKED,) if shared else ()))
+        self._own = own
+        self._before: dict[str, bytes] = {}  # the state as it was copied
+        self._rights: dict[int, int] = {}
+        self.mounts: list[Mount] = []
+
+    def open(self, copy: Path, ledger: Ledger, stack: contextlib.ExitStack) -> None:
+        copy.mkdir(mode=0o700, parents=True)
+        self._copy = copy
+        self._folder = self._held(open_folder(self._real), stack)
+        for name in self._locking:
+            self._locks[name] = stack.enter_context(locked(self._folder, name, self._real, ledger))
+        if self._own and not (self._real / "logs").exists():
+            os.mkdir("logs", dir_fd=self._folder)  # git makes it with the first commit, but could not here
+        self.mounts.append(Mount(self._real, copy, self._held(os.open(copy, FOLDER), stack), writable=True))
+        with os.scandir(self._real) as found:
+            names = [one.name for _, one in zip(range(ENTRIES + 1), found, strict=False)]
+        if len(names) > ENTRIES:
+            raise OSError(f"{self._real} has more than {ENTRIES} entries")
+        for name in sorted(names):
+            self._show(name, stack)
+
+    def _held(self, descriptor: int, stack: contextlib.ExitStack) -> int:
+        stack.callback(os.close, descriptor)
+        return descriptor
+
+    def _show(self, name: str, stack: contextlib.ExitStack) -> None:
+        """Show one entry: real, copied, or read-only."""
+        found = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            (self._copy / name).symlink_to(os.readlink(name, dir_fd=self._folder))
+        elif stat.S_ISDIR(found.st_mode):
+            self._mount(self._folder, Path(name), writable=name in LIVE, stack=stack)
+        elif stat.S_ISREG(found.st_mode) and not PASSING.fullmatch(name):
+            if self._is_state(name):
+                self._copied(name)
+            else:
+                self._mount(self._folder, Path(name), writable=False, stack=stack)
+
+    def _is_state(self, name: str) -> bool:
+        return name in self._locks or (self._own and STATE.fullmatch(name) is not None)
+
+    def _copied(self, name: str) -> None:
+        shutil.copy2(self._real / name, self._copy / name, follow_symlinks=False)
+        if name not in self._locks:
+            self._before[name] = (self._copy / name).read_bytes()
+
+    def _mount(self, folder: int, path: Path, *, writable: bool, stack: contextlib.ExitStack) -> None:
+        descriptor = self._held(os.open(path.name, PASS, dir_fd=folder), stack)
+        mode = os.fstat(descriptor).st_mode
+        if len(path.parts) == 1:  # the place for it
+            place = self._copy / path
+            place.mkdir() if stat.S_ISDIR(mode) else place.touch()
+        self.mounts.append(Mount(self._real / path, self._real / path, descriptor, writable))
+        if writable:
+            self._rights[descriptor] = stat.S_IMODE(mode)
+            for name in SHUT_IN.get(path.name, ()):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=descriptor)
+                self._mount(descriptor, path / name, writable=False, stack=stack)
+
+    # --- afterwards -----------------------------------------------------------------------------------------------
+
+    def bring_back(self) -> Iterator[str]:
+        """Bring the new state back; yield a text about each part that was not. Raises nothing."""
+        for descriptor, mode in self._rights.items():
+            if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
+                Path(f"/proc/self/fd/{descriptor}").chmod(mode)  # without them git would take it for no repository
+        try:
+            yield from self._brought_back()
+        except OSError as error:
+            log.error("sandbox.history_left", path=str(self._real), error=str(error))  # noqa: TRY400 - no bug of ours
+            yield f"the new state of {self._real} could not be written: {error}; look at it with `git status`"
+
+    def _brought_back(self) -> Iterator[str]:
+        with os.scandir(self._copy) as inside:
+            names = sorted(one.name for one in islice(inside, ENTRIES + 1))
+        if len(names) > ENTRIES:
+            yield f"{self._real} is as it was before the command, which made more than {ENTRIES} files in it"
+            return
+        yield from self._not_kept(names)
+        without_head = False
+        for name in sorted(filter(self._is_state, names), key=_order):
+            if name == HEAD and without_head:
+                continue
+            if (refused := self._take(name)) is not None:
+                without_head |= name == INDEX  # it would be that of another commit
+                yield f"{self._real / name} is as it was before the command: {refused}"
+        for name, before in self._before.items():
+            if name not in names and name != HEAD and self._now(name) == before:
+                os.unlink(name, dir_fd=self._folder)
+
+    def _not_kept(self, names: list[str]) -> Iterator[str]:
+        shown = {mount.path.name for mount in self.mounts if mount.path.parent == self._real}
+        made = [
+            name if name.isprintable() else ascii(name)
+            for name in names
+            if not self._is_state(name) and name not in shown and not PASSING.fullmatch(name)
+            if not (self._copy / name).is_symlink()
+        ]
+        for name in made[:TOLD]:
+            yield f"{name} was made in {self._real} and was not kept: it is no part of its history"
+        if len(made) > TOLD:
+            yield f"{len(made) - TOLD} more files were made in {self._real} and were not kept"
+
+    def _take(self, name: str) -> str | None:
+        """Take one file of the state over; return why not."""
+        new = self._copy / name
+        found = new.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            return "what the command left there is not a file"
+        if (lock := self._locks.get(name)) is not None:
+            if (self._real / name).exists() and filecmp.cmp(new, self._real / name, shallow=False):
+                return None
+            refused = unfit(name, new, self._hashes)
+            if refused is None and name == INDEX:
+                refused = new_link(self._real, self._copy, self._hashes)
+            if refused is None:
+                lock.replace_by(new)
+            return refused
+        before = self._before.get(name)
+        if before is not None and found.st_size == len(before) and new.read_bytes() == before:
+            return None
+        if (refused := unfit(name, new, self._hashes)) is not None:
+            return refused
+        if self._now(name) != before:
+            return "somebody else has changed it meanwhile"
+        self._write(name, new.read_bytes(), found.st_mode)
+        return None
+
+    def _now(self, name: str) -> bytes | None:
+        try:
+            found = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+            return (self._real / name).read_bytes() if stat.S_ISREG(found.st_mode) else b"\0"
+        except FileNotFoundError:
+            return None
+
+    def _write(self, name: str, data: bytes, mode: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open(f"{name}.lock", flags, stat.S_IMODE(mode) & 0o666, dir_fd=self._folder)
+        try:
+            with os.fdopen(lock, "wb") as file:
+                file.write(data)
+            os.rename(f"{name}.lock", name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        except OSError:
+            os.unlink(f"{name}.lock", dir_fd=self._folder)
+            raise
+
+
+def _order(name: str) -> tuple[bool, bool, str]:
+    """Bring the parts of the index back first, then the index, then all else."""
+    return not name.startswith(SHARED), name != INDEX, name
+
+
+def quiet(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment in which git tidies nothing up by itself, with what it was configured by before."""
+    return with_settings(env, QUIET)

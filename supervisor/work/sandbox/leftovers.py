@@ -1,0 +1,172 @@
+"""The ledger of what stands on disk for the time of a command: what a killed daemon left, the next one removes.
+
+One file for a life, with a line of JSON for each entry, written before the entry is made and when it is gone. It
+is not synced: it has to survive our death, not the machine's. Any thread. Only what is still empty is removed, or is
+the very file that was noted, so nothing of anybody else's is lost.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import structlog
+from msgspec import Struct, convert, field
+from msgspec.structs import asdict
+
+from supervisor.disk.folders import open_folder
+
+log = structlog.get_logger()
+LINES = 4_096  # then the file is written anew with what still stands
+READ_BYTES = 16 << 20  # of the ledger of a life; a longer one is no ledger of ours
+LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Entry(Struct, frozen=True):
+    """An entry of a folder. `inode`: the only file that is meant; 0: whatever is empty there."""
+
+    folder: str
+    device: int
+    folder_inode: int
+    name: str
+    inode: int = 0
+
+
+def entry_in(folder: int, name: str, inode: int = 0) -> Entry:
+    found = os.fstat(folder)
+    return Entry(str(Path(f"/proc/self/fd/{folder}").readlink()), found.st_dev, found.st_ino, name, inode)
+
+
+class Ledger(Struct):
+    """The ledger of this life, in a folder of such ledgers. Without a folder nothing is written."""
+
+    folder: Path | None = None
+    _standing: dict[Entry, int] = field(default_factory=dict)
+    _file: int | None = None
+    _lines: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, entry: Entry) -> None:
+        """Note what is going to be made. OSError if it can't be: then it must not be made."""
+        with self._lock:
+            self._standing[entry] = self._standing.get(entry, 0) + 1
+            self._write("made", entry)
+
+    def gone(self, entry: Entry) -> None:
+        with self._lock:
+            left = self._standing.pop(entry, 1) - 1
+            if left > 0:
+                self._standing[entry] = left
+                return
+            with contextlib.suppress(OSError):  # a full disk: it is looked for in vain at the next start
+                self._write("gone", entry)
+
+    def close(self) -> None:
+        """Remove the file of this life, if nothing stands any more."""
+        with self._lock:
+            if self._file is not None and not self._standing and self.folder is not None:
+                os.close(self._file)
+                self._file = None
+                self._path.unlink(missing_ok=True)
+
+    @property
+    def _path(self) -> Path:
+        assert self.folder is not None  # noqa: S101  # only asked for where there is one
+        return self.folder / f"{os.getpid()}.{self._life}"
+
+    _life: str = field(default_factory=lambda: os.urandom(4).hex())
+
+    def _write(self, what: str, entry: Entry) -> None:
+        if self.folder is None:
+            return
+        if self._file is None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._file = os.open(self._path, flags, 0o600)
+        if not self._standing or self._lines >= LINES:
+            os.ftruncate(self._file, 0)
+            self._lines = len(self._standing)
+            os.write(self._file, b"".join(_line("made", one) for one in self._standing))
+            return
+        self._lines += 1
+        os.write(self._file, _line(what, entry))
+
+
+def clear(folder: Path) -> int:
+    """Remove what earlier lives left; return how much. Call it before the first command, with no other life in it."""
+    removed = 0
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            left = {one for one in _standing_in(file) if not _removed(one)}
+            removed += 1
+            if left:
+                file.write_bytes(b"".join(_line("made", one) for one in left))
+            else:
+                file.unlink()
+        except OSError as error:
+            log.warning("sandbox.leftovers_unread", file=str(file), error=str(error))
+    return removed
+
+
+def _standing_in(file: Path) -> Iterator[Entry]:
+    with file.open("rb") as stream:
+        lines = stream.read(READ_BYTES).splitlines()
+    standing: dict[Entry, None] = {}
+    for line in lines:
+        try:
+            told = json.loads(line)
+            entry = convert(told["entry"], Entry)
+        except (ValueError, TypeError, KeyError):  # the last line of a life that was killed while it wrote
+            continue
+        if told["what"] == "made":
+            standing[entry] = None
+        else:
+            standing.pop(entry, None)
+    yield from standing
+
+
+def _removed(entry: Entry) -> bool:
+    """Remove an entry, if it is still what was noted. False: another daemon's command stands on it."""
+    try:
+        folder = open_folder(Path(entry.folder))
+    except OSError:
+        return True  # the folder is gone, or another stands there
+    try:
+        found = os.fstat(folder)
+        if (found.st_dev, found.st_ino) != (entry.device, entry.folder_inode):
+            return True
+        return remove_empty(folder, entry.name, entry.inode)
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        log.warning("sandbox.leftover_stays", path=f"{entry.folder}/{entry.name}", error=str(error))
+        return True
+    finally:
+        os.close(folder)
+
+
+def remove_empty(folder: int, name: str, inode: int = 0) -> bool:
+    """Remove an empty entry, or the very file that is meant. False if somebody holds a lock on it."""
+    lock = os.open(name, LOOK, dir_fd=folder)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        found = os.fstat(lock)
+        if stat.S_ISDIR(found.st_mode):
+            if not inode and not os.listdir(lock):  # noqa: PTH208 - of a descriptor
+                os.rmdir(name, dir_fd=folder)
+        elif stat.S_ISREG(found.st_mode) and (found.st_ino == inode if inode else found.st_size == 0):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(lock)
+    return True
+
+
+def _line(what: str, entry: Entry) -> bytes:
+    return json.dumps({"what": what, "entry": asdict(entry)}).encode() + b"\n"

@@ -1,0 +1,252 @@
+"""The sandbox of this system: whether it works, and how a command is put into it.
+
+The writable directories come from the conversation: its directory, its policy, its pins. A call only says where it
+starts.
+"""
+
+import contextlib
+import errno
+import functools
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
+from supervisor.disk.folders import lies_in, remove_tree
+from supervisor.disk.pins import Pins, pins_of
+from supervisor.disk.workspace import missing, projects, temporary_of
+from supervisor.work.reach.found_settings import keep
+from supervisor.work.reach.home_views import Own
+from supervisor.work.sandbox.bubblewrap import Bubblewrap
+from supervisor.work.sandbox.confined import Availability, Confined, Order, Placed
+from supervisor.work.sandbox.git_view import GitView, quiet, view_of
+from supervisor.work.sandbox.history import Repository, repository_around
+from supervisor.work.sandbox.left_behind import desks_beside, views_beside, watches_beside
+from supervisor.work.sandbox.leftovers import Ledger, clear
+from supervisor.work.sandbox.roots import Protection, Roots, opened
+from supervisor.work.sandbox.seatbelt import Seatbelt
+from supervisor.work.sandbox.seccomp import program
+from supervisor.work.sandbox.watching import look_after, watch
+
+log = structlog.get_logger()
+TEMPORARY = Path("/tmp")  # noqa: S108 - other programs name it
+NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test suites look at it
+
+
+class Implementation(Protocol):
+    def probe(self) -> Availability: ...
+
+    def confine(self, order: Order) -> contextlib.AbstractContextManager[Confined]: ...
+
+
+class Sandbox:
+    """The daemon's sandbox. No command and no patch may write to `protection`: our journal, config and sockets."""
+
+    def __init__(
+        self,
+        protection: Protection = Protection(),  # noqa: B008 - frozen
+        ledgers: Path | None = None,
+        after_probe: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`ledgers` is the folder of what must not be left on disk; None: a life that leaves it, if it is killed.
+
+        `after_probe` is called after the probe, whose processes may not all have been waited for.
+        """
+        self.protection = protection
+        self._after_probe = after_probe
+        self._pins = Pins()
+        self._ledgers = ledgers
+        self._ledger = Ledger(ledgers)
+        self._views = views_beside(ledgers) if ledgers is not None else None
+        self._desks = desks_beside(ledgers) if ledgers is not None else None  # of agents' git, for a life each
+        self._watches = watches_beside(ledgers) if ledgers is not None else None
+        self._implementation: Implementation = (
+            Seatbelt() if sys.platform == "darwin" else Bubblewrap(ledger=self._ledger)
+        )
+
+    @functools.cached_property
+    def availability(self) -> Availability:
+        """The result of a probe, which is run once. Ask for it at the start: it takes some 10 ms."""
+        found = self._implementation.probe()
+        self._after_probe()
+        return found
+
+    def begin(self) -> None:
+        """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
+        for folder in (self._views, self._desks):
+            if folder is not None:
+                remove_tree(folder)
+        if self._ledgers is not None and (lives := clear(self._ledgers)):
+            log.warning("sandbox.leftovers_removed", lives=lives)
+        if self._watches is not None:
+            look_after(self._watches)
+
+    def end(self) -> None:
+        self._ledger.close()
+
+    @property
+    def opens_history(self) -> bool:
+        """Tell whether a command may be let into a repository's history and nothing else of it."""
+        linux = isinstance(self._implementation, Bubblewrap) and program(os.uname().machine) is not None
+        return linux and self._views is not None and self.availability.ok
+
+    def new_desk(self) -> Path | None:
+        """Return the folder for what an agent asks of its git; None: it can't be let into any history."""
+        return self._desks / os.urandom(8).hex() if self._desks is not None and self.opens_history else None
+
+    def repository(self, policy: WorkspaceWrite, cwd: Path, start: Path) -> Repository | None:
+        """Return the repository that git would use in `start`, if a command may be let into its history. Blocking."""
+        roots = tuple(Path(os.path.realpath(root)) for root in projects(policy, cwd))
+        return repository_around(start, roots)
+
+    @contextlib.contextmanager
+    def _viewed(self, history: Repository | None, findings: list[str]) -> Iterator[GitView | None]:
+        if history is None or self._views is None:
+            yield None
+            return
+        scratch = self._views / os.urandom(8).hex()
+        scratch.mkdir(mode=0o700, parents=True)
+        try:
+            with view_of(history, scratch, self._ledger) as view:
+                yield view
+            findings.extend(view.findings)
+        finally:
+            remove_tree(scratch)
+
+    def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
+        """Return the conversation's roots as they were when it first named them. Blocking."""
+        return self._pins.of(conversation, settings, temporary_of(env))
+
+    def roots(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
+    ) -> contextlib.AbstractContextManager[Roots]:
+        """Open the directories in which commands and patches may write now. Blocking."""
+        return opened(policy, cwd, pins, self.protection, env=env)
+
+    @contextlib.contextmanager
+    def confine(
+        self,
+        policy: SandboxPolicy,
+        cwd: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        start: Path | None = None,
+        pins: Sequence[Pin] | None = None,
+        history: Repository | None = None,
+    ) -> Iterator[Confined]:
+        """Confine a command. Blocking up to the yield; run the yielded argv to its end before you leave the context.
+
+        `cwd` is the conversation's; `start` is where this command starts, and opens nothing. Without `pins` the roots
+        are taken as they are now. With `history` it may change that of a repository. OSError if there is no such
+        directory or program: inside, its absence would look like a failed command.
+        """
+        real = _directory(start or cwd)
+        if isinstance(policy, DangerFullAccess):
+            yield Confined(tuple(argv), real, env)
+            return
+        _find(argv[0], real, env)
+        opens = policy if isinstance(policy, WorkspaceWrite) else WorkspaceWrite()
+        given = env if opens.network_access else {**env, **NO_NETWORK}
+        known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
+        findings: list[str] = []
+        with self.roots(policy, cwd, known, env) as roots:
+            with self._viewed(history, findings) as view:
+                env = quiet(given) if view else given
+                order = Order(roots, real, argv, env, opens.network_access, opens.unix_sockets, view)
+                with self._implementation.confine(order) as confined, watch(roots, self._watches, confined.aftermath):
+                    yield confined
+            confined.aftermath.extend(findings)
+
+    @contextlib.contextmanager
+    def watched(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
+    ) -> Iterator[list[str]]:
+        """Watch over the projects for a turn of a program that lives longer; afterwards tell what was undone."""
+        undone: list[str] = []
+        with self.roots(policy, cwd, pins, env) as roots, watch(roots, self._watches, undone):
+            yield undone
+
+    def closed(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
+    ) -> frozenset[tuple[Path, int]]:
+        """Return the paths in the roots that would be closed now, and which file each setting is. Blocking."""
+        with self.roots(policy, cwd, pins, env) as roots:
+            return frozenset((path, _inode(path) if path in roots.leading else 0) for path in roots.closed)
+
+    @contextlib.contextmanager
+    def confine_agent(
+        self,
+        policy: SandboxPolicy,
+        cwd: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        start: Path,
+        pins: Sequence[Pin],
+        own: Own,
+        network: bool,
+        placed: Sequence[Placed] = (),
+    ) -> Iterator[Confined]:
+        """Confine a program that lives for hours, with places of its own to write in. Otherwise like `confine`.
+
+        What a path means in it is settled when it starts. Without a temporary directory it gets one in memory. What
+        it makes is looked at by whoever knows when: see `watched`.
+        """
+        real = _directory(start)
+        _find(argv[0], real, env)
+        sockets = policy.unix_sockets if isinstance(policy, WorkspaceWrite) else ()
+        with opened(policy, cwd, pins, self.protection, own, env) as roots:
+            homes = (view.path for view in own.views)
+            around = (real, Path(env.get("HOME", "/")), *own.places, *homes, *(Path(part) for part in argv))
+            scratch, kept = _scratch(roots, around)
+            tmpdir = env.get("TMPDIR", "")
+            if tmpdir and roots.over(Path(os.path.realpath(tmpdir))) is None:
+                env = {**env, "TMPDIR": str(TEMPORARY)}
+            given = env if network else {**env, **NO_NETWORK}
+            order = Order(
+                roots, real, argv, given, network, sockets, scratch=scratch, kept=kept, placed=placed, views=own.views
+            )
+            with self._implementation.confine(order) as confined:
+                yield confined
+
+
+def _inode(path: Path) -> int:
+    """Return which file it is; 0: none, or an empty folder of ours. A mount ends when its file is replaced."""
+    kept = keep(path)
+    return 0 if kept is None or kept.placeholder else kept.inode
+
+
+def _scratch(roots: Roots, around: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:
+    """Return the temporary directory to be replaced by one in memory, if it is closed, and what is shown of it."""
+    if roots.over(TEMPORARY) is not None:
+        return None, ()
+    real = [Path(os.path.realpath(path)) for path in around if path.is_absolute()]
+    inside = [path for path in (*real, *(root.path for root in roots.writable)) if lies_in(path, TEMPORARY)]
+    if TEMPORARY in inside:
+        return None, ()
+    return TEMPORARY, tuple(dict.fromkeys(TEMPORARY / path.relative_to(TEMPORARY).parts[0] for path in inside))
+
+
+def _directory(start: Path) -> Path:
+    try:
+        real = start.resolve(strict=True)
+    except FileNotFoundError:
+        raise FileNotFoundError(missing(start)) from None
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(start)) from None
+    if not real.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(start))
+    return real
+
+
+def _find(program: str, cwd: Path, env: Mapping[str, str]) -> None:
+    place = str(cwd / program) if os.sep in program else program
+    if shutil.which(place, path=env.get("PATH", os.defpath)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)

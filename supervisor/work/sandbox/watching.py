@@ -1,0 +1,233 @@
+"""A watch over the projects of a command, or of an agent's turn: what it makes there that starts programs is undone.
+
+What the watch knew before is on disk while it lasts, so that after `kill -9` the next life of the daemon looks, too.
+Blocking. Any thread.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from supervisor.disk.folders import open_folder
+from supervisor.disk.work_tree import HEAD
+from supervisor.work.reach.found_settings import FoundSettings, Kept
+from supervisor.work.reach.led_repositories import Led, led_in, newly_led
+from supervisor.work.reach.repositories import search
+from supervisor.work.sandbox.aftermath import seen_to, set_aside
+from supervisor.work.sandbox.new_settings import set_aside as set_settings_aside
+from supervisor.work.sandbox.roots import Link, Root, Roots
+from supervisor.work.sandbox.settings_watch import looked_after
+
+log = structlog.get_logger()
+Known = Mapping[Path, Led]  # by project
+SHOWN = 200  # characters of what leads it
+READ_BYTES = 64 << 20  # of a record; a longer one is none of ours
+
+
+class _Folder(Struct, frozen=True):
+    path: str
+    inode: int
+
+
+class _Link(Struct, frozen=True):
+    folder: _Folder
+    name: str
+    target: str
+
+
+class _Repository(Struct, frozen=True):
+    folder: str
+    control: str | None
+    led: tuple[str, ...]
+
+
+class _Settings(Struct, frozen=True):
+    """The settings of agents and editors in one folder: their names, and where those that are links lead."""
+
+    folder: str
+    names: tuple[tuple[str, str | None], ...]
+
+
+class _Project(Struct, frozen=True):
+    folder: _Folder
+    repositories: tuple[_Repository, ...]
+    settings: tuple[_Settings, ...]
+
+
+class _Record(Struct, frozen=True):
+    """A watch as it stands on disk."""
+
+    projects: tuple[_Project, ...] = ()
+    plain: tuple[_Folder, ...] = ()
+    links: tuple[_Link, ...] = ()
+
+
+@contextlib.contextmanager
+def watch(roots: Roots, records: Path | None, findings: list[str]) -> Iterator[None]:
+    """Watch over the projects; afterwards `findings` has a text about each change that was undone."""
+    known = {root.path: led_in(root.path, roots.below[root.path].repositories) for root in roots.projects}
+    with _recorded(roots, known, records):
+        try:
+            with looked_after(roots.settings, findings):
+                yield
+        finally:
+            findings += _undone(roots, known)
+
+
+def _undone(roots: Roots, known: Known) -> Iterator[str]:
+    yield from seen_to(roots)
+    for root in roots.projects:
+        found = search(root.path)
+        for folder, control, why in newly_led(known[root.path], led_in(root.path, found.repositories)):
+            yield _without(folder, control, why)
+        if not found.whole and roots.below.get(root.path, found).whole:
+            yield (
+                f"{root.path} has so many folders now that the deepest were not looked at: there may be repositories "
+                "that start programs; look at what is new before you run `git add` there"
+            )
+
+
+def _without(folder: Path, control: Path | None, why: str) -> str:
+    """Set aside what makes a folder a repository."""
+    name = control.name if control is not None else HEAD
+    shown = why[:SHOWN] if why[:SHOWN].isprintable() else ascii(why[:SHOWN])
+    try:
+        descriptor = open_folder(folder)
+        try:
+            free = set_aside(descriptor, name)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        log.error("sandbox.repository_left", path=str(folder), error=str(error))  # noqa: TRY400 - no bug of ours
+        return f"{folder} is a repository that starts programs ({shown}) since this; look at it before you go there"
+    log.warning("sandbox.repository_set_aside", path=str(folder), why=shown)
+    return (
+        f"{folder} became a repository that starts programs outside of the sandbox ({shown}); its {name} is now "
+        f"{free}: look at it, and rename it back if you want it"
+    )
+
+
+@contextlib.contextmanager
+def _recorded(roots: Roots, known: Known, records: Path | None) -> Iterator[None]:
+    if records is None or not roots.projects:
+        yield
+        return
+    record = _Record(
+        tuple(
+            _Project(_folder(root), _repositories(known[root.path]), _settings(roots.settings[root.path]))
+            for root in roots.projects
+        ),
+        tuple(map(_folder, roots.plain)),
+        tuple(_Link(_folder(link.place), _packed(link.name), _packed(link.target)) for link in roots.links),
+    )
+    records.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = records / os.urandom(8).hex()
+    file.write_bytes(msgspec.json.encode(record))
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def look_after(records: Path) -> int:
+    """Undo what commands and turns of a killed daemon left; return how many were looked after."""
+    looked = 0
+    for file in sorted(records.iterdir()) if records.is_dir() else ():
+        try:
+            record = msgspec.json.decode(file.read_bytes()[:READ_BYTES], type=_Record)
+            with contextlib.ExitStack() as stack:
+                roots, known = _as_it_was(record, stack)
+                for finding in (*set_settings_aside(roots.settings), *_undone(roots, known)):
+                    log.warning("sandbox.left_by_a_killed_daemon", finding=finding)
+            looked += 1
+        except (OSError, msgspec.MsgspecError) as error:  # the daemon was killed while it wrote: nothing ran yet
+            log.warning("sandbox.watch_unread", file=str(file), error=str(error))
+        file.unlink(missing_ok=True)
+    return looked
+
+
+def _as_it_was(record: _Record, stack: contextlib.ExitStack) -> tuple[Roots, Known]:
+    projects = {root: one for one in record.projects for root in _opened(one.folder, stack)}
+    links = (
+        Link(root, _unpacked(link.name), _unpacked(link.target))
+        for link in record.links
+        for root in _opened(link.folder, stack)
+    )
+    roots = Roots(
+        projects=tuple(projects),
+        plain=tuple(root for one in record.plain for root in _opened(one, stack)),
+        links=tuple(links),
+        settings={root.path: _found(one.settings) for root, one in projects.items()},
+    )
+    known = {
+        root.path: {
+            (
+                Path(_unpacked(one.folder)),
+                Path(_unpacked(one.control)) if one.control is not None else None,
+            ): frozenset(map(_unpacked, one.led))
+            for one in project.repositories
+        }
+        for root, project in projects.items()
+    }
+    return roots, known
+
+
+def _opened(one: _Folder, stack: contextlib.ExitStack) -> Iterator[Root]:
+    """Open a folder, if it is still the one that was meant."""
+    with contextlib.suppress(OSError):
+        path = Path(_unpacked(one.path))
+        folder = open_folder(path)
+        stack.callback(os.close, folder)
+        if os.fstat(folder).st_ino == one.inode:
+            yield Root(path, folder)
+
+
+def _packed(name: str) -> str:
+    """Return a name as JSON can have it: a file's may be any bytes."""
+    return name.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _unpacked(name: str) -> str:
+    return name.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _folder(root: Root) -> _Folder:
+    return _Folder(_packed(str(root.path)), os.fstat(root.folder).st_ino)
+
+
+def _repositories(led: Led) -> tuple[_Repository, ...]:
+    return tuple(
+        _Repository(
+            _packed(str(folder)),
+            _packed(str(control)) if control is not None else None,
+            tuple(map(_packed, sorted(texts))),
+        )
+        for (folder, control), texts in led.items()
+    )
+
+
+def _settings(found: FoundSettings) -> tuple[_Settings, ...]:
+    return tuple(
+        _Settings(
+            _packed(str(folder)),
+            tuple((_packed(name), _packed(kept.target) if kept.target else None) for name, kept in names.items()),
+        )
+        for folder, names in found.folders.items()
+    )
+
+
+def _found(settings: tuple[_Settings, ...]) -> FoundSettings:
+    """Return what was known of a project. Which files they were is not on disk: what has a known name stays."""
+    return FoundSettings(
+        {
+            Path(_unpacked(one.folder)): {
+                _unpacked(name): Kept(0, 0, _unpacked(target) if target else None) for name, target in one.names
+            }
+            for one in settings
+        }
+    )

@@ -1,0 +1,217 @@
+"""Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from actors.messages.effects import Slice
+from actors.vocabulary.agent_now import MODE, MODEL, AgentNow, OptionNow
+from actors.vocabulary.answers import (
+    Accepted,
+    Answered,
+    Attached,
+    Changed,
+    Done,
+    Interrupted,
+    Reader,
+    Resolved,
+    Summary,
+    TurnResult,
+    WaitingInput,
+)
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
+from actors.vocabulary.records import Head, Record
+from transports import jsonrpc
+from transports.jsonrpc import JsonObject
+from transports.requests import Hit, Plain, Stored
+
+quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
+
+# As in shapes.py, which only the schema needs; a test keeps them alike.
+MEMBERS: Mapping[type[object], tuple[str, ...]] = {
+    Done: (),
+    Accepted: ("input", "turn", "seq", "queued", "duplicate"),
+    TurnResult: ("turn", "ending", "message", "seq"),
+    WaitingInput: ("input", "policy", "preview", "by", "since"),
+    Answered: ("approval", "decision", "option", "outside"),
+    Resolved: ("conversation",),
+    Stored: ("conversation",),
+    Reader: ("connection", "subscription", "seq", "behind", "read_only"),
+    Hit: ("conversation", "name", "cwd", "seq", "ts", "kind", "text", "marks"),
+    Summary: (
+        *("conversation", "state", "name", "settings", "seq", "turn", "queued", "waiting", "paused", "pending"),
+        *(
+            "readers",
+            "tokens",
+            "usd",
+            "unpriced",
+            "uncounted",
+            "context_tokens",
+            "context_window",
+            "created",
+            "updated",
+            "preview",
+        ),
+        *("agent_now", "failed", "ended"),
+    ),
+    OptionNow: ("id", "name", "category", "value"),
+    AgentNow: ("agent", "session", "how", "program", "can", "note", "model", "mode", "options"),
+    Head: (
+        *(
+            "conversation",
+            "name",
+            "state",
+            "cwd",
+            "agent",
+            "model",
+            "preview",
+            "created",
+            "updated",
+            "seq",
+            "tokens",
+            "usd",
+        ),
+        *("unpriced", "uncounted", "context_tokens", "context_window", "archived", "queued", "ended"),
+    ),
+}
+
+
+class Raw(Struct, frozen=True):
+    """A result with members that are JSON already, which go out as they are."""
+
+    value: JsonObject
+    encoded: Mapping[str, bytes]
+
+
+def result_line(request: RequestId, raw: Raw) -> bytes:
+    """`encoded` may be long, and is copied once."""
+    members = (part for name, value in raw.encoded.items() for part in (b',"', name.encode(), b'":', value))
+    return b"".join((jsonrpc.result(request, raw.value)[:-3], *members, b"}}\n"))
+
+
+def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:
+    """`shared` are further members of the params, already encoded. Written for every piece of every stream."""
+    members = "".join(f"{quoted(name)}:{quoted(value)}," for name, value in params.items())
+    start = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{{{members}'
+    return b"".join((start.encode(), shared, b"}\n"))
+
+
+def shown(answer: object) -> JsonObject:
+    match answer:
+        case dict():
+            return answer
+        case GreenroomError():  # the answer about one of several
+            return {"error": {"code": answer.code, "message": answer.message}}
+        case Plain():
+            return dict(answer.value)
+        case Interrupted():
+            return {"turn": answer.turn, "ending": answer.ending, **queued(answer.waiting)}
+        case Attached():
+            return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
+        case Changed():
+            changed = [one.model_dump() for one in answer.changed]
+            settings = answer.settings.model_dump(mode="json")
+            return {"settings": settings, "name": answer.name, "changed": changed, "turn": answer.turn}
+        case Summary():
+            return _summary(answer)
+        case _:
+            return {name: getattr(answer, name) for name in MEMBERS[type(answer)]}
+
+
+def _summary(answer: Summary) -> JsonObject:
+    return {
+        **{name: getattr(answer, name, None) for name in MEMBERS[Summary]},
+        "state": answer.condition,
+        **queued(answer.waiting),
+        "settings": answer.settings.model_dump(mode="json"),
+        "pending": [question(answer.conversation, one) for one in answer.pending],
+        "readers": [shown(one) for one in answer.readers],
+        "agent_now": _agent(answer.agent_now) if answer.agent_now is not None else None,
+    }
+
+
+def _agent(now: AgentNow) -> JsonObject:
+    """An agent with what it is set to. Its options are as they are told: short, and of one level."""
+    told = {name: getattr(now, name, None) for name in MEMBERS[AgentNow]}
+    options = [{name: getattr(one, name) for name in MEMBERS[OptionNow]} for one in now.options]
+    return {**told, "model": now.value(MODEL), "mode": now.value(MODE), "options": options}
+
+
+def queued(waiting: Sequence[WaitingInput]) -> JsonObject:
+    return {"queued": len(waiting), "waiting": [shown(one) for one in waiting]}
+
+
+def queue(found: Summary, only: InputId | None) -> JsonObject:
+    """The inputs that wait; one that was asked for alone has its items."""
+    wanted = [one for one in found.waiting if only in {None, one.input}]
+    whole = [{"items": [item.model_dump(mode="json") for item in one.items]} if only else {} for one in wanted]
+    rows = [{**shown(one), **more} for one, more in zip(wanted, whole, strict=True)]
+    return {"paused": found.paused, "turn": found.turn, "waiting": rows}
+
+
+def row(head: Head) -> JsonObject:
+    members = {name: getattr(head, name, None) for name in MEMBERS[Head]}
+    return {**members, "seq": head.last_seq, "ended": head.ended or None}
+
+
+def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
+    """A client with its subscriptions."""
+    attached = [
+        {"conversation": one, **{name: value for name, value in shown(each).items() if name != "connection"}}
+        for one, each in readers
+        if each.connection == client["connection"]
+    ]
+    return {**client, "attached": attached}
+
+
+def waiting(
+    asked: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
+) -> list[JsonObject]:
+    """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
+    rows = [
+        {**question(one, request), "seq": place and place[0], "ts": place and place[1]}
+        for (one, request), place in zip(asked, places, strict=True)
+    ]
+    return sorted(rows, key=lambda row: row["ts"] or 0.0)
+
+
+def question(conversation: ConversationId, request: ApprovalRequest) -> JsonObject:
+    return {"conversation": conversation, **request.model_dump(mode="json")}
+
+
+def events_of(slice_: Slice) -> bytes:
+    """The part of an `events` notification that all readers with the same cursor share; encoded once."""
+    known = slice_.encoded.get("control")
+    if known is None:
+        known = slice_.encoded["control"] = _encoded(slice_)
+    return known
+
+
+def envelope(conversation: ConversationId, record: Record) -> bytes:
+    """An event as it was stored, in its envelope; the body is not even parsed."""
+    return b"".join((_head(conversation, record.seq, record.ts, record.turn), record.body, b"}"))
+
+
+def _head(conversation: ConversationId, seq: int | None, ts: float, turn: TurnId | None) -> bytes:
+    """Written by hand, once for each piece of a stream: a general encoder takes five times as long."""
+    where = f'"conversation":{quoted(conversation)},"seq":{"null" if seq is None else seq}'
+    return f'{{{where},"ts":{ts!r},"turn":{quoted(turn) if turn else "null"},"event":'.encode()
+
+
+def _encoded(slice_: Slice) -> bytes:
+    events = [envelope(slice_.conversation, record) for record in slice_.records]
+    start = _head(slice_.conversation, None, slice_.ts, slice_.turn) if slice_.deltas else b""
+    events += [start + delta.model_dump_json().encode() + b"}" for delta in slice_.deltas]
+    return b"".join((b'"events":[', b",".join(events), b"]", *_circumstances(slice_), b"}"))
+
+
+def _circumstances(slice_: Slice) -> Iterator[bytes]:
+    yield b',"live":true' if slice_.live else b',"live":false'
+    yield b',"lagged":true' if slice_.lagged else b',"lagged":false'
+    if slice_.gap:
+        yield b',"gap":' + jsonrpc.line(slice_.gap)[:-1]
+    if slice_.pending is not None:
+        yield b',"pending":' + jsonrpc.line([question(slice_.conversation, one) for one in slice_.pending])[:-1]

@@ -1,0 +1,43 @@
+"""The answers that a client sends with a call that it makes again, and the sealed state that it was given. Pure."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from transports import jsonrpc
+from transports.dialects.kit.questions import Reply
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.mcp.protocol.elicitation import ACTIONS, DECISIONS, reply_of
+from transports.jsonrpc import JsonObject
+
+
+class Answers(Struct, frozen=True):
+    """`responses`: by the names of the questions."""
+
+    responses: Mapping[str, JsonObject] = {}
+    state: str | None = None
+
+    def reply(self, name: str) -> Reply | None:
+        """The reply to a question; None if there is none. Raises MethodError for what can't be read."""
+        given = self.responses.get(name)
+        if given is None:
+            return None
+        if given.get("action") not in ACTIONS and given.get("decision") not in DECISIONS:
+            raise bad_answers(f"the response to {name!r} has no `action` that is {', '.join(ACTIONS)}")
+        return reply_of(given)
+
+
+def answers_in(params: JsonObject) -> Answers | None:
+    """The answers in the params of a call; None if it is made for the first time. Raises MethodError."""
+    if "inputResponses" not in params and "requestState" not in params:
+        return None
+    responses, state = params.get("inputResponses", {}), params.get("requestState")
+    if not isinstance(responses, dict) or not all(isinstance(one, dict) for one in responses.values()):
+        raise bad_answers("`inputResponses` must be an object of objects")
+    if "requestState" in params and not isinstance(state, str):
+        raise bad_answers("`requestState` must be the string that came with the questions")
+    return Answers(responses, state)
+
+
+def bad_answers(why: str, data: object = None) -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}", data)

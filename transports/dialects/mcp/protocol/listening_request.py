@@ -1,0 +1,18 @@
+"""A request that listens, as the state of its client knows it. A leaf."""
+
+from msgspec import Struct
+
+from actors.vocabulary.ids import RequestId
+from transports.dialects.mcp.protocol.introduction import META_SUBSCRIPTION
+from transports.jsonrpc import JsonObject
+
+
+class Listening(Struct, frozen=True):
+    """A listening request. `methods`: the notifications without a subject that it is told."""
+
+    request: RequestId
+    methods: frozenset[str]
+
+    @property
+    def meta(self) -> JsonObject:
+        return {"_meta": {META_SUBSCRIPTION: self.request}}

@@ -1,0 +1,114 @@
+"""Notifications besides events: messages, the progress of a call, a changed list. They never prompt."""
+
+import json
+from collections.abc import Callable
+from typing import Protocol
+
+from actors.messages.routing import WatchList
+from actors.vocabulary.events import ACTIVITIES
+from transports import jsonrpc
+from transports.codex_events import CodexEvent
+from transports.dialect import Action, Wake, Write
+from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.script import Script, Scripts, look_up
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
+from transports.question import command_line
+
+
+def withdrawal(number: int, reason: str) -> bytes:
+    """The notification that takes back a request to the client."""
+    return jsonrpc.notification("notifications/cancelled", {"requestId": number, "reason": reason})
+
+
+# --- messages -------------------------------------------------------------------------------------------------------
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+DEFAULT = "notice"  # before the client chose
+LOGGER = "greenroom"
+SAID_KEPT = 64  # what was said once is not said again, as long as we remember
+
+
+class ClientLog:
+    """`notifications/message`: what the client's person should know, from the level they chose."""
+
+    def __init__(self, state: ClientState) -> None:
+        self._state = state
+        self._from = LEVELS.index(DEFAULT)
+        self._said: list[str] = []
+
+    def choose(self, level: str) -> None:
+        self._from = LEVELS.index(level)
+
+    def silence(self) -> None:
+        self._from = len(LEVELS)
+
+    def say(self, level: str, text: str) -> None:
+        if LEVELS.index(level) >= self._from:
+            params = {"level": level, "logger": LOGGER, "data": text}
+            self._state.do(Write(jsonrpc.notification("notifications/message", params)))
+
+    def once(self, level: str, text: str) -> None:
+        if text not in self._said:
+            self._said = [*self._said, text][-SAID_KEPT:]
+            self.say(level, text)
+
+
+# --- progress -------------------------------------------------------------------------------------------------------
+
+PROGRESS = "progress"
+COMMAND_LENGTH = 120  # of a command line in a message
+
+
+def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
+    """Ask for the next beat, which reports progress; a call without a token has none."""
+    if call.progress is not None:
+        state.do(Wake(f"{PROGRESS}:{call.number}", every_s))
+
+
+def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
+    if call.progress is not None:
+        call.reports += 1
+        # Of a stateless call no event says where it runs, which its bridge tells it if the daemon is lost.
+        meta = {"_meta": call.meta()} if call.peer.stateless else {}
+        params = {**meta, "progressToken": call.progress, "progress": call.reports, "message": message}
+        state.do(Write(jsonrpc.notification("notifications/progress", params)))
+
+
+def note_activity(call: TurnRequest, one: CodexEvent) -> None:
+    """Note what the call is doing, for the next beat."""
+    if one.type == "exec_command_begin" and one.msg is not None:
+        line = command_line(json.loads(one.msg)["command"])
+        call.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
+    else:
+        call.activity = ACTIVITIES.get(one.record.type if one.record else one.type, call.activity)
+
+
+# --- the list of resources ------------------------------------------------------------------------------------------
+
+LIST = "list"
+LIST_CHANGED = "notifications/resources/list_changed"
+TOOLS_CHANGED = "notifications/tools/list_changed"
+REST_S = 1.0  # a script may make a hundred conversations in a second
+
+
+class ListeningClient(Protocol):
+    """The state of a client that follows lists: `tell_change` writes to all who asked for it."""
+
+    follows_list: bool
+    scripts: Scripts
+    do: Callable[[Action], None]
+
+    def tell_change(self, method: str) -> None: ...
+
+
+def follow_list(state: ListeningClient) -> None:
+    if not state.follows_list:
+        state.follows_list = True
+        state.scripts.run(tell_list_change(state, None))
+
+
+def tell_list_change(state: ListeningClient, seen: int | None) -> Script[None]:
+    """Tell a client that the list has changed: at once, and what happens in the next while with the next change."""
+    changed = yield from look_up(WatchList(seen))
+    state.tell_change(LIST_CHANGED)
+    state.do(Wake(f"{LIST}:{changed.number}", REST_S))

@@ -1,0 +1,166 @@
+"""Every conversation as a resource: `greenroom://conversation/ID` to read, `…/events` for programs."""
+
+import json
+from datetime import UTC, datetime
+
+from actors.messages.routing import ListConversations
+from actors.vocabulary.errors import GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head, ListQuery, Record
+from transports import jsonrpc
+from transports.dialects.kit.identifiers import EVENTS, PREFIX, named_by, uri_of
+from transports.dialects.kit.paged_history import RecentMessages, read_all
+from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
+from transports.dialects.kit.readers import FULL
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.script import Script, look_up
+from transports.dialects.mcp.protocol.notifications import follow_list
+from transports.dialects.mcp.protocol.revisions import McpParams
+from transports.dialects.mcp.protocol.sinks import UpdateSink
+from transports.dialects.mcp.protocol.state import McpCall, McpState
+from transports.dialects.mcp.protocol.transcript import as_json, part_of
+from transports.jsonrpc import JsonObject
+
+MARKDOWN, JSON = "text/markdown", "application/json"
+NOT_FOUND = -32002  # MCP's own number for it
+PAGE = 50
+SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
+
+TEMPLATES = [
+    {
+        "uriTemplate": PREFIX + "{id}",
+        "name": "conversation",
+        "title": "Conversation",
+        "description": "The transcript, to read.",
+        "mimeType": MARKDOWN,
+    },
+    {
+        "uriTemplate": PREFIX + "{id}" + EVENTS,
+        "name": "conversation-events",
+        "title": "Conversation, as events",
+        "description": "The history as JSON, event by event.",
+        "mimeType": JSON,
+    },
+]
+
+
+class ListPage(McpParams):
+    cursor: str | None = None
+
+
+class Uri(McpParams):
+    uri: str
+
+
+def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
+    """List all; from now on a client that has shaken hands is told when the list has changed."""
+    if not call.peer.stateless:  # before it is read, so that no change is missed
+        follow_list(call.state)
+    try:
+        query = ListQuery(after=place_of(wanted.cursor), limit=PAGE)
+    except BadCursor as error:
+        raise _invalid_params(str(error)) from None
+    page = yield from look_up(ListConversations(query))
+    more = {"nextCursor": cursor_of(page.next)} if page.next else {}
+    return {"resources": [_resource(head) for head in page.heads], **more}
+
+
+def one_page(wanted: ListPage, result: JsonObject) -> JsonObject:
+    """The only page; no cursor can be one of ours."""
+    if wanted.cursor is not None:
+        raise _invalid_params("this list has one page, so it has no cursors")
+    return result
+
+
+def templates(_: McpCall, wanted: ListPage) -> JsonObject:
+    return one_page(wanted, {"resourceTemplates": TEMPLATES})
+
+
+def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
+    """Read a history; of one that is too long to be read at once, the newest part."""
+    conversation, as_events = _named(wanted.uri)
+    recent = RecentMessages()
+
+    def keep(record: Record) -> None:
+        part = json.dumps(as_json(record), ensure_ascii=False) if as_events else part_of(record)
+        if part:
+            recent.add(part.encode("utf-8", "replace"))
+
+    try:
+        yield from read_all(conversation, keep)
+    except UnknownConversation:
+        raise _not_found(wanted.uri) from None
+    parts = [part.decode() for part in recent.messages]
+    if as_events:
+        text, kind = f'{{"left_out":{recent.left_out},"events":[{",".join(parts)}]}}', JSON
+    else:
+        start = [f"*{recent.left_out} earlier parts are not shown*"] if recent.left_out else []
+        text, kind = "\n\n".join([*start, *parts]), MARKDOWN
+    return {"contents": [{"uri": wanted.uri, "mimeType": kind, "text": text}]}
+
+
+# --- subscriptions ----------------------------------------------------------------------------------------------
+
+
+def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
+    state, (conversation, _) = call.state, _named(wanted.uri)
+    watching = watched(state, conversation)
+    if watching is not None:
+        if len(watching.uris) >= SPELLINGS:
+            raise MethodError(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
+        watching.uris.add(wanted.uri)
+        return {}
+    if state.readers.full:
+        raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
+    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}, state.scripts.number()))
+    state.watched[conversation] = reader
+    try:
+        yield from state.readers.attach(reader, None)
+    except GreenroomError as why:
+        if state.watched.get(conversation) is reader:
+            del state.watched[conversation]
+        raise _not_found(wanted.uri) if isinstance(why, UnknownConversation) else why from None
+    return {}
+
+
+def unsubscribe(call: McpCall, wanted: Uri) -> JsonObject:
+    """Unsubscribe; the answer is the same if there was no subscription."""
+    meant = named_by(wanted.uri)
+    sink = watched(call.state, meant[0]) if meant is not None else None
+    if sink is not None:
+        sink.uris.discard(wanted.uri)
+        if not sink.uris:
+            call.state.readers.leave(call.state.watched.pop(sink.conversation))
+    return {}
+
+
+def watched(state: McpState, conversation: ConversationId) -> UpdateSink | None:
+    reader = state.watched.get(conversation)
+    return reader.sink if reader is not None and isinstance(reader.sink, UpdateSink) else None
+
+
+def _invalid_params(why: str) -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}")
+
+
+def _named(uri: str) -> tuple[ConversationId, bool]:
+    meant = named_by(uri)
+    if meant is None:
+        raise _not_found(uri)
+    return meant
+
+
+def _not_found(uri: str) -> MethodError:
+    return MethodError(NOT_FOUND, "Resource not found", {"uri": uri})
+
+
+def _resource(head: Head) -> JsonObject:
+    changed = datetime.fromtimestamp(head.updated, tz=UTC).isoformat(timespec="seconds")
+    return {
+        "uri": uri_of(head.conversation),
+        "name": head.name or head.conversation,
+        "title": head.title or head.conversation,
+        "description": f"{head.state}; {head.model} in {head.cwd}",
+        "mimeType": MARKDOWN,
+        "annotations": {"lastModified": changed},
+    }

@@ -1,0 +1,98 @@
+"""The era of a connection, the revision of MCP, and the abilities of the client. Pure.
+
+Revisions up to 2025-11-25 begin with a handshake, which is good for the connection. Of 2026-07-28 every request
+introduces its client anew. The first request decides which of both a connection speaks; `server/discover` does not.
+"""
+
+from enum import Enum
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.mcp.protocol import introduction
+from transports.dialects.mcp.protocol.introduction import DISCOVER, HANDSHAKE, META_REVISION, NEWEST, STATELESS
+from transports.jsonrpc import JsonObject
+
+TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
+LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
+# Clients whose models see no links: the Python SDK's name of those that have given none, and OpenCode.
+WITHOUT_LINKS = frozenset({"mcp", "opencode"})
+LINKS_FROM = "2025-06-18"  # resource_link came with it
+WITH_BATCHES = "2025-03-26"
+
+
+class Era(Enum):
+    HANDSHAKE = "handshake"
+    STATELESS = "stateless"
+
+
+class McpParams(BaseModel):
+    """The params of a method of MCP: members that are not known are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
+
+
+class ClientInfo(McpParams):
+    name: str
+    version: str
+
+
+class Initialize(McpParams):
+    protocol_version: str
+    capabilities: JsonObject
+    client_info: ClientInfo
+
+
+class Introduction(Struct, frozen=True):
+    """The client as it has introduced itself; before that, the least that a client can do."""
+
+    name: str = ""
+    version: str = ""
+    revision: str = NEWEST
+    elicits: bool = False
+    tasks: bool = False  # it knows the extension
+
+    @property
+    def stateless(self) -> bool:
+        return self.revision == STATELESS
+
+
+def introduced(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
+    """The client as its request introduces it; None if the handshake does. Raises MethodError for what is neither."""
+    named = meta.get(META_REVISION)
+    if era is Era.HANDSHAKE:
+        if method != "initialize" and named is not None and named not in HANDSHAKE:
+            raise MethodError(*introduction.unsupported(named, HANDSHAKE))
+        return None
+    if method == "initialize" and introduction.refusal(meta) is not None:
+        if era is Era.STATELESS:
+            raise MethodError(*introduction.unsupported(NEWEST, (STATELESS,)))
+        return None
+    if META_REVISION not in meta and method != DISCOVER and era is None:
+        return None
+    refusal = introduction.refusal(meta)
+    if refusal is not None:
+        raise MethodError(*refusal)
+    return _of_this_request(meta)
+
+
+def _of_this_request(meta: JsonObject) -> Introduction:
+    who, capabilities = meta.get(introduction.META_CLIENT), meta[introduction.META_CAPABILITIES]
+    texts = {key: value for key, value in who.items() if isinstance(value, str)} if isinstance(who, dict) else {}
+    extensions = capabilities.get("extensions")
+    tasks = isinstance(extensions, dict) and introduction.TASKS in extensions
+    name, version = texts.get("name", ""), texts.get("version", "")
+    return Introduction(name, version, STATELESS, _elicits(capabilities), tasks)
+
+
+def peer(said: Initialize) -> Introduction:
+    revision = introduction.agreed(said.protocol_version)
+    return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
+
+
+def _elicits(capabilities: JsonObject) -> bool:
+    """True if the client can show forms: an empty object means them, an object with only other modes does not."""
+    elicitation = capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)

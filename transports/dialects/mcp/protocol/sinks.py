@@ -1,0 +1,202 @@
+"""The sinks: a call shows its turn, a stream its whole conversation, a resource only that there is more."""
+
+from functools import partial
+
+from msgspec import Struct, field
+
+from actors.messages.effects import Slice
+from actors.vocabulary.events import TERMINAL, ApprovalRequest
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
+from transports import jsonrpc
+from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translated
+from transports.dialect import Wake, Write
+from transports.dialects.kit.paged_history import RecentMessages
+from transports.dialects.kit.questions import DISMISSED, described, waiting_text
+from transports.dialects.kit.readers import SinkReader
+from transports.dialects.mcp.protocol.elicitation import elicitation
+from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
+from transports.dialects.mcp.protocol.revisions import TELLS_MORE
+from transports.dialects.mcp.protocol.state import McpState
+from transports.dialects.mcp.protocol.tasks import related
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
+
+HOW_TO_GO_ON = (
+    "To go on, say so with `codex-reply` and let a person answer the next question, with `greenroom approve` or the "
+    "tool `answer_approval`, or make a conversation with approval-policy never"
+)
+UPDATED = "updated"
+UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
+
+
+class AskingSink(Struct, eq=False):
+    """A sink through which a person can be asked, if the client can show forms; else the client is told."""
+
+    state: McpState
+    conversation: ConversationId
+
+    @property
+    def answers(self) -> bool:
+        return self.state.peer.elicits
+
+    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str, task: str = "") -> None:
+        questions, peer = self.state.questions, self.state.peer
+
+        def write(number: int) -> bytes:
+            more = peer.revision >= TELLS_MORE
+            params = elicitation(request, self.conversation, str(tool_call), event, more_text=more)
+            meta = {"_meta": related(task)} if task else {}
+            return jsonrpc.request(number, "elicitation/create", {**params, **meta})
+
+        if peer.elicits:
+            questions.ask(request, self.conversation, write)
+        else:
+            questions.cannot_ask(request, self.conversation, self.say)
+
+    def say(self, request: ApprovalRequest) -> None:
+        self.state.log.say("warning", waiting_text(request))
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+class CallSink(AskingSink, eq=False):
+    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
+
+    def take(self, slice_: Slice) -> None:
+        calls, questions = self.state.calls, self.state.questions
+        calls.claim_turns(slice_)
+        for one in translated(slice_):
+            call = calls.owner(self.conversation, one.turn)
+            if call is not None:
+                self._write(call, one)
+                note_activity(call, one)
+                dismissed = questions.denied_since_dismissed(one.record)
+                call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
+            questions.heed(slice_, one.record, partial(self._ask, of=one.turn))
+            if one.type in TERMINAL:
+                calls.turn_ended(one.turn)
+        questions.heed_pending(slice_, partial(self._ask, of=slice_.turn))
+
+    def lost(self, reason: str) -> None:
+        """Do nothing: the calls get the answer of the conversation, or a refusal."""
+
+    def _write(self, call: TurnRequest, one: CodexEvent) -> None:
+        if one.msg is None:
+            return
+        event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
+        params = {"_meta": call.meta(), "id": event_id}
+        self.state.do(Write(event_notification("codex/event", params, one.msg)))
+        if self.state.has_twin(one.type):
+            self.state.do(Write(event_notification(one.type, params, one.msg)))
+
+    def _ask(self, request: ApprovalRequest, of: TurnId | None) -> None:
+        call = self.state.calls.owner(self.conversation, of)
+        if call is not None:
+            self.put(request, call.request, call.event_id(of), call.task)
+
+    def say(self, request: ApprovalRequest) -> None:
+        """Tell every call that waits for it, at once and on each beat."""
+        text = waiting_text(request)
+        calls = self.state.calls.of(self.conversation)
+        for call in calls:
+            call.activity = text
+            tell_progress(self.state, call, text)
+        if all(call.progress is None for call in calls):
+            AskingSink.say(self, request)  # slots make a new class, which a bare super() does not know
+
+
+def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
+    return next((one for one in state.readers.of(conversation) if isinstance(one.sink, CallSink)), None)
+
+
+# --- streams --------------------------------------------------------------------------------------------------------
+
+
+class StreamSink(AskingSink, eq=False):
+    """`conversationStream`: the whole history as `initial_state`, then live events, with no gap and no duplicate.
+
+    The history is bounded: of a very long one the newest events are given, and a first event says so.
+    """
+
+    request: RequestId  # whose cancellation ends it
+    history: RecentMessages | None = field(default_factory=RecentMessages)  # None once it is live
+
+    def take(self, slice_: Slice) -> None:
+        do, questions = self.state.do, self.state.questions
+        for one in translated(slice_):
+            if one.msg is not None and one.type != "session_configured":
+                if self.history is not None:
+                    self.history.add(one.msg)
+                else:
+                    do(Write(event_notification(one.type, self._meta(), one.msg)))
+            questions.heed(slice_, one.record, partial(self._ask, turn=one.turn))
+        if slice_.live and self.history is not None:
+            history, self.history = self.history, None
+            meta = {"conversationId": self.conversation, **self._meta().get("_meta", {})}
+            do(Write(initial_state(meta, history_of(history.messages, history.left_out))))
+        questions.heed_pending(slice_, partial(self._ask, turn=slice_.turn))
+
+    def lost(self, reason: str) -> None:
+        reader = self.state.streams.get(self.conversation)
+        if reader is not None and reader.sink is self:
+            del self.state.streams[self.conversation]
+        self.state.do(disconnected(self.conversation, reason))
+
+    def _ask(self, request: ApprovalRequest, turn: TurnId | None) -> None:
+        created = self.state.created.get(self.conversation)
+        self.put(request, created if created is not None else self.request, turn or "")
+
+    def _meta(self) -> jsonrpc.JsonObject:
+        if not self.state.options.stream_meta:
+            return {}
+        return {"_meta": {"conversationId": self.conversation, "requestId": self.request}}
+
+
+def disconnected(conversation: ConversationId, reason: str) -> Write:
+    params = {"_meta": {"conversationId": conversation}, "reason": reason}
+    return Write(jsonrpc.notification("notifications/stream_disconnected", params))
+
+
+# --- resources ------------------------------------------------------------------------------------------------------
+
+
+class UpdateSink(Struct, eq=False):
+    """Says that there is something new, at bounded intervals; the same for both addresses of a conversation."""
+
+    state: McpState
+    conversation: ConversationId
+    uris: set[str]
+    number: int  # of its timer
+    meta: jsonrpc.JsonObject = {}
+    told: bool = True  # false before its client was told that there is news here
+    resting: bool = False
+    changed: bool = False
+    answers: bool = False
+
+    def take(self, slice_: Slice) -> None:
+        self.state.questions.settle(slice_)
+        if slice_.records and self.told:
+            self.changed = True
+            if not self.resting:
+                self.rested()
+
+    def rested(self) -> None:
+        self.resting = self.changed
+        if self.changed:
+            self.changed = False
+            for uri in sorted(self.uris):
+                self.state.do(
+                    Write(jsonrpc.notification("notifications/resources/updated", {**self.meta, "uri": uri}))
+                )
+            self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
+
+    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
+        self.state.watched.pop(self.conversation, None)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def denied_remark(request: ApprovalRequest) -> str:
+    asked = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
+    return f"{asked} {HOW_TO_GO_ON}"

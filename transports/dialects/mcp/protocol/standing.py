@@ -1,0 +1,94 @@
+"""The standing of a task of the extension, from its conversation and its history. Nothing is kept for it."""
+
+from msgspec import Struct
+
+from actors.messages.conversation import Inspect, Send
+from actors.vocabulary.answers import Accepted, Summary, TurnResult
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.events import (
+    TERMINAL,
+    ApprovalRequest,
+    InputQueued,
+    InputWithdrawn,
+    UserMessage,
+    durable_adapter,
+)
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Record
+from transports.dialects.kit.endings import LAST_WORDS, ending_of
+from transports.dialects.kit.script import Script, ask, command
+from transports.dialects.mcp.protocol.tasks import POLL_MS, TaskId, moment, no_task, task_of
+from transports.jsonrpc import JsonObject
+from transports.requests import ReadHistory
+
+MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
+
+
+class Standing(Struct, frozen=True):
+    """The state of a task. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
+
+    created: float
+    updated: float
+    turn: TurnId | None = None
+    questions: tuple[ApprovalRequest, ...] = ()
+    withdrawn: bool = False
+    result: TurnResult | None = None
+
+
+def begin_task(conversation: ConversationId, said: Send) -> Script[tuple[TaskId, Standing]]:
+    """Send the message; the task is there as soon as that is stored."""
+    accepted = yield from command(conversation, said)
+    assert isinstance(accepted, Accepted)  # noqa: S101  # the end of its turn is not waited for
+    task = task_of(conversation, accepted)
+    return task, (yield from standing(task))
+
+
+def standing(task: TaskId) -> Script[Standing]:
+    """Look up how a task stands. Raises MethodError if there is no such task."""
+    try:
+        summary = yield from command(task.conversation, Inspect())
+        return (yield from _from_history(task, summary))
+    except UnknownConversation:
+        raise no_task(task) from None
+
+
+def _from_history(task: TaskId, summary: Summary) -> Script[Standing]:
+    """Read from where the message was accepted to the end of its turn, or to where it is known to go on."""
+    after, created, turn = task.after, 0.0, None
+    last: list[Record] = []
+    while True:
+        read = yield from ask(ReadHistory(task.conversation, after))
+        for record in read.page.records:
+            after = record.seq
+            if turn is None and record.type in MENTIONS:
+                event = durable_adapter.validate_json(record.body)
+                if not isinstance(event, InputQueued | UserMessage | InputWithdrawn) or event.input_id != task.input:
+                    continue
+                created = created or record.ts
+                turn = record.turn if isinstance(event, UserMessage) else None
+                if isinstance(event, InputWithdrawn):
+                    return Standing(created, record.ts, withdrawn=True)
+            elif turn is not None and record.turn == turn:
+                last = [*last, record][-LAST_WORDS:]
+                if record.type in TERMINAL:
+                    return Standing(created, record.ts, turn, result=ending_of(turn, last))
+        waits = any(one.input == task.input for one in summary.waiting)
+        if created and (waits or (turn is not None and turn == summary.turn)):
+            return Standing(created, created, turn, () if waits else summary.pending)
+        if read.complete:
+            break
+    if not created:
+        raise no_task(task)
+    return Standing(created, created, turn)  # it has ended or begun since the conversation was asked
+
+
+def described(task: TaskId, now: Standing, status: str, **more: object) -> JsonObject:
+    return {
+        "taskId": str(task),
+        "status": status,
+        "createdAt": moment(now.created),
+        "lastUpdatedAt": moment(now.updated),
+        "ttlMs": None,  # it is there as long as its conversation
+        "pollIntervalMs": POLL_MS,
+        **more,
+    }

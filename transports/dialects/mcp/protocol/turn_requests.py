@@ -1,0 +1,88 @@
+"""The `codex` and `codex-reply` calls that are open, and which of them a turn belongs to.
+
+A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. It chooses the
+id of its input; when a turn takes that input, the turn's events are the call's. Calls that share a turn share its
+events: the one whose input came first owns them.
+"""
+
+from msgspec import Struct
+
+from actors.messages.effects import Slice
+from actors.vocabulary.events import UserMessage, durable_adapter
+from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
+from transports.dialects.mcp.protocol.revisions import Introduction
+from transports.dialects.mcp.protocol.tasks import related
+from transports.jsonrpc import JsonObject
+
+ProgressToken = int | str
+
+
+class TurnRequest(Struct, eq=False):
+    request: RequestId
+    number: int
+    input: InputId
+    first: bool  # it began the conversation, so its turn goes by the request's id
+    peer: Introduction  # whose call it is
+    progress: ProgressToken | None = None
+    digest: str = ""  # of the tool and its arguments
+    key: str = ""  # by which a call of later is known to be the same
+    conversation: ConversationId | None = None
+    sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
+    cancelled: bool = False
+    task: str = ""  # whose end it waits for
+    activity: str = "starting"
+    reports: int = 0
+    notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
+    remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
+
+    def meta(self) -> JsonObject:
+        """The `_meta` of what is told under this call."""
+        about = {"requestId": self.request, "threadId": self.conversation}
+        return {**about, **related(self.task)} if self.task else about
+
+    def event_id(self, turn: TurnId | None) -> str:
+        if turn is None:
+            return ""
+        return str(self.request) if self.first else turn
+
+
+class TurnRequests:
+    def __init__(self) -> None:
+        self._calls: dict[RequestId, TurnRequest] = {}
+        self._owners: dict[TurnId, TurnRequest] = {}
+
+    def add(self, call: TurnRequest) -> None:
+        self._calls[call.request] = call
+
+    def remove(self, call: TurnRequest) -> None:
+        del self._calls[call.request]
+        self._owners = {turn: one for turn, one in self._owners.items() if one is not call}
+
+    def get(self, request: RequestId) -> TurnRequest | None:
+        return self._calls.get(request)
+
+    def numbered(self, number: int) -> TurnRequest | None:
+        return next((one for one in self._calls.values() if one.number == number), None)
+
+    def of(self, conversation: ConversationId) -> list[TurnRequest]:
+        """The calls of a conversation, oldest first."""
+        return [one for one in self._calls.values() if one.conversation == conversation]
+
+    def claim_turns(self, slice_: Slice) -> None:
+        """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
+        waiting = {one.input: one for one in self.of(slice_.conversation)}
+        for record in slice_.records:
+            if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
+                message = durable_adapter.validate_json(record.body)
+                if isinstance(message, UserMessage) and message.input_id in waiting:
+                    self._owners[record.turn] = waiting[message.input_id]
+
+    def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnRequest | None:
+        """The call of this turn; failing that, the call that has waited longest."""
+        owner = self._owners.get(turn) if turn is not None else None
+        waiting = self.of(conversation)
+        return owner or (waiting[0] if waiting else None)
+
+    def turn_ended(self, turn: TurnId | None) -> None:
+        if turn is not None:
+            self._owners.pop(turn, None)
