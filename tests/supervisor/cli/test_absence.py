@@ -23,7 +23,8 @@ YES_NO = "abort (ends the turn) + Enter"
 # The same command line with other limits.
 QUICK = """
 import sys
-from supervisor.cli import absence, app
+from supervisor.cli import app
+from supervisor.cli.kit import absence
 absence.RETURN_S, absence.SILENT_S, absence.SLOW_S = 0.5, 0.2, 0.5
 sys.exit(app.main())
 """

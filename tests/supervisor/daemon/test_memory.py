@@ -37,6 +37,7 @@ ENDED = {
 # of jobs, connections to the model that are used again.
 KEPT = (
     *("actors.runtime.base.Ref", "actors.journal.", "actors.vocabulary.", "actors.routing.", "transports.messages."),
+    *("actors.messages.journal.", "actors.messages.routing."),
     *("supervisor.work.jobs.", "supervisor.work.processes.input.", "supervisor.agents.own.model.direct."),
     "supervisor.agents.own.model.moving_timer.",
 )
