@@ -30,15 +30,15 @@ class Around(Struct, frozen=True):
     umask: int = USUAL
 
     def __repr__(self) -> str:
-        return f"Around(umask={self.umask:#o})"
+        return f"{type(self).__name__}(umask={self.umask:#o})"
 
     @classmethod
     def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":
-        """Take a client's values, uncopied: nobody changes the environment. Older clients send no umask."""
+        """Take a client's values without a copy, as they are never changed. Older clients send no umask."""
         return cls(env, USUAL if umask is None else umask)
 
     def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
-        """Apply the config's policy and drop the keys that it names; `looked_up` is where their values are found."""
+        """Apply the config's policy and drop the keys that it names. Their values are found in `looked_up`."""
         env = command_environment(self.env, config.shell_environment_policy, Keys.of(config, looked_up))
         return Around(env, self.umask)
 
@@ -94,11 +94,11 @@ class Environments:
             self._size -= size_of(env)
 
     def of(self, conversation: ConversationId) -> Mapping[str, str]:
-        """Everything the client had, and the daemon's own where it had nothing. Provider keys are looked up here.
+        """Return the client's whole environment, over the daemon's own. Provider keys are looked up here.
 
-        It is the same object until another client comes.
+        The same object is returned until another client comes.
         """
-        env = self._around(conversation).env
+        env = self._environment_of(conversation).env
         whole = self._whole.get(id(env))
         if whole is None:
             whole = {**self._own.env, **env}
@@ -108,19 +108,19 @@ class Environments:
         return whole
 
     def _is_kept(self, env: Mapping[str, str]) -> bool:
-        """False if it was dropped meanwhile. Under the lock."""
+        """Tell whether the environment is still kept. Under the lock."""
         return env is self._own.env or id(env) in self._uses
 
     def unfiltered(self, conversation: ConversationId) -> Around:
-        """The same with the client's umask."""
-        return Around(self.of(conversation), self._around(conversation).umask)
+        """Return the client's whole environment with its umask."""
+        return Around(self.of(conversation), self._environment_of(conversation).umask)
 
     def for_commands(self, conversation: ConversationId, config: Config) -> Around:
         """Return the client's environment for commands, or the daemon's where there is no client.
 
-        It is worked out once for a client and a config: every turn asks, and looks at each variable.
+        It is worked out once for a client and a config, because every turn asks for it.
         """
-        around = self._around(conversation)
+        around = self._environment_of(conversation)
         known = self._for_commands.get(id(around.env))
         if known is None or known.config is not config:
             known = ForCommands(config, around.for_commands(config, self.of(conversation)).env)
@@ -131,9 +131,9 @@ class Environments:
 
     def for_notices(self, conversation: ConversationId, config: Config) -> Around:
         """Return the environment for the person's own program: all but the keys."""
-        around, env = self._around(conversation), self.of(conversation)
+        around, env = self._environment_of(conversation), self.of(conversation)
         return Around(Keys.of(config, env).left_out_of(env), around.umask)
 
-    def _around(self, conversation: ConversationId) -> Around:
+    def _environment_of(self, conversation: ConversationId) -> Around:
         with self._lock:
             return self._of.get(conversation, self._own)

@@ -1,6 +1,6 @@
-"""The rules for servers that clients give: which count, whether a person has to be asked, and the question.
+"""Rules for MCP servers that clients give: which are used, when a person is asked, and the question itself.
 
-For all agents alike. Pure, but for the question's own waiting.
+They hold for every agent. Pure, except that `settle` waits for the answer. Loop thread.
 """
 
 import json
@@ -21,7 +21,7 @@ from transports.question import OURSELVES, command_line
 from transports.requests import GivenServer
 
 MOST = 32  # servers of one conversation
-NAME = 100  # characters of one that are shown
+NAME = 100  # characters of a server's name that are shown
 LONGEST = 4096  # characters of a command: a person reads it
 HASH = 8  # characters that tell one set of servers in a turn from another
 
@@ -29,42 +29,47 @@ Put = Callable[[ev.ApprovalRequest], Awaitable[ApprovalAnswer]]
 
 
 def beside(given: Sequence[GivenServer], configured: Collection[str]) -> tuple[dict[str, GivenServer], list[str]]:
-    """Return those that count beside the config's, by name, and a line for each of the others. Pure."""
+    """Return the servers that are used beside the config's, by name, and a notice for each of the others."""
     found: dict[str, GivenServer] = {}
     notices = []
-    for one in given:
-        if why := _unfit(one, found, configured):
-            notices.append(left_out(one, why))
+    for server in given:
+        if why := _unfit(server, found, configured):
+            notices.append(left_out(server, why))
         else:
-            found[one.name] = one
+            found[server.name] = server
     return found, notices
 
 
-def _unfit(one: GivenServer, found: Collection[str], configured: Collection[str]) -> str:
-    if not one.name:
+def _unfit(server: GivenServer, found: Collection[str], configured: Collection[str]) -> str:
+    if not server.name:
         return "it has no name"
-    if sum(map(len, (one.name, *one.command))) > LONGEST:
+    if sum(map(len, (server.name, *server.command))) > LONGEST:
         return f"its command has more than {LONGEST} characters, which nobody could read"
-    if one.name in configured:
+    if server.name in configured:
         return "the config has one of this name, which is used"
-    if one.name in found:
+    if server.name in found:
         return "another one that the client gives has the same name"
     if len(found) >= MOST:
         return f"a conversation can be given {MOST}"
-    if not (one.command and one.command[0] if one.kind == "stdio" else one.url):
-        return "no program is named" if one.kind == "stdio" else "no address is named"
+    if not (server.command and server.command[0] if server.kind == "stdio" else server.url):
+        return "no program is named" if server.kind == "stdio" else "no address is named"
     return ""
 
 
-def left_out(one: GivenServer, why: str) -> str:
-    return f"MCP server {_line(one.name)}, which a client gives, is left out: {why}"
+def left_out(server: GivenServer, why: str) -> str:
+    return f"MCP server {_line(server.name)}, which a client gives, is left out: {why}"
 
 
-def shown(one: GivenServer) -> dict[str, object]:
-    """Return what may be told of it: the names of variables and headers, and of an address no query."""
-    if one.kind == "stdio":
-        return {"name": one.name, "kind": one.kind, "command": list(one.command), "variables": sorted(one.env)}
-    return {"name": one.name, "kind": one.kind, "url": _plain(one.url), "headers": sorted(one.headers)}
+def shown(server: GivenServer) -> dict[str, object]:
+    """Describe a server without secrets: variables and headers by name, an address without user and query."""
+    if server.kind == "stdio":
+        return {
+            "name": server.name,
+            "kind": server.kind,
+            "command": list(server.command),
+            "variables": sorted(server.env),
+        }
+    return {"name": server.name, "kind": server.kind, "url": _plain(server.url), "headers": sorted(server.headers)}
 
 
 def _plain(url: str) -> str:
@@ -76,11 +81,11 @@ def _plain(url: str) -> str:
 
 
 def told(given: Given) -> list[dict[str, object]]:
-    """Return what may be told of them, and whether a person has approved them; None: nobody was asked."""
-    return [{**shown(one), "approved": given.decision(one)} for one in given.servers]
+    """Describe the servers without secrets, and whether a person has approved each; None: not asked yet."""
+    return [{**shown(server), "approved": given.decision(server)} for server in given.servers]
 
 
-# --- may they be started --------------------------------------------------------------------------------------------
+# --- the start of a program -----------------------------------------------------------------------------------------
 
 
 class Where(StrEnum):
@@ -93,7 +98,7 @@ class Where(StrEnum):
 
 
 def where(settings: Settings, *, confines: bool) -> Where:
-    """Return where a program may run that a client gives. `confines`: it can be put into the sandbox. Pure."""
+    """Return the place where a client's program may run. `confines`: the sandbox can hold it."""
     if isinstance(settings.sandbox, DangerFullAccess):
         return Where.OUTSIDE
     if settings.approval_policy is not ApprovalPolicy.NEVER:
@@ -111,9 +116,9 @@ class Asked(Struct, frozen=True):
 
 
 async def settle(store: GivenServers, given: Given, programs: Sequence[GivenServer], asked: Asked, put: Put) -> str:
-    """Have a person decide, in one question, what is not decided yet. Returns a line about a no; empty: none."""
+    """Ask a person, in one question, about the programs without a decision. Return a notice after a no, or ""."""
     async with given.asking:
-        servers = [one for one in programs if given.decision(one) is None]
+        servers = [server for server in programs if given.decision(server) is None]
         if not servers:
             return ""
         answer = await put(question(servers, asked))
@@ -121,17 +126,17 @@ async def settle(store: GivenServers, given: Given, programs: Sequence[GivenServ
     if answer.approved:
         return ""
     because = f", because: {answer.reason}" if answer.reason else ""
-    return f"{_named(servers)} that a client gives: refused{because}; the turn goes on without"
+    return f"{_server_names(servers)} that a client gives: refused{because}; the turn goes on without"
 
 
 def question(servers: Sequence[GivenServer], asked: Asked) -> ev.ToolUseApprovalRequest:
-    """Return the question, whose item is the same in a later life of the turn."""
-    facts = _storable(json.dumps([_asked_about(one) for one in servers], ensure_ascii=False))
+    """Build the question. Its item is the same in a later life of the turn."""
+    facts = _storable(json.dumps([_asked_about(server) for server in servers], ensure_ascii=False))
     mark = sha256(facts.encode()).hexdigest()[:HASH]
     return ev.ToolUseApprovalRequest(
         call_id=CallId(f"mcp-servers-{mark}"),
         agent=OURSELVES,
-        title=f"start {_named(servers)} that a client gives this conversation, outside the sandbox",
+        title=f"start {_server_names(servers)} that a client gives this conversation, outside the sandbox",
         kind="execute",
         arguments=facts,
         reason="a yes holds until the client gives others or the daemon ends; their tools are other questions",
@@ -143,17 +148,17 @@ def question(servers: Sequence[GivenServer], asked: Asked) -> ev.ToolUseApproval
     )
 
 
-def _asked_about(one: GivenServer) -> dict[str, object]:
-    return {"name": one.name, "command": command_line(one.command), "variables": sorted(one.env)}
+def _asked_about(server: GivenServer) -> dict[str, object]:
+    return {"name": server.name, "command": command_line(server.command), "variables": sorted(server.env)}
 
 
-def _named(servers: Sequence[GivenServer]) -> str:
-    names = ", ".join(_line(one.name) for one in servers)
+def _server_names(servers: Sequence[GivenServer]) -> str:
+    names = ", ".join(_line(server.name) for server in servers)
     return f"the MCP server{'s' if len(servers) > 1 else ''} {names}"
 
 
 def _line(name: str) -> str:
-    """Write a name of a client's on one line of readable length."""
+    """Write a name from a client on one line of readable length."""
     return _storable(" ".join(name[:NAME].split()))
 
 

@@ -1,7 +1,7 @@
 """The MCP servers that clients give their conversations: in memory alone, because they hold secrets. Loop thread.
 
 After a restart of the daemon a conversation has none until its client gives them again. Loaded with every daemon;
-what may be done with them is in given_rules.py.
+the rules for their use are in given_rules.py.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from transports.environments import size_of
 from transports.requests import GivenServer
 
 KEPT = 4096  # conversations; as many as have an environment of their own
-KEPT_BYTES = 16 << 20  # of what all of them were given
+KEPT_BYTES = 16 << 20  # of all these servers together
 
 log = structlog.get_logger()
 
@@ -27,7 +27,7 @@ async def unprotected() -> None:
 
 
 class Given(Struct, eq=False):
-    """The servers of one conversation, the answers about them, and what a person has been told of them."""
+    """The servers of one conversation, a person's answers about them, and the notices that were shown."""
 
     servers: tuple[GivenServer, ...] = ()
     decided: list[tuple[GivenServer, bool]] = field(default_factory=list)
@@ -35,10 +35,10 @@ class Given(Struct, eq=False):
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)  # calls side by side must not ask twice
 
     def decision(self, server: GivenServer) -> bool | None:
-        return next((yes for one, yes in self.decided if one == server), None)
+        return next((yes for known, yes in self.decided if known == server), None)
 
     def news(self, notices: Sequence[str]) -> Iterator[str]:
-        """The notices that nobody has been told yet."""
+        """Yield the notices that were not shown yet, and note them as shown."""
         for notice in notices:
             if notice not in self.said:
                 self.said.add(notice)
@@ -47,7 +47,7 @@ class Given(Struct, eq=False):
 
 class GivenServers:
     def __init__(self, protect: Protect = unprotected, kept_bytes: int = KEPT_BYTES) -> None:
-        """`protect` closes what `programs` names to commands and patches."""
+        """`protect` keeps commands and patches from changing the programs that `programs` names."""
         self._protect = protect
         self._kept_bytes = kept_bytes
         self._of: dict[ConversationId, Given] = {}
@@ -57,11 +57,11 @@ class GivenServers:
         return f"<GivenServers of {len(self._of)} conversations>"
 
     def give(self, conversation: ConversationId, servers: Sequence[GivenServer]) -> None:
-        """Take what a client gives, in place of what was there. Answers hold for what is given again unchanged."""
+        """Replace a conversation's servers. Answers stay valid for servers that are given again unchanged."""
         given = self._drop(conversation)
         if tuple(servers) != given.servers:
             given.servers = tuple(servers)
-            given.decided = [(one, yes) for one, yes in given.decided if one in given.servers]
+            given.decided = [(server, yes) for server, yes in given.decided if server in given.servers]
             given.said.clear()
         if servers:
             self._of[conversation] = given
@@ -72,15 +72,15 @@ class GivenServers:
         return self._of.get(conversation) or Given()
 
     async def decide(self, given: Given, servers: Sequence[GivenServer], *, approved: bool) -> None:
-        """Note an answer. What is to run outside the sandbox can't be changed from the inside when this returns."""
-        given.decided += [(one, approved) for one in servers]
+        """Note an answer. When this returns, approved programs can't be changed from inside the sandbox."""
+        given.decided += [(server, approved) for server in servers]
         if approved:
             await self._protect()
 
     def programs(self) -> tuple[str, ...]:
-        """Return the words of the commands that are approved. Any thread."""
+        """Return the words of all approved commands. Any thread."""
         decided = (each for given in list(self._of.values()) for each in tuple(given.decided))
-        return tuple(word for one, approved in decided if approved for word in one.command)
+        return tuple(word for server, approved in decided if approved for word in server.command)
 
     def forget(self, conversation: ConversationId) -> None:
         self._drop(conversation)
@@ -98,5 +98,5 @@ class GivenServers:
 
 
 def _size(given: Given) -> int:
-    words = sum(len(word) for one in given.servers for word in (one.name, one.url, *one.command))
-    return words + sum(size_of(one.env) + size_of(one.headers) for one in given.servers)
+    words = sum(len(word) for server in given.servers for word in (server.name, server.url, *server.command))
+    return words + sum(size_of(server.env) + size_of(server.headers) for server in given.servers)

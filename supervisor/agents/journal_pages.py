@@ -9,7 +9,7 @@ from actors.vocabulary.ids import ConversationId
 from supervisor.loop.worker_job import WorkerJob
 
 PAGE = 256  # events read in one go
-PAGE_BYTES = 128 << 10  # the same; what is read at once is held several times over
+PAGE_BYTES = 128 << 10  # the same in bytes; events are held several times over while they are read
 
 Wanted = Callable[[int, str], bool]  # by seq and type
 
@@ -17,7 +17,7 @@ Wanted = Callable[[int, str], bool]  # by seq and type
 def events_between(
     job: WorkerJob, journal: Journal, conversation: ConversationId, after: int, until: int, wanted: Wanted
 ) -> Iterator[tuple[int, DurableEvent]]:
-    """Read the wanted events behind `after`, up to `until`."""
+    """Read the wanted events that follow `after`, up to `until`."""
     while after < until:
         job.go_on()
         page = journal.read(conversation, after, PAGE, PAGE_BYTES)

@@ -35,7 +35,7 @@ class _Growing:
             self._pieces.append(content_of(delta))
         return same
 
-    def joined(self) -> Delta:
+    def as_delta(self) -> Delta:
         return with_content(self._sample, joined(tuple(self._pieces)))
 
 
@@ -46,10 +46,10 @@ class OutputBatcher:
         self._turn = turn
         self._session = session
         self._waiting: list[AgentNews | _Growing] = []
-        self._held: list[AgentNews] = []  # these go with what comes next
+        self._held: list[AgentNews] = []  # news that go with the next
         self._size = 0
         self._under_way = False
-        self._due = False  # some of what waits need not wait for more
+        self._due = False  # some waiting output need not wait for more
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
@@ -57,14 +57,14 @@ class OutputBatcher:
 
     def emit(self, *news: AgentNews) -> None:
         self._release()
-        for one in news:
-            self._add(one)
+        for item in news:
+            self._add(item)
         self._due = True
         if not self._under_way:
-            self._send_what_is_due()
+            self._send_if_due()
 
     def hold(self, *news: AgentNews) -> None:
-        """Send this with what is emitted next, or with the end: alone it would be a commit of its own."""
+        """Keep the news for the next batch, or the end: alone they would be a commit of their own."""
         self._held.extend(news)
 
     async def room(self) -> None:
@@ -74,7 +74,7 @@ class OutputBatcher:
     def taken(self) -> None:
         """Send the next batch, if there is one: the session has taken the last."""
         self._under_way = False
-        self._send_what_is_due()
+        self._send_if_due()
 
     def end_soon(self) -> None:
         """Prepare for the end of a stopped turn: output still streams, everything else waits for the last message."""
@@ -83,11 +83,11 @@ class OutputBatcher:
     def finish(self, outcome: Outcome) -> None:
         """Send the outcome, and with it everything that waits, so that both are one commit."""
         self._release()
-        self._tell(TurnEnded(self._turn, outcome, self._collected()))
+        self._tell(TurnEnded(self._turn, outcome, self._take_waiting()))
 
     def _release(self) -> None:
-        for one in self._held:
-            self._add(one)
+        for item in self._held:
+            self._add(item)
         self._held.clear()
 
     def _add(self, news: AgentNews) -> None:
@@ -108,13 +108,13 @@ class OutputBatcher:
             self._size += NEW_DELTA
             self._waiting.append(delta)
 
-    def _send_what_is_due(self) -> None:
-        if self._due and not (self._ending and not any(isinstance(one, Delta | _Growing) for one in self._waiting)):
+    def _send_if_due(self) -> None:
+        if self._due and not (self._ending and not any(isinstance(item, Delta | _Growing) for item in self._waiting)):
             self._under_way = True
-            self._tell(AgentOutput(self._turn, self._collected()))
+            self._tell(AgentOutput(self._turn, self._take_waiting()))
 
-    def _collected(self) -> tuple[AgentNews, ...]:
-        batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
+    def _take_waiting(self) -> tuple[AgentNews, ...]:
+        batch = tuple(item.as_delta() if isinstance(item, _Growing) else item for item in self._waiting)
         self._waiting = []
         self._due = False
         self._size = 0

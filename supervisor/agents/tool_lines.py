@@ -1,13 +1,13 @@
-"""Lines for an agent about the tools that another one used. Pure."""
+"""Lines that tell an agent of the tools that another agent used. Pure."""
 
 from actors.vocabulary import events as ev
 
-LENGTH = 300  # characters of what it did; a line is a reminder, not the thing
+LENGTH = 300  # characters of an action: a line is only a reminder
 FILES = 5  # named in a line
 
 
 def line_of_use(use: ev.ToolUseEnd) -> str:
-    """A tool of an agent that is a program of others."""
+    """Describe a tool use of a third-party agent."""
     did = line_of_command(use.command) or use.title or use.kind
     named = [*use.changes, *(str(place.path) for place in use.places if str(place.path) not in use.changes)]
     about = [name for name in named[:FILES] if name not in did]
@@ -18,7 +18,7 @@ def line_of_use(use: ev.ToolUseEnd) -> str:
 
 
 def line_of_command(command: tuple[str, ...]) -> str:
-    """Write a command as a person types it; of one in a shell, what the shell is given."""
+    """Write a command as a person types it; for a command in a shell, the script alone."""
     match command:
         case (_, "-c" | "-lc" | "-ic", script):
             return script
@@ -27,7 +27,7 @@ def line_of_command(command: tuple[str, ...]) -> str:
 
 
 def line_of_call(call: ev.ToolCall, output: ev.ToolOutput) -> str:
-    """A tool of our own agent."""
+    """Describe a tool call of our own agent."""
     failed = f"failed, {output.failed.message}" if output.failed is not None else "completed"
     return f"{call.name} {_in_one_line(call.arguments)}: {_in_one_line(failed)}"
 

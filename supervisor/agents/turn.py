@@ -34,8 +34,8 @@ class ApprovalAnswer(Struct, frozen=True):
     decision: Decision
     reason: str = ""
     option: str = ""  # of an agent's question: the id of the option that was chosen, if one was
-    content: Mapping[str, FormValue] = {}  # of a server's question: what it is told
-    outside: bool = False  # a yes to run it outside the sandbox, where a yes alone means inside
+    content: Mapping[str, FormValue] = {}  # of a server's question: the values of its form
+    outside: bool = False  # a yes to a run outside the sandbox, where a yes alone means inside
 
     @property
     def approved(self) -> bool:
@@ -56,7 +56,7 @@ class Turn:
         self.heard: tuple[str, ...] = ()  # the user's messages in it, for programs that are told of its end
         self.count: Callable[[DurableEvent], None] | None = None  # told of each event that is emitted
         self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
-        self._held = 0  # questions behind which something goes on that can't begin again
+        self._held = 0  # questions during work that can't begin again
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
         self._stored: deque[asyncio.Future[int]] = deque()  # answered in their order: calls may wait side by side
         self._items = 0
@@ -67,9 +67,9 @@ class Turn:
 
     def emit(self, *news: AgentNews) -> None:
         if self.count is not None:
-            for one in news:
-                if isinstance(one, DurableEvent):
-                    self.count(one)
+            for item in news:
+                if isinstance(item, DurableEvent):
+                    self.count(item)
         self.output.emit(*news)
 
     def hold(self, *news: AgentNews) -> None:

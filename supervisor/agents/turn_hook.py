@@ -1,6 +1,6 @@
 """Run the user's program after each completed turn and for each question, as `notify` in the config names it.
 
-It is never waited for. The program is no part of the turn: it stays in the daemon's own session, where no turn looks
+The program is never waited for and is no part of the turn: it stays in the daemon's own session, where no turn looks
 for its processes, and may outlive the daemon. Loop thread, which spawns everything.
 """
 
@@ -35,29 +35,30 @@ class TurnHook:
         self._watching: set[asyncio.Task[None]] = set()
 
     def completed(self, turn: Turn, outcome: Completed) -> None:
-        told = {"input-messages": list(turn.heard), "last-assistant-message": outcome.last_message}
-        self._run(turn, "agent-turn-complete", told)
+        """Run the program for a completed turn."""
+        details = {"input-messages": list(turn.heard), "last-assistant-message": outcome.last_message}
+        self._run(turn, "agent-turn-complete", details)
 
     def asked(self, turn: Turn, question: texts.Asked) -> None:
-        """A question of the turn is stored, as the event that asks it."""
+        """Run the program for a question, whose event is stored by now."""
         what = texts.summary(question)
         left_out = f"… ({len(what) - WHAT_LENGTH:,} more characters)" if len(what) > WHAT_LENGTH else ""
-        told = {
+        details = {
             "approval-id": question["approval_id"],
             "kind": texts.kind(question),
             "question": texts.title(question),
             "what": f"{what[:WHAT_LENGTH]}{left_out}",
         }
-        self._run(turn, "approval-requested", told)
+        self._run(turn, "approval-requested", details)
 
-    def _run(self, turn: Turn, kind: str, told: Mapping[str, object]) -> None:
+    def _run(self, turn: Turn, kind: str, details: Mapping[str, object]) -> None:
         program = self._program()
         if not program:
             return
         order = turn.order
         about = {"conversation-id": order.conversation, "turn-id": order.turn, "cwd": str(turn.settings.cwd)}
         try:
-            argument = json.dumps({"type": kind, **about, **told}, ensure_ascii=False)
+            argument = json.dumps({"type": kind, **about, **details}, ensure_ascii=False)
             popen = self._start([*program, argument], turn)
         except (OSError, ValueError) as error:
             log.warning("notify.not_started", program=program[0], reason=str(error))
@@ -68,8 +69,8 @@ class TurnHook:
 
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
         around = self._around(turn.order.conversation)
-        both = (turn.order.settings, turn.settings)  # what it might write may have changed on the way
-        open_ = chain.from_iterable(open_folders(one.sandbox, one.cwd, around.env) for one in both)
+        both = (turn.order.settings, turn.settings)  # the folders that it may write can have changed during the turn
+        open_ = chain.from_iterable(open_folders(settings.sandbox, settings.cwd, around.env) for settings in both)
         env = outside(around.env, open_)
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
@@ -99,4 +100,4 @@ async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:
     finally:
         ending.close()
         if popen.returncode is None:
-            popen.returncode = 0  # nobody waits for it any more, and the garbage collector must not warn of that
+            popen.returncode = 0  # it is not waited for any more, and the garbage collector must not warn of that

@@ -1,4 +1,4 @@
-"""Bounds on what comes from a model, a command or a file: the limits of the configuration, and their defaults."""
+"""Bounds on input from models, commands and files: the configuration's limits, and their defaults. A leaf."""
 
 from pydantic_core import PydanticSerializationError, to_json
 

@@ -1,6 +1,6 @@
 """Folders opened component by component without following links: the path that was given is the path that is opened.
 
-Callers pass resolved paths. A link met on the way was put there since, so the open fails with OSError.
+Callers pass resolved paths. A link met on the way was put there since, so the open fails with OSError. Blocking.
 """
 
 import contextlib
@@ -14,8 +14,8 @@ from pathlib import Path
 # Passing through a folder must not need the right to list it.
 PASS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | os.O_NOFOLLOW | os.O_CLOEXEC
 FOLDER = PASS | os.O_DIRECTORY
-STAMP_NS = 1_000_000_007_123_456_789  # of a placeholder's last change, in September 2001; whatever is put in ends it
-NAMES = 100  # for something that is set aside; a command may have taken some on purpose
+STAMP_NS = 1_000_000_007_123_456_789  # of a placeholder's last change, in September 2001; a later write ends it
+NAMES = 100  # tried for a file that is set aside; a command may have taken some on purpose
 
 
 def lies_in(path: Path, folder: Path) -> bool:
@@ -40,7 +40,7 @@ def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
 
 
 def exists_in(folder: int, name: str) -> bool:
-    """A link counts, wherever it leads."""
+    """Tell whether a folder has the name. A link counts, wherever it leads."""
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -49,10 +49,10 @@ def exists_in(folder: int, name: str) -> bool:
 
 
 def free_name(folder: int, name: str) -> str:
-    """Return the name, or the first with a number that nothing has. Raises FileExistsError."""
-    for one in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
-        if not exists_in(folder, one):
-            return one
+    """Return the name, or the first free name with a number. Raises FileExistsError."""
+    for candidate in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
+        if not exists_in(folder, candidate):
+            return candidate
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
 
 
@@ -82,7 +82,7 @@ def open_up(parent: int, name: str, mode: int) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder of ours with all that a command left in it, also where it took our rights. Raises nothing."""
+    """Remove a folder of ours and all that a command left in it, even where it took our rights. Raises nothing."""
     for at, below, _ in os.walk(folder):
         for name in below:
             path = Path(at, name)

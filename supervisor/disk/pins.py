@@ -1,4 +1,4 @@
-"""The directories that a policy opens, as they were when they were first named, and a check that they still are.
+"""The directories that a policy opens, as they were when first named, and a check that they are still the same.
 
 Anybody who may write above a directory can make its name mean another one. The sandbox and the patches therefore
 open the directory that was found first, or nothing. Blocking: looks at the disk.
@@ -20,7 +20,7 @@ KEPT = 4096  # conversations whose later names are remembered; as many as have a
 
 
 class Moved(Exception):
-    """A root's name leads to another directory than before. The text is for the model and for people."""
+    """A root's name leads to another directory than before. The text is for models and people."""
 
 
 def pins_of(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> tuple[Pin, ...]:
@@ -48,7 +48,7 @@ def pinned(name: Path) -> Pin:
 
 
 def missing(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[str]:
-    """Name the roots that a person chose and that are not there. Temporary directories are nobody's choice."""
+    """Name the roots that a person chose and that do not exist. Temporary directories are not chosen."""
     named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     for pin in pins:
         if pin.path is None and pin.name in named:
@@ -63,19 +63,21 @@ def open_pinned(path: Path, pin: Pin) -> int:
     try:
         folder = open_folder(path)
     except OSError as error:
-        raise Moved(_closed(pin, f"it can't be opened as it was: {error.strerror}")) from None
-    if not _is(pin, os.fstat(folder)):
+        raise Moved(_not_writable(pin, f"it can't be opened as it was: {error.strerror}")) from None
+    if not _is_same(pin, os.fstat(folder)):
         os.close(folder)
-        raise Moved(_closed(pin, "its name leads to another directory than when the conversation named it first"))
+        raise Moved(
+            _not_writable(pin, "its name leads to another directory than when the conversation named it first")
+        )
     return folder
 
 
-def _is(pin: Pin, found: os.stat_result) -> bool:
+def _is_same(pin: Pin, found: os.stat_result) -> bool:
     """Compare by inode, and within one boot also by device: device numbers are given anew at each boot."""
     return found.st_ino == pin.inode and (found.st_dev == pin.device or pin.boot != this_boot())
 
 
-def _closed(pin: Pin, why: str) -> str:
+def _not_writable(pin: Pin, why: str) -> str:
     return f"{pin.name} is not writable: {why}; a new conversation, or a fork, takes what is there now"
 
 
@@ -98,11 +100,11 @@ class Pins:
     def of(self, conversation: ConversationId, settings: Settings, tmpdir: Path | None) -> tuple[Pin, ...]:
         journalled = {pin.name: pin for pin in settings.roots or ()}
         return tuple(
-            journalled.get(name) or self._first(conversation, name)
+            journalled.get(name) or self._pin_once(conversation, name)
             for name in names_of(settings.sandbox, settings.cwd, tmpdir)
         )
 
-    def _first(self, conversation: ConversationId, name: Path) -> Pin:
+    def _pin_once(self, conversation: ConversationId, name: Path) -> Pin:
         with self._lock:
             known = self._of.get(conversation, {}).get(name)
         if known is not None:

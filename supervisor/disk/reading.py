@@ -1,7 +1,7 @@
-"""Read files that somebody else has named: ordinary files only, because a pipe or a terminal could block for ever.
+"""Read files that others have named: ordinary files only, because a pipe or a terminal could block for ever.
 
-Standard library alone. What is read for a model or for an agent goes through `reach.readable` instead, which judges
-the place first.
+Standard library alone; blocking. Reads for a model or an agent go through `reach.readable`, which judges the place
+first.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class NotReadable(Exception):
-    """The path can't be read: one line for people, to which the text for a model adds a way out, with its tools."""
+    """The path can't be read. `reason` is a line for people; the text for a model adds a way out, with its tools."""
 
     def __init__(self, reason: str, way_out: str = "") -> None:
         super().__init__(reason + way_out)

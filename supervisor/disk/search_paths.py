@@ -1,4 +1,4 @@
-"""The search paths of the programs that we start: none is looked for in a folder that a turn may write. Any thread.
+"""Search paths for the programs that we start, without the folders that a turn may write. Any thread.
 
 Agents, MCP servers, `notify`, logins and our own git are all found through here. Looks at the disk for links alone.
 """
@@ -30,49 +30,49 @@ SCRIPT, LINE = b"#!", 512  # the beginning of a script, and bytes of its first l
 
 
 def open_folders(sandbox: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the folders that turns in a directory may write, whether this one may or not: another one might have.
+    """Return the folders that any turn in a directory may write, even if this one may not: an earlier one might have.
 
-    Where a turn may write nothing, or anything, a directory that holds the person's home counts for none.
+    If this turn may write nothing, or anything, a directory that holds the person's home is left out.
     """
     policy = sandbox if isinstance(sandbox, WorkspaceWrite) else WorkspaceWrite()
     home = Path(env.get("HOME") or "/")
     folders = (*projects(policy, cwd), *temporary(policy, temporary_of(env)))
-    return tuple(one for one in folders if policy is sandbox or not home.is_relative_to(one))
+    return tuple(folder for folder in folders if policy is sandbox or not home.is_relative_to(folder))
 
 
 def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
-    """Drop search path entries that commands of the conversation may write to, so that no program is found there."""
-    closed = _really(writable)
-    told = dict(env)
+    """Drop entries of search paths that commands of the conversation may write, so that no program is found there."""
+    closed = _with_real_paths(writable)
+    cleaned = dict(env)
     for name in LISTS:
-        if name in told:
-            kept = os.pathsep.join(entry for entry in _entries(name, told[name]) if _trusted(entry, closed))
+        if name in cleaned:
+            kept = os.pathsep.join(entry for entry in _entries(name, cleaned[name]) if _is_trusted(entry, closed))
             if kept:
-                told[name] = kept
+                cleaned[name] = kept
             else:
-                del told[name]
+                del cleaned[name]
     for name in PLACES:
-        if not _trusted(told.get(name, "/"), closed):
-            del told[name]
-    return told
+        if not _is_trusted(cleaned.get(name, "/"), closed):
+            del cleaned[name]
+    return cleaned
 
 
 def open_ones_last(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
-    """Do the same, but keep such entries at the end of PATH: in a sandbox the project's tools are found there."""
+    """Drop such entries, but keep those of PATH at its end: in a sandbox the project's tools are found there."""
     folders = tuple(writable)
-    told, closed = outside(env, folders), _really(folders)
+    cleaned, closed = outside(env, folders), _with_real_paths(folders)
     last = [entry for entry in _entries("PATH", env.get("PATH", "")) if entry.startswith("/")]
-    path = [*filter(None, (told.get("PATH"),)), *(entry for entry in last if not _trusted(entry, closed))]
-    return {**told, "PATH": os.pathsep.join(path)} if path else told
+    path = [*filter(None, (cleaned.get("PATH"),)), *(entry for entry in last if not _is_trusted(entry, closed))]
+    return {**cleaned, "PATH": os.pathsep.join(path)} if path else cleaned
 
 
 def lies_open(program: str, writable: Iterable[Path]) -> bool:
-    """Tell whether a program that was found lies where a turn may write, be it by a link."""
-    return not _trusted(program, _really(writable))
+    """Tell whether a program lies where a turn may write, directly or by a link."""
+    return not _is_trusted(program, _with_real_paths(writable))
 
 
 def missing_interpreter(program: str, env: Mapping[str, str]) -> str:
-    """Name the interpreter that a script has looked for on the PATH and that is not there; empty: all is well."""
+    """Name the interpreter that a script looks for on the PATH and that is missing; empty: none is."""
     try:
         with Path(program).open("rb") as file:
             first = file.read(LINE).split(b"\n")[0]
@@ -90,12 +90,12 @@ def _entries(name: str, value: str) -> list[str]:
     return (value.replace(" ", os.pathsep) if name == "LD_PRELOAD" else value).split(os.pathsep)
 
 
-def _really(writable: Iterable[Path]) -> tuple[Path, ...]:
+def _with_real_paths(writable: Iterable[Path]) -> tuple[Path, ...]:
     named = tuple(folder for folder in writable if folder.parent != folder)  # everything lies below `/`
-    return tuple(dict.fromkeys((*named, *(Path(os.path.realpath(one)) for one in named))))
+    return tuple(dict.fromkeys((*named, *(Path(os.path.realpath(folder)) for folder in named))))
 
 
-def _trusted(entry: str, closed: tuple[Path, ...]) -> bool:
+def _is_trusted(entry: str, closed: tuple[Path, ...]) -> bool:
     path = Path(os.path.normpath(entry)) if entry else Path()
     places = (path, Path(os.path.realpath(path)))  # a link may lead into one of them
     return path.is_absolute() and not any(place.is_relative_to(folder) for place in places for folder in closed)

@@ -1,6 +1,7 @@
-"""The top of a git work tree, found by walking up as git does. A leaf; standard library alone, for short processes.
+"""The check whether a git work tree begins at a folder. A leaf; standard library alone, for short processes.
 
-An empty `.git` is none, to git and here: sandboxes put one where none must come to be, also above the workspace.
+An empty `.git` does not count, as for git: sandboxes put one where no repository may be made, even above the
+workspace.
 """
 
 # ruff: noqa: PTH112, PTH113, PTH118, PTH202 # pathlib takes a quarter of the start of a search
@@ -13,12 +14,12 @@ HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
 
 
 def makes_repository(there: Callable[[str], bool]) -> bool:
-    """Tell whether a folder with the names that are `there` is one. Stores need not be folders."""
+    """Tell whether a folder is a repository; `there` tells whether it has a name. Stores need not be folders."""
     return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
 
 
 def is_work_tree(folder: str) -> bool:
-    """Tell whether a work tree begins here. A `.git` that is a file is that of a linked one, or of a submodule."""
+    """Tell whether a work tree begins here. A `.git` file belongs to a linked work tree or a submodule."""
     git = os.path.join(folder, GIT)
     if os.path.isdir(git):
         return makes_repository(lambda name: os.path.lexists(os.path.join(git, name)))

@@ -1,4 +1,4 @@
-"""The directories that a workspace-write policy opens, as it names them, and the text about a missing one.
+"""The directories that a workspace-write policy opens, as it names them, and the text about a missing directory.
 
 Looks at the disk only to follow links; a leaf of the agent.
 """

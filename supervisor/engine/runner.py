@@ -1,6 +1,6 @@
 """Turns as tasks on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
 
-Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
+Implements ports.AgentRunner. Owns the turns that run; knows nothing of models, tools or policies.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
-        """Hand over what has collected; everything else comes after the session's step, and can't fail it."""
+        """Take an order. Output is handed over at once; all else follows the session's step, and can't fail it."""
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)
             if running is not None:
@@ -103,7 +103,7 @@ class Runner:
         abandoning.add_done_callback(self._abandoning.discard)
 
     def turn(self, turn: TurnId) -> Turn | None:
-        """The turn, if it runs."""
+        """Return the turn, if it runs."""
         running = self._running.get(turn)
         return None if running is None else running.turn
 
@@ -126,7 +126,7 @@ class Runner:
         try:
             backend = self._backend_for(order)
         except Exception as error:  # noqa: BLE001  # the session must hear of an end after any error
-            turn.output.finish(_failed(order, error))
+            turn.output.finish(_failure_of(order, error))
             return
         running = self._running[order.turn] = RunningTurn(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
@@ -152,14 +152,14 @@ class Runner:
             running.work.cancel()
 
     async def _keep_turn(self, running: RunningTurn) -> None:
-        """The one place where a turn ends: its work is over, then its processes are gone, then it is told."""
+        """End a turn, here and nowhere else: after its work, end its processes, then send the outcome."""
         order = running.turn.order
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
         try:
             await self._processes.end_turn(order.turn)
         except Exception as error:  # noqa: BLE001  # a turn without an end would block its conversation for ever
-            outcome = _failed(order, error)
+            outcome = _failure_of(order, error)
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]
@@ -172,11 +172,11 @@ class Runner:
         if work.cancelled():
             return Suspended() if running.suspending and not running.stopping else AgentStopped()
         error = work.exception()
-        return Completed(work.result()) if error is None else _failed(running.turn.order, error)
+        return Completed(work.result()) if error is None else _failure_of(running.turn.order, error)
 
     async def _abandon(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
         """End all turns of a conversation without a session, and tell the registry when nothing of them is left."""
-        turns = [one for one in self._running.values() if one.turn.order.conversation == conversation]
+        turns = [running for running in self._running.values() if running.turn.order.conversation == conversation]
         for running in turns:
             self._stop(running, kill=True)
         keepers = [running.keeper for running in turns if running.keeper is not None]
@@ -189,7 +189,7 @@ class Runner:
             log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
     async def rest(self) -> None:
-        """Returns when no turn runs."""
+        """Wait until no turn runs."""
         while keepers := [running.keeper for running in self._running.values() if running.keeper is not None]:
             await asyncio.wait(keepers)
 
@@ -204,8 +204,8 @@ class Runner:
         return {"turns": len(self._running)}
 
 
-def _failed(order: RunAgent, error: BaseException) -> ModelFailed | OutOfBudget | Crashed:
-    """Tell a model's failure, or a provider that can't be used, from a bug of ours, which is everything else."""
+def _failure_of(order: RunAgent, error: BaseException) -> ModelFailed | OutOfBudget | Crashed:
+    """Return the outcome for an error: a budget, a model or a provider that failed, or else a bug of ours."""
     if isinstance(error, OverBudget):
         return OutOfBudget(error.message)
     if isinstance(error, ModelError | ConfigError):

@@ -1,4 +1,4 @@
-"""JSON with more values than can be parsed in a moment, told from its bytes. Pure."""
+"""A check for JSON with too many values to be parsed in a moment, made on its bytes. Pure."""
 
 SMALL = 64 << 10  # JSON of this size is parsed in a millisecond or two, whatever is in it
 

@@ -1,24 +1,24 @@
-"""A program's bytes as lines, bounded: a message a line, and words on stderr for the log. Pure but for the log."""
+"""A program's output as bounded lines: a message a line, and stderr for the log. Pure but for the log."""
 
 from collections import deque
 from collections.abc import Iterator
 
 import structlog
 
-LOGGED = 200  # lines of one life of a program; what says more than that says nothing to a person
+LOGGED = 200  # lines of one run of a program; a person reads no more
 LINE = 500  # characters of such a line
-IN_A_ROW = 64  # messages that are heard before others have their turn: short ones come by the thousand at once
-LAST_WORDS = 3  # lines that are told when it ends by itself
+IN_A_ROW = 64  # messages read in a row before the loop does other work: short ones come by the thousand
+LAST_WORDS = 3  # lines that are shown when the program ends by itself
 
 log = structlog.get_logger()
 
 
 class TooLong(Exception):
-    """A message beyond the bound. The connection is over, for where the next one begins is not known."""
+    """A message beyond the bound. The connection is over, because the next message's beginning is not known."""
 
 
 class Lines:
-    """Bytes cut into lines. What was said without a line's end is no message."""
+    """Bytes cut into lines. A last line without an end is not a message."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -37,10 +37,10 @@ class Lines:
 
 
 class LastWords:
-    """A program's stderr: to the log, and its last lines for the person who is told that it ended."""
+    """A program's stderr: written to the log, its last lines kept for the notice of its end."""
 
     def __init__(self, event: str, **of: str) -> None:
-        """Each line is logged as such an `event`, with `of`: whose words they are."""
+        """Log each line as `event`, with the members of `of`, which name the program."""
         self._event = event
         self._of = of
         self._lines = Lines(LINE * 4)

@@ -12,9 +12,9 @@ T = TypeVar("T")
 async def in_a_thread(
     make: Callable[[], AbstractContextManager[T]], *, leave_there: bool = False
 ) -> AsyncIterator[T]:
-    """Call `make` and enter its context in a thread. If cancelled, return at once; what was entered is left later.
+    """Call `make` and enter its context in a thread. If cancelled, stop at once and leave the context later.
 
-    `leave_there`: it is left in a thread, too, because that waits for the disk.
+    With `leave_there` the context is left in a thread, too, because leaving it waits for the disk.
     """
     stack = ExitStack()
     entering = asyncio.ensure_future(asyncio.to_thread(lambda: stack.enter_context(make())))

@@ -10,7 +10,7 @@ log = structlog.get_logger()
 
 
 async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Do it to its end, however often the caller is cancelled; the caller raises its own reason afterwards."""
+    """Run the work to its end, however often the caller is cancelled. The caller raises its own error afterwards."""
     task = asyncio.create_task(work)
     while not task.done():
         try:

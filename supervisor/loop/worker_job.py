@@ -1,7 +1,6 @@
 """Work in a worker thread that ends when its turn does: it checks for a stop at each step, and the loop waits for it.
 
-Otherwise an interrupted turn would leave its work running, with the interpreter's lock, long after its end was
-told.
+Otherwise an interrupted turn would leave its work running, with the interpreter's lock, long after its end.
 """
 
 import asyncio
@@ -15,12 +14,12 @@ Result = TypeVar("Result")
 
 STEP_S = 0.002  # of work between two pauses
 REST_S = 0.0005  # long enough for the loop to get the interpreter's lock
-CALM_S = 5.0  # for which at most the garbage collector is off
+CALM_S = 5.0  # at most, with the garbage collector off
 END_S = 1.0  # for a job that was told to stop; a job that waits for a disk uses no processor
 
 
 class JobStopped(Exception):
-    """The job was told to stop: nobody wants its result any more."""
+    """The job was told to stop: its result is not wanted any more."""
 
 
 class WorkerJob:
@@ -54,7 +53,7 @@ async def in_worker(
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
         job.stop()
-        doing.add_done_callback(_heard)
+        doing.add_done_callback(_fetch_error)
         await asyncio.wait({doing}, timeout=END_S)
         raise
     finally:
@@ -80,7 +79,7 @@ class _Calm:
                 gc.enable()
 
 
-def _heard(done: "asyncio.Future[Result]") -> None:
-    """Fetch the error of abandoned work, so that asyncio does not warn that nobody did."""
+def _fetch_error(done: "asyncio.Future[Result]") -> None:
+    """Fetch the error of abandoned work, so that asyncio does not warn of it."""
     if not done.cancelled():
         done.exception()

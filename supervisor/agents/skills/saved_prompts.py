@@ -37,12 +37,12 @@ class SavedPrompt(NamedTuple):
         return [name for name in self.arguments if name not in given and name != OPTIONAL]
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """The text with its arguments. What they contain is not looked at for places."""
+        """Fill the arguments in. Places in an argument's own text stay as they are."""
         return PLACE.sub(lambda match: "$" if match[1] == "$" else given.get(match[1].lower(), ""), self.text)
 
 
 def saved_prompts(config: Path, reach: Reach) -> list[SavedPrompt]:
-    """Read the prompts, by name. A file that can't be read is none."""
+    """Read the prompts, by name. A file that can't be read is left out."""
     try:
         files = sorted(islice((config / FOLDER).glob(f"*{SUFFIX}"), PROMPTS))
     except OSError:
@@ -64,7 +64,7 @@ def _read(file: Path, reach: Reach) -> SavedPrompt | None:
 
 
 def without_front_matter(text: str) -> str:
-    """The text behind the second fence of a file that has front matter."""
+    """Return the text after the second fence of a file that has front matter."""
     lines = text.removeprefix("\ufeff").splitlines(keepends=True)
     end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() in (FENCE, "...")), 0)
     return "".join(lines[end + 1 :]).strip()

@@ -1,4 +1,4 @@
-"""Pictures in files, as the addresses that they are sent as. Blocking, for a worker thread."""
+"""Picture files read as `data:` addresses. Blocking, for a worker thread."""
 
 import base64
 

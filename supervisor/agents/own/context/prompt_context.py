@@ -1,7 +1,7 @@
 """Context for a model about its workplace: instructions, the project's AGENTS.md, directory, policy, sandbox.
 
 Reads files, so it runs in a worker thread; knows no conversation. A project's guide that is a link out of the project
-is left out: whoever wrote the project does not choose which of the person's files are sent.
+is left out: the project's author must not choose which of the person's files are sent.
 """
 
 import os
@@ -42,14 +42,14 @@ class Notice(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """The notices that the history should contain now, and why a file of the project is not among them."""
+    """The notices that the history should contain now, and the reason for each file that was left out."""
 
     notices: tuple[Notice, ...]
     left_out: tuple[str, ...] = ()
 
 
 class Guides(Struct, frozen=True):
-    """Texts of guides, and for each that was left out one line that says why."""
+    """The texts of guides, and the reason for each guide that was left out."""
 
     texts: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -58,7 +58,7 @@ class Guides(Struct, frozen=True):
 def context_now(settings: Settings, reach: Reach, home: Path, max_bytes: int, skills_bytes: int = 0) -> Context:
     """Read the context. The caller compares its notices with those in the history.
 
-    `home` is the folder of Greenroom's config. Without `skills_bytes` no skills are told of.
+    `home` is the folder of Greenroom's config. Without `skills_bytes`, skills are left out.
     """
     found, left_out = list[Notice](), list[str]()
     guides = read_guides(reach, home, max_bytes)
@@ -76,7 +76,7 @@ def context_now(settings: Settings, reach: Reach, home: Path, max_bytes: int, sk
 
 
 def gone(wanted: Sequence[Notice], told: Mapping[MessageKind, str]) -> Iterator[Notice]:
-    """Yield a notice that takes back what was told of skills, if there are none any more."""
+    """Yield a notice that withdraws the skills, if the model was told of some and there are none any more."""
     if MessageKind.SKILLS in told and not any(notice.kind is MessageKind.SKILLS for notice in wanted):
         yield Notice(MessageKind.SKILLS, NO_SKILLS)
 

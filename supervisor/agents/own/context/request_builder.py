@@ -24,7 +24,7 @@ TOO_LONG = "the conversation is too long to be sent to a model; fork it at an ea
 
 
 class RequestBuilder:
-    """`store`: the server may keep its responses."""
+    """The builder of all requests. `store`: the server may keep its responses."""
 
     def __init__(self, toolbox: Toolbox, *, store: bool) -> None:
         self._toolbox = toolbox
@@ -36,7 +36,7 @@ class RequestBuilder:
         return ModelRequest(
             model=settings.model,
             instructions=_instructions(settings),
-            items=(*_told_first(settings), *await _with_pictures(work, transcript), *more),
+            items=(*_developer_instructions(settings), *await _with_pictures(work, transcript), *more),
             tools=await self._toolbox.offered(work),
             effort=settings.effort,
             summary=settings.summary,
@@ -45,9 +45,9 @@ class RequestBuilder:
         )
 
     async def overhead(self, work: Work, settings: Settings) -> int:
-        """Return the bytes of a request that are no history: instructions and tools."""
-        told = len(_instructions(settings)) + len(settings.developer_instructions or "")
-        return told + sum(
+        """Return the bytes of a request that are not history: instructions and tools."""
+        instructions = len(_instructions(settings)) + len(settings.developer_instructions or "")
+        return instructions + sum(
             len(tool.name) + len(tool.description) + len(to_json(tool.parameters))
             for tool in await self._toolbox.offered(work)
         )
@@ -57,7 +57,7 @@ def _instructions(settings: Settings) -> str:
     return settings.base_instructions or BASE_INSTRUCTIONS
 
 
-def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
+def _developer_instructions(settings: Settings) -> tuple[HistoryItem, ...]:
     """Return the developer instructions of the current settings, so that a fork or a restart has the right ones."""
     text = settings.developer_instructions
     return (said("developer", text),) if text else ()
@@ -76,7 +76,7 @@ async def _with_pictures(work: Work, transcript: ModelTranscript) -> list[Piece 
 
 
 async def _read_pictures(work: Work, message: Said) -> Piece:
-    """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
+    """Replace pictures by data or words; show a notice, once, of each picture that the model does not get."""
     piece, left_out = await asyncio.to_thread(_read, message, work.transcript.form, work.reach, work.bounds)
     for words in left_out:
         work.tell_left_out(f"the model does not get a picture: {words.strip('[]')}")

@@ -1,4 +1,4 @@
-"""A transcript's items in the bytes of a wire, in order; what nothing can come between any more is joined to blocks.
+"""A transcript's items in the bytes of a wire, in order. Settled items are joined to blocks.
 
 Knows calls with their outputs, messages with pictures and the place for notices; no events. No I/O.
 """
@@ -16,7 +16,7 @@ from supervisor.agents.own.model.pieces import Form, packed
 from supervisor.agents.own.model.request import Called, HistoryItem, Image, Piece, Returned, Said, Text
 
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
-LOOSE = 32  # pieces that are not joined yet: each request goes through them; a block is copied that often
+LOOSE = 32  # pieces that are not joined yet: each request goes through them, each joining copies a block
 LAST = 12  # entries that are never joined: the last requests ended there, and a wire may tell a cache so
 
 
@@ -28,7 +28,7 @@ class Calls(Struct):
 
 
 class Pictured(Struct, frozen=True):
-    """A message with pictures, and the same with words in their place. One with pictures in files is not encoded."""
+    """A message with pictures, not encoded if they are in files, and the same message with words in their place."""
 
     whole: Piece | Said
     in_words: Piece
@@ -38,13 +38,13 @@ Entry = Piece | Pictured | Calls
 
 
 class Entries:
-    """`size` is that of the items, in bytes."""
+    """The items of a transcript. `size` is in bytes."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
         self.size = 0
         self._pictures = 0
-        self._picture_bytes = 0  # of the size: in a context a picture counts as much as any other
+        self._picture_bytes = 0  # part of the size; in a context every picture counts the same
         self._entries: list[Entry] = []
         self._loose = 0
         self._calls_with: dict[CallId, Calls] = {}
@@ -74,31 +74,31 @@ class Entries:
 
     def add(self, item: HistoryItem) -> None:
         """Add an item that is no call, no output, and no message with pictures."""
-        self._entries.append(self._encoded(item))
+        self._entries.append(self._encode(item))
 
     def add_message(self, message: Said) -> None:
         self._insert(len(self._entries), message)
 
     def add_notice(self, message: Said) -> None:
-        """Add context for the model before the person's words in this turn, and behind earlier context."""
+        """Add context for the model before the person's words in this turn, and after earlier context."""
         self._insert(self._notices_end, message)
         self._notices_end += 1
 
     def add_call(self, item: ItemId, called: Called) -> None:
-        piece = self._encoded(called)
+        piece = self._encode(called)
         self._calls_with[called.call_id] = calls = self._last_calls()
         calls.pieces.append(piece)
         calls.open.add(item)
 
     def add_output(self, item: ItemId, returned: Returned) -> None:
-        """Place the output behind its call and the adjacent calls, whatever the model said in between."""
-        answered = self._encoded(returned)
+        """Place the output after its call and the adjacent calls, whatever the model said in between."""
+        piece = self._encode(returned)
         calls = self._calls_with.get(returned.call_id) or self._last_calls()
-        calls.pieces.append(answered)
+        calls.pieces.append(piece)
         calls.open.discard(item)
 
     def join(self) -> None:
-        """Join what is settled, if much has come since the last time."""
+        """Join the settled entries, if many have come since the last time."""
         if self._loose >= LOOSE:
             self._join()
 
@@ -108,7 +108,7 @@ class Entries:
         self._pictures = self._picture_bytes = 0
 
     def _insert(self, place: int, message: Said) -> None:
-        whole = self._encoded(message)
+        whole = self._encode(message)
         pictures = [part for part in message.parts if not isinstance(part, Text)]
         if pictures:
             ready = all(isinstance(part, Image) and is_address(part.url) for part in pictures)
@@ -119,7 +119,7 @@ class Entries:
         else:
             self._entries.insert(place, whole)
 
-    def _encoded(self, item: HistoryItem) -> Piece:
+    def _encode(self, item: HistoryItem) -> Piece:
         self._loose += 1
         piece = self.form.encode(item)
         self.size += len(piece.data)
@@ -141,13 +141,13 @@ class Entries:
                 settled = place
                 break
         notices = min(self._notices_end, settled)
-        older = self._packed(self._entries[:notices])
-        newer = self._packed(self._entries[notices:settled])
+        older = self._pack(self._entries[:notices])
+        newer = self._pack(self._entries[notices:settled])
         self._notices_end += len(older) - notices
         self._entries[:settled] = [*older, *newer]
         self._calls_with = {name: calls for name, calls in self._calls_with.items() if calls.open}
 
-    def _packed(self, entries: list[Entry]) -> list[Entry]:
+    def _pack(self, entries: list[Entry]) -> list[Entry]:
         made: list[Entry] = []
         run: list[Piece] = []
         for entry in entries:

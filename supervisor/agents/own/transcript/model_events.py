@@ -1,4 +1,4 @@
-"""A model's response turned into events: every message, reasoning and call becomes an item with an id."""
+"""A model's response as events: each message, reasoning and call becomes an item with an id. Loop thread."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ from supervisor.agents.turn import Turn
 
 
 def token_count(used: Usage, *, in_context: bool = False, window: int | None = None) -> ev.TokenCount:
-    """Return the event of a response's usage. `in_context`: the response stays there, but for its reasoning."""
+    """Return the event of a response's usage. `in_context`: it stays there, except its reasoning."""
     full = used.input + used.output - min(used.output, used.reasoning or 0)
     return ev.TokenCount(
         input_tokens=used.input,
@@ -46,12 +46,12 @@ class ModelEvents:
         self._model = turn.settings.model
         self._show_raw = show_raw
         self._hide_reasoning = hide_reasoning
-        self._text: dict[int, ItemId] = {}  # of what is open, by block
+        self._text: dict[int, ItemId] = {}  # the open items, by block
         self._reasoning: dict[int, ItemId] = {}
 
     async def hear(self, batch: Sequence[stream.StreamEvent]) -> None:
-        for one in batch:
-            for event in self._events(one):
+        for streamed in batch:
+            for event in self._events(streamed):
                 self.say(event)
         await self._turn.room()
 
@@ -68,8 +68,8 @@ class ModelEvents:
         self._reasoning.clear()
         self._account.broke()
 
-    def _events(self, one: stream.StreamEvent) -> Iterator[ev.AgentEvent | ev.Delta]:
-        match one:
+    def _events(self, streamed: stream.StreamEvent) -> Iterator[ev.AgentEvent | ev.Delta]:
+        match streamed:
             case stream.TextDelta(text, block):
                 if block not in self._text:
                     self._text[block] = self._turn.new_item()
@@ -89,20 +89,20 @@ class ModelEvents:
                 item = self._turn.new_item()
                 yield ev.ToolCall(call_id=call_id, item_id=item, name=name, arguments=arguments, signature=signature)
             case Usage():
-                count = token_count(one, in_context=True, window=self._window())
-                yield self._account.billed(count, one)
+                count = token_count(streamed, in_context=True, window=self._window())
+                yield self._account.billed(count, streamed)
             case stream.ResponseEnd():
                 pass
             case _:
-                yield from self._reasoning_events(one)
+                yield from self._reasoning_events(streamed)
 
     def _reasoning_events(
-        self, one: stream.ReasoningDelta | stream.RawReasoningDelta | stream.SectionBreak | stream.ReasoningDone
+        self, streamed: stream.ReasoningDelta | stream.RawReasoningDelta | stream.SectionBreak | stream.ReasoningDone
     ) -> Iterator[ev.AgentEvent | ev.Delta]:
-        if one.block not in self._reasoning:
-            self._reasoning[one.block] = self._turn.new_item()
-        item = self._reasoning[one.block]
-        match one:
+        if streamed.block not in self._reasoning:
+            self._reasoning[streamed.block] = self._turn.new_item()
+        item = self._reasoning[streamed.block]
+        match streamed:
             case stream.ReasoningDelta(text) if not self._hide_reasoning:
                 yield ev.AgentReasoningDelta(delta=text, item_id=item)
             case stream.RawReasoningDelta(text) if self._show_raw:
@@ -110,12 +110,12 @@ class ModelEvents:
             case stream.SectionBreak() if not self._hide_reasoning:
                 yield ev.AgentReasoningSectionBreak(item_id=item)
             case stream.ReasoningDone():
-                yield from self._reasoned(one, item)
-                del self._reasoning[one.block]
+                yield from self._finish_reasoning(streamed, item)
+                del self._reasoning[streamed.block]
             case _:
                 pass
 
-    def _reasoned(self, done: stream.ReasoningDone, item: ItemId) -> Iterator[ev.AgentEvent]:
+    def _finish_reasoning(self, done: stream.ReasoningDone, item: ItemId) -> Iterator[ev.AgentEvent]:
         for part in () if self._hide_reasoning else done.summary:
             yield ev.AgentReasoning(text=part, item_id=item)
         if done.raw and self._show_raw:

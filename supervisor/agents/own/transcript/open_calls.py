@@ -1,6 +1,6 @@
-"""The calls of a turn without an output, and what is known of each: the question, the answer, the command's end.
+"""The calls of a turn without an output, each with its question, its answer and its command's end.
 
-No I/O. Told by the transcript, which is told every event.
+No I/O. Fed by the transcript, which takes every event.
 """
 
 from msgspec import Struct
@@ -55,7 +55,7 @@ class OpenCalls:
         self._ended[event.item_id] = event
 
     def answer(self, item: ItemId) -> None:
-        """Close the call. Its approval and its command's end are of no more use."""
+        """Close the call, and forget its approvals and its command's end."""
         self._open.pop(item, None)
         self._decided.pop(item, None)
         self._ended.pop(item, None)
@@ -63,7 +63,7 @@ class OpenCalls:
     def decided(self, request: ev.ApprovalRequest) -> PastDecision | None:
         """Return the decision that answers a question, if there was one."""
         past = self._decided.get(request.item_id, ())
-        return next((one for one in past if _holds(one.request, request)), None)
+        return next((decision for decision in past if _holds(decision.request, request)), None)
 
     def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
         """Return the end of the item's command, if it ran."""
@@ -86,10 +86,10 @@ def _is_outside(request: ev.ApprovalRequest) -> bool:
 
 
 def _holds(asked: ev.ApprovalRequest, request: ev.ApprovalRequest) -> bool:
-    """Tell whether an answer holds for a question: never for one about more than was asked.
+    """Tell whether an earlier answer holds for a question: never, if the question is about more.
 
-    One about a repository's history, or about inside, lets nothing run outside; one about a server's tool is about
-    the tool as it was.
+    A yes about a repository's history, or about running inside, lets nothing run outside. A yes about a server's tool
+    is about the tool as it was.
     """
     match asked, request:
         case ev.ExecApprovalRequest(), ev.ExecApprovalRequest():

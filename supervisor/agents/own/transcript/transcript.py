@@ -45,8 +45,8 @@ SAID_BY_MODELS = (ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.WebSearchE
 class ModelTranscript:
     """A conversation's items in the form of a wire.
 
-    `summed` is the event that says what a summary stands for. Earlier events are given to `remember`, and `take` gets
-    those behind them, after `begin_with_summary`.
+    `summed` is the event of the last summary, if there is one. The events that it replaces go to `remember`, then
+    `begin_with_summary` is called, and `take` gets the later ones.
     """
 
     def __init__(self, form: Form, summed: ev.Compacted | None = None) -> None:
@@ -54,14 +54,14 @@ class ModelTranscript:
         self.summed = summed
         self.calls = OpenCalls()
         self.gauge = Gauge()
-        self.futile_load = 0  # with which nothing was found that could be summed up
-        self._words: list[Words] = []  # that people said in events that a summary stands for
+        self.futile_load = 0  # the load at which there was nothing to sum up
+        self._words: list[Words] = []  # of people, in events that the summary replaces
         self._entries = Entries(form)
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.repetition = Repetition()
         self.heard: list[str] = []  # the user's messages in this turn
-        self.left_out: set[str] = set()  # words for pictures that the model does not get, of which a person was told
+        self.left_out: set[str] = set()  # notices that were shown: of pictures and files that the model does not get
         self._answering = False  # the model has said something in this turn
 
     def take(self, event: ev.DurableEvent) -> None:
@@ -110,7 +110,7 @@ class ModelTranscript:
                 pass
 
     def remember(self, seq: int, event: ev.DurableEvent) -> None:
-        """Take an event that a summary stands for: of such, people's words stay, and our last notices."""
+        """Take an event that the summary replaces: people's words are kept, and our last notices."""
         match event:
             case ev.TaskStarted():
                 self.heard = []
@@ -123,7 +123,7 @@ class ModelTranscript:
                 pass
 
     def begin_with_summary(self) -> None:
-        """Begin with our notices and the text that stands for all that was remembered."""
+        """Begin with our notices and the text that replaces the remembered events."""
         assert self.summed is not None, "only a summary stands for events"  # noqa: S101  # callers have checked
         for text in self.last_context.values():
             self._entries.add(said("user", text))
@@ -166,7 +166,7 @@ class ModelTranscript:
             self.heard.append(event.message)
             return
         self.last_context[event.kind] = event.message
-        if self._answering:  # settings were changed in mid-turn; what the model has read stays as it read it
+        if self._answering:  # settings were changed in mid-turn; the model's history stays as it was read
             self._entries.add_message(message)
         else:
             self._entries.add_notice(message)
@@ -186,7 +186,7 @@ def job_notice(text: str) -> str:
 
 
 def other_notice(text: str) -> str:
-    """Mark what another agent did, before this one went on with the conversation."""
+    """Mark a tool use of another agent, before this agent went on with the conversation."""
     return f"<another_agent>\nused a tool: {text}\n</another_agent>"
 
 

@@ -30,7 +30,7 @@ OWN_BYTES = 4096  # of a transcript beside its items
 
 
 class Past(Struct):
-    """A history for summing it up: what people said before it was last summed up, and all that came since."""
+    """A history to be summed up: people's words before the last summary, and everything since."""
 
     words: list[Words] = field(default_factory=list)
     story: Story = field(default_factory=Story)
@@ -54,7 +54,9 @@ class TranscriptCache:
         """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
         transcript = ModelTranscript(form) if order.first else self._take(order.conversation)
         if transcript is None or order.resume or transcript.form is not form:
-            summed = await in_worker(self._summed, order.conversation, order.compacted) if order.compacted else None
+            summed = (
+                await in_worker(self._read_summary, order.conversation, order.compacted) if order.compacted else None
+            )
             transcript = await self.read(order.conversation, order.seq, form, summed)
         else:
             transcript.take(TaskStarted())
@@ -76,12 +78,12 @@ class TranscriptCache:
     async def read(
         self, conversation: ConversationId, until: int, form: Form, summed: Compacted | None
     ) -> ModelTranscript:
-        """Read the history up to `until` as a transcript that nobody else has."""
+        """Read the history up to `until` as a transcript of the caller's own."""
         return await in_worker(self._read, conversation, until, form, summed)
 
     async def past(self, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
-        """Read the history up to `until` as summing-up sees it."""
-        return await in_worker(self._past, conversation, until, summed)
+        """Read the history up to `until`, to be summed up."""
+        return await in_worker(self._read_past, conversation, until, summed)
 
     def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
         transcript.rest()
@@ -91,7 +93,7 @@ class TranscriptCache:
         self._make_room()
 
     def forget(self, conversation: ConversationId) -> None:
-        """Drop the transcript; of a turn that runs, what is counted."""
+        """Drop the transcript, and the size that is counted for a running turn."""
         self._take(conversation)
         self._size -= self._running.pop(conversation, 0)
 
@@ -126,7 +128,7 @@ class TranscriptCache:
             transcript.begin_with_summary()
         return transcript
 
-    def _past(self, job: WorkerJob, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
+    def _read_past(self, job: WorkerJob, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
         past, stands_for = Past(), 0 if summed is None else summed.last_seq
         for seq, event in self._events(job, conversation, until, stands_for, TYPES):
             if seq > stands_for:
@@ -138,15 +140,15 @@ class TranscriptCache:
     def _events(
         self, job: WorkerJob, conversation: ConversationId, until: int, stands_for: int, types: frozenset[str]
     ) -> Iterator[tuple[int, DurableEvent]]:
-        """Read events of these types; of those that a summary stands for only what stays beside it."""
+        """Read events of these types; of those that a summary replaces, only the types that are kept beside it."""
 
-        def wanted(seq: int, kind: str) -> bool:
+        def is_wanted(seq: int, kind: str) -> bool:
             return kind in (types if seq > stands_for else BESIDE_A_SUMMARY)
 
-        return events_between(job, self._journal, conversation, 0, until, wanted)
+        return events_between(job, self._journal, conversation, 0, until, is_wanted)
 
-    def _summed(self, _: WorkerJob, conversation: ConversationId, seq: int) -> Compacted | None:
-        """Read the event that says what a summary stands for; None if it was pruned."""
+    def _read_summary(self, _: WorkerJob, conversation: ConversationId, seq: int) -> Compacted | None:
+        """Read the event of a summary; None if it was pruned."""
         page = self._journal.read(conversation, seq - 1, 1)
         record = page.records[0] if page and page.records else None
         if record is None or record.seq != seq:
@@ -161,5 +163,5 @@ def held(transcript: ModelTranscript) -> int:
 
 def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:
     """Add the inputs with the text that the session has stored."""
-    for one in inputs:
-        transcript.take(UserMessage(message=text_of(one.items), items=one.items, item_id=ItemId(one.id)))
+    for pending in inputs:
+        transcript.take(UserMessage(message=text_of(pending.items), items=pending.items, item_id=ItemId(pending.id)))
