@@ -1,4 +1,4 @@
-"""The protocol of the agents that carry out turns: a model with our tools, or a program of somebody else."""
+"""The protocol of the agents that carry out turns: a model with our tools, or a third-party program."""
 
 from typing import Protocol
 
@@ -20,5 +20,5 @@ class Backend(Protocol):
         ...
 
     def hurry(self, turn: TurnId) -> None:
-        """Kill at once what has a grace in a turn that is stopped, or is about to be."""
+        """Cut short every grace period of a turn that is stopped, or is about to be."""
         ...

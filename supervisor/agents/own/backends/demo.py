@@ -1,6 +1,6 @@
 """The built-in model: no network, no key, always the same answer to the same words.
 
-It understands PHRASES, one or several joined by `; then `, and answers anything else with that list. It streams
+It understands PHRASES, alone or joined by `; then `, and answers anything else with that list. It streams
 word by word, `pace_s` apart, so that there is something to see and to interrupt.
 """
 
@@ -28,7 +28,7 @@ from supervisor.agents.spending.usage import Usage
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
-# Ours, which may come in the middle of a turn.
+# Our own messages, which may come in the middle of a turn.
 NOTICES = ("<environment_context>", "<user_instructions>", "<skills>", "<background_commands>")
 LINE = b"\n"  # between two items
 PHRASES = {
@@ -58,12 +58,12 @@ class DemoStep(Struct, frozen=True):
     arguments: str = ""
 
 
-def _encoded(item: HistoryItem) -> Piece:
-    """The item as the responses wire writes it. It weighs as many characters as it has in a log."""
+def _encode(item: HistoryItem) -> Piece:
+    """Encode the item as the responses wire does. It weighs as many characters as it has in a log."""
     return responses.encode(item)._replace(weight=len(str(item)))
 
 
-FORM = Form(_encoded, lambda end, begin: LINE if end and begin else b"")
+FORM = Form(_encode, lambda end, begin: LINE if end and begin else b"")
 
 
 class DemoModel:
@@ -101,7 +101,7 @@ def next_step(items: Sequence[HistoryItem | Piece]) -> DemoStep:
     said, outputs = _since_the_user(items)
     if said.startswith(IS_ASKED):
         return DemoStep(words="The demo model has read it all, and did what it was told.")
-    steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
+    steps = [_parse_step(phrase.strip()) for phrase in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
         return steps[len(outputs)]
     last = steps[-1]
@@ -121,7 +121,7 @@ def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str
 
 
 def _backwards(items: Sequence[HistoryItem | Piece]) -> Iterator[Object]:
-    """The items, the last one first."""
+    """Yield the items, the last first."""
     for piece in _pieces(reversed(items)):
         yield from map(json.loads, reversed(piece.data.split(LINE)))
 
@@ -130,7 +130,7 @@ def _pieces(items: Iterable[HistoryItem | Piece]) -> Iterator[Piece]:
     return (item if isinstance(item, Piece) else FORM.encode(item) for item in items)
 
 
-def _understood(said: str) -> DemoStep:
+def _parse_step(said: str) -> DemoStep:
     verb, _, rest = said.partition(" ")
     match verb.lower():
         case "run" if rest:
@@ -188,12 +188,12 @@ def _report(step: DemoStep, output: str) -> str:
         )
     try:
         result = json.loads(output)
-        told, code = str(result["output"]).strip(), result["metadata"]["exit_code"]
+        printed, code = str(result["output"]).strip(), result["metadata"]["exit_code"]
     except (ValueError, TypeError, KeyError):
         return f"I could not run it: {output}"
     if code == 0:
-        return told or "Done; it printed nothing."
-    return f"It failed with exit code {code}.\n{told}".strip()
+        return printed or "Done; it printed nothing."
+    return f"It failed with exit code {code}.\n{printed}".strip()
 
 
 def _usage(request: ModelRequest, step: DemoStep) -> Usage:

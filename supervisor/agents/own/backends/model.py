@@ -55,7 +55,7 @@ class AgentOptions(Struct, frozen=True):
 
 
 class Chosen(Struct, frozen=True):
-    """The model at hand, and the settings by which it was chosen; somebody may change them while the turn runs."""
+    """The model at hand, and the settings by which it was chosen; a person may change them while the turn runs."""
 
     model: Model
     settings: Settings
@@ -117,14 +117,14 @@ class ModelBackend:
         return work.transcript.last_said
 
     async def _compact(self, chosen: Chosen, work: Work) -> str:
-        """Sum up the history because a person asked for it, and return what came of it."""
+        """Sum up the history because a person asked for it, and return the result in words."""
         model = chosen.model
         summed = await self._room.asked(work, chosen.settings, model.window, charged(model, work))
         self._transcripts.keep(work.turn.order.conversation, work.transcript)
         return f"Summed up events {summed.first_seq} to {summed.last_seq}: {in_tokens(summed)}."
 
     def hurry(self, turn: TurnId) -> None:
-        """Nothing has a grace here but commands, which are the runner's."""
+        """Do nothing: only commands have a grace period, and the runner ends them."""
 
     def forget(self, conversation: ConversationId) -> None:
         self._transcripts.forget(conversation)
@@ -133,8 +133,8 @@ class ModelBackend:
     def _choose(self, turn: Turn) -> Chosen:
         return Chosen(self._models.of(turn.order.conversation, turn.settings), turn.settings)
 
-    async def _followed(self, chosen: Chosen, work: Work) -> Chosen:
-        """Follow settings that were changed meanwhile: choose the model anew, and tell it what else is new."""
+    async def _follow_settings(self, chosen: Chosen, work: Work) -> Chosen:
+        """Follow settings that were changed meanwhile: choose the model anew, and tell it the changed context."""
         while work.settings is not chosen.settings:
             chosen = self._choose(work.turn)
             if chosen.model.form is not work.transcript.form:
@@ -154,8 +154,8 @@ class ModelBackend:
     def _tell_context(self, work: Work, wanted: Context) -> None:
         """Add the notices that are new or have changed."""
         transcript = work.transcript
-        if not transcript.last_context and (about_model := self._noticed(work)):
-            work.say(ev.BackgroundEvent(message=about_model))
+        if not transcript.last_context and (choice := self._choice_notice(work)):
+            work.say(ev.BackgroundEvent(message=choice))
         for why in wanted.left_out:
             work.tell_left_out(f"the model does not get a file: {why}")
         for notice in (*wanted.notices, *gone(wanted.notices, transcript.last_context)):
@@ -166,17 +166,17 @@ class ModelBackend:
         if (news := self._toolbox.news(work)) is not None:
             work.say(ev.UserMessage(message=news, kind=ev.MessageKind.JOBS, item_id=work.turn.new_item()))
 
-    def _noticed(self, work: Work) -> str | None:
+    def _choice_notice(self, work: Work) -> str | None:
         return self._models.notice(work.turn.order.conversation, work.settings)
 
     async def _respond(self, chosen: Chosen, work: Work) -> Chosen:
-        """Get one response by the settings of this moment, and return by which. A pause may outlast the settings.
+        """Get a response by the settings of this moment, and return the model that gave it.
 
-        A history that is refused as too long is summed up, once.
+        Settings may change during a pause. A history that is refused as too long is summed up, once.
         """
         refused = False
         while True:
-            chosen = await self._followed(chosen, work)
+            chosen = await self._follow_settings(chosen, work)
             model, settings = chosen.model, chosen.settings
             await self._room.make_room(work, settings, model.window, charged(model, work))
             try:
@@ -216,7 +216,7 @@ class ModelBackend:
         await charged(chosen.model, work)(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
-        """Carry out the open calls in the model's order; those that only read can't depend on each other."""
+        """Carry out the open calls in the model's order; adjacent calls that only read run side by side."""
         for together in await self._toolbox.rounds(work, work.transcript.calls.open):
             waiting = together
             while waiting:
@@ -230,20 +230,20 @@ class ModelBackend:
             for call, result in zip(calls, results, strict=True):
                 _tell_output(work, call, await result)
                 await work.turn.room()
-                await asyncio.sleep(0)  # a call that needs no waiting leaves others no turn
+                await asyncio.sleep(0)  # calls that never wait would keep the loop from other work
 
 
 def charged(model: Model, work: Work) -> Respond:
     """Let each request to the model count before it is sent, if there is budget left for it."""
 
     async def respond(build: Build, deliver: Deliver, notify: Notify) -> None:
-        async def counted() -> ModelRequest:
+        async def build_and_count() -> ModelRequest:
             request = await build()
             await work.account.begin_request(model.asked)
             return request
 
         try:
-            await model.respond(counted, deliver, notify)
+            await model.respond(build_and_count, deliver, notify)
         except asyncio.CancelledError:
             work.account.cut_off()
             raise
@@ -252,17 +252,17 @@ def charged(model: Model, work: Work) -> Respond:
     return respond
 
 
-def _tell_output(work: Work, call: OpenCall, told: Told) -> None:
-    text = work.transcript.repetition.told(call.item, told.text)
-    if text != told.text:
+def _tell_output(work: Work, call: OpenCall, result: Told) -> None:
+    text = work.transcript.repetition.told(call.item, result.text)
+    if text != result.text:
         work.say(ev.BackgroundEvent(message="the model repeats itself, with the same results; it is told so"))
     work.say(
         ev.ToolOutput(
             call_id=call.call,
             item_id=call.item,
             output=text,
-            failed=told.failed,
-            pictures=told.pictures,
+            failed=result.failed,
+            pictures=result.pictures,
         )
     )
 

@@ -1,4 +1,4 @@
-"""Models behind an endpoint, on any of the wires. Loop thread."""
+"""Models of an endpoint, on any of the wires. Loop thread."""
 
 from supervisor.agents.own.backends.ports import Notify
 from supervisor.agents.own.context.window import ContextWindow, FixedWindow
@@ -11,7 +11,7 @@ from supervisor.agents.spending.account import Asked
 
 
 class OpenAiModel:
-    """One endpoint; the client is shared by all of them."""
+    """A model of one endpoint; all of them share one HTTP client."""
 
     def __init__(
         self,

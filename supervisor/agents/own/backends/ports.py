@@ -1,4 +1,4 @@
-"""The models that the loop can talk to, as it sees them: what each can say of itself, and one response. A leaf."""
+"""The protocols of a model: its window, its form of a history, its price, and one response. A leaf."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -17,17 +17,17 @@ Notify = Callable[[Pause], Awaitable[None]]
 class Model(Protocol):
     @property
     def window(self) -> ContextWindow:
-        """The tokens that it can read at once."""
+        """The tokens that the model can read at once."""
         ...
 
     @property
     def form(self) -> Form:
-        """The form in which it reads a history."""
+        """The form in which the model reads a history."""
         ...
 
     @property
     def asked(self) -> Asked:
-        """Its name, and what it costs."""
+        """The model's name, provider and price."""
         ...
 
     async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
@@ -41,7 +41,7 @@ class ModelSource(Protocol):
         ...
 
     def forget(self, conversation: ConversationId) -> None:
-        """Drop what is remembered of a conversation."""
+        """Drop everything that is remembered of a conversation."""
         ...
 
     def notice(self, conversation: ConversationId, settings: Settings) -> str | None:
