@@ -1,7 +1,7 @@
-"""A history as summing-up sees it: steps that belong together, people's words, the plan, the files. Pure.
+"""A history to be summed up: steps that belong together, people's words, the plan, the files. Pure.
 
-A step begins with a turn, or with what a person or a model says after all earlier calls are answered. So a history
-may be parted between two steps, and no call loses its output.
+A step begins with a turn, or with the words of a person or a model when all earlier calls are answered. So a history
+may be divided between two steps, and no call loses its output.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from actors.vocabulary.items import ImageItem, LocalImageItem
 from supervisor.agents.gauge import PICTURE_BYTES
 from supervisor.agents.tool_lines import line_of_use
 
-FILES = 20  # named after a compaction: what was open last, not all that was ever touched
+FILES = 20  # named after a compaction: those opened last
 AROUND = 60  # bytes of a wire around each item
 PATH_TOOLS = frozenset({"read_file", "view_image"})
 
@@ -37,7 +37,7 @@ class Words(Struct, frozen=True):
 
 
 class HistoryStep(Struct):
-    """Adjacent events that are kept or summed up together. `weight` is in bytes, `items` are what a model reads."""
+    """Adjacent events that are kept or summed up together. `weight` is in bytes, `items` counts those for a model."""
 
     first_seq: int
     last_seq: int
@@ -65,13 +65,13 @@ class Story(Struct):
             case ev.PlanUpdate():
                 self.plan = event.plan
             case ev.PatchApplyBegin():
-                self._opened(event.changes)
+                self._note_files(event.changes)
             case ev.ExecCommandBegin():
-                self._opened(_read_by(event))
+                self._note_files(_read_by(event))
             case ev.ToolCall():
-                self._opened(_named_in(event))
+                self._note_files(_named_in(event))
             case ev.ToolUseEnd():
-                self._opened(event.changes)
+                self._note_files(event.changes)
             case _:
                 pass
         if self._begins_a_step(event):
@@ -110,14 +110,14 @@ class Story(Struct):
                     self._open.add(event.item_id)
             case ev.ToolUseEnd():
                 step.answered = True
-                self._last = ev.ToolOutput  # a step may begin behind it, as behind an output of ours
+                self._last = ev.ToolOutput  # a step may begin after it, as after an output of our own tools
             case ev.ToolOutput():
                 self._last = ev.ToolOutput
                 self._open.discard(event.item_id)
             case _:
                 pass
 
-    def _opened(self, paths: Iterable[str]) -> None:
+    def _note_files(self, paths: Iterable[str]) -> None:
         for path in paths:
             if path in self.files:
                 self.files.remove(path)
@@ -131,7 +131,7 @@ def words_of(seq: int, event: ev.UserMessage) -> Words:
 
 
 def weight_of(event: ev.DurableEvent) -> int:
-    """Return the bytes that an event takes of a request, about; a picture counts as what providers charge."""
+    """Estimate the bytes of an event in a request. A picture counts as PICTURE_BYTES."""
     match event:
         case ev.UserMessage():
             pictures = words_of(0, event).pictures

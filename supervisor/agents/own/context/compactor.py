@@ -1,7 +1,7 @@
-"""Summing-up of a history: the model is asked for notes, which take the place of what they stand for. Loop thread.
+"""Summing up a history: the model is asked for notes, which replace the part that they describe. Loop thread.
 
-The request is the history as the model has read it, and behind it the question, so that a provider's cache has all
-but the last lines. A history that does not fit is summed up in pieces. Nothing is changed before the notes are there.
+The request is the history as the model has read it, followed by the question, so that a provider's cache has all but
+the last lines. A history that does not fit is summed up in pieces. Nothing is changed before the notes are there.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,10 +26,10 @@ from supervisor.agents.spending.usage import Usage
 from supervisor.agents.story import FILES, HistoryStep
 
 REQUESTS = 24  # of one compaction: twenty full windows, and some that were refused
-ASKED_TWICE = 2  # for notes without text, as of a model that calls a tool instead
+ASKED_TWICE = 2  # attempts: a model may call a tool instead of writing notes
 WORDS_A_TOKEN = 0.7
 BYTES_A_TOKEN = 4
-LEAST_ROOM = 500  # tokens beside instructions and tools: with less there is nothing to be read
+LEAST_ROOM = 500  # tokens beside instructions and tools: no history fits into less
 FITTING = 0.95  # of the window, for a request to sum up: the rest is room for an estimate that is wrong
 WAY_OUT = "choose a model that reads more, or fork the conversation at an earlier point"
 CUT_NOTE = "\n[the notes were cut here, as they were too long]"
@@ -55,7 +55,7 @@ class TooManyRequests(FatalModelError):
 
 
 class Wanted(Struct, frozen=True):
-    """A compaction that is wanted. `before`: how full the context is; `window`: what fits, where known."""
+    """A request to sum up. `before`: the tokens in the context now; `window`: the tokens that fit, where known."""
 
     why: Why
     measure: Measure
@@ -81,40 +81,40 @@ class Compactor:
         self._left_out = 0
 
     async def compact(self) -> ev.Compacted:
-        """Sum up, say so, and read the transcript anew; interrupted before that, all stays as it was."""
+        """Sum up, emit the event, and read the transcript anew. An interrupt before the event changes nothing."""
         work, order = self._work, self._work.turn.order
         until = await work.turn.stored()
         past = await self._transcripts.past(order.conversation, until, work.transcript.summed)
-        event = await self._summed(past, until)
-        self._tell_what_is_lost(event)
+        event = await self._sum_up(past, until)
+        self._tell_losses(event)
         work.turn.emit(event)
         until = await work.turn.stored()
         form = work.transcript.form
         work.transcript = await self._transcripts.reopen(order, work.transcript, until, form, event)
         return event
 
-    async def _summed(self, past: Past, until: int) -> ev.Compacted:
-        """Part the history and get notes about its older part; again, if the window is smaller than was thought."""
-        steps, told = past.story.steps, False
+    async def _sum_up(self, past: Past, until: int) -> ev.Compacted:
+        """Divide the history and get notes about its older part; again, if the window proves smaller."""
+        steps, announced = past.story.steps, False
         while True:
             parting = part(steps, past.words, self._measure, self._wanted.why)
             if not parting.summed:
                 raise NothingToSumUp("there is nothing to sum up: what there is stays as it is, word for word")
             end = steps[parting.summed].first_seq - 1 if parting.summed < len(steps) else until
-            if not told:
+            if not announced:
                 self._tell(f"summing up the conversation up to event {end}{self._fullness}")
-                told = True
+                announced = True
             try:
                 notes = await self._notes(past, parting, end)
             except _SmallerThanThought as smaller:
                 self._narrow(smaller.tokens)
                 continue
-            event = self._compacted(past, parting, end, notes.text)
-            after = self._after(past, event)
+            event = self._event(past, parting, end, notes.text)
+            after = self._tokens_after(past, event)
             return event.model_copy(update={"response_id": notes.response_id, "tokens_after": after})
 
     def _narrow(self, refused: int) -> None:
-        """Reckon with half of what was refused."""
+        """Assume a window of half the refused size."""
         self._window = refused // 2
         if self._window < self._measure.overhead + LEAST_ROOM:
             raise ContextFull(f"the history does not fit into the model's context even in pieces; {WAY_OUT}")
@@ -132,7 +132,7 @@ class Compactor:
     def _tell(self, message: str) -> None:
         self._work.turn.emit(ev.BackgroundEvent(message=message))
 
-    def _tell_what_is_lost(self, event: ev.Compacted) -> None:
+    def _tell_losses(self, event: ev.Compacted) -> None:
         if event.words_cut_seq is not None:
             left = f"shortened to {event.words_cut_to} characters" if event.words_cut_to else "left out"
             self._tell(
@@ -156,13 +156,13 @@ class Compactor:
             except ContextFull as refusal:
                 if upto - done > 1:
                     raise _SmallerThanThought(size) from refusal
-                text = self._without(steps[done], base)
-            base = self._compacted(past, parting, piece_end, text)
+                text = self._notes_without(steps[done], base)
+            base = self._event(past, parting, piece_end, text)
             done = upto
         assert base is not None, "at least one step is summed up"  # noqa: S101  # see _summed
         return Notes(base.summary, last.response_id if last else "")
 
-    def _without(self, step: HistoryStep, base: ev.Compacted | None) -> str:
+    def _notes_without(self, step: HistoryStep, base: ev.Compacted | None) -> str:
         self._left_out += step.items
         before = f"{base.summary}\n\n" if base else ""
         return before + LEFT_OUT.format(count=step.items)
@@ -170,10 +170,10 @@ class Compactor:
     def _fitting(
         self, past: Past, steps: Sequence[HistoryStep], done: int, base: ev.Compacted | None
     ) -> tuple[int, int]:
-        """Return up to which step a request should hold, at least one more, and the tokens of that by estimate."""
+        """Return the step before which the next request ends, at least one further, and its estimated tokens."""
         measure = self._measure
-        said_before = [*past.words, *(one for step in steps[:done] for one in step.words)] if base else []
-        stands = sum(len(one.text.encode(errors="replace")) for one in said_before) + len(
+        said_before = [*past.words, *(spoken for step in steps[:done] for spoken in step.words)] if base else []
+        stands = sum(len(spoken.text.encode(errors="replace")) for spoken in said_before) + len(
             base.summary if base else ""
         )
         size = measure.overhead + measure.tokens(stands) + measure.summary
@@ -203,7 +203,7 @@ class Compactor:
 
             await self._respond(build, heard.hear, self._notify)
             if heard.text.strip():
-                return Notes(self._bounded(heard.text.strip()), heard.response_id)
+                return Notes(self._cut_to_bound(heard.text.strip()), heard.response_id)
         raise NoSummary(
             "the model gave no summary of the conversation, whose history stays as it was; try again, or choose "
             "another model"
@@ -213,12 +213,12 @@ class Compactor:
         delay_ms = round(pause.delay_s * 1000)
         self._work.turn.emit(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
-    def _bounded(self, text: str) -> str:
+    def _cut_to_bound(self, text: str) -> str:
         """Cut notes that are much longer than they were asked to be."""
         most = 2 * self._measure.summary * BYTES_A_TOKEN
         return text if len(text) <= most else text[:most] + CUT_NOTE
 
-    def _compacted(self, past: Past, parting: Parting, end: int, notes: str) -> ev.Compacted:
+    def _event(self, past: Past, parting: Parting, end: int, notes: str) -> ev.Compacted:
         before = self._work.transcript.summed
         return ev.Compacted(
             why=self._wanted.why,
@@ -236,15 +236,17 @@ class Compactor:
             context_window=self._wanted.window,
         )
 
-    def _after(self, past: Past, event: ev.Compacted) -> int:
-        """Estimate how full the context is from then on."""
+    def _tokens_after(self, past: Past, event: ev.Compacted) -> int:
+        """Estimate the tokens in the context after the event."""
         measure = self._measure
-        words = [*past.words, *(one for step in past.story.steps for one in step.words)]
+        words = [*past.words, *(spoken for step in past.story.steps for spoken in step.words)]
         kept = sum(step.weight for step in past.story.steps if step.first_seq > event.last_seq)
         stands = sum(
-            min(len(one.text), event.words_cut_to) if one.seq <= (event.words_cut_seq or 0) else len(one.text)
-            for one in words
-            if one.seq <= event.last_seq
+            min(len(spoken.text), event.words_cut_to)
+            if spoken.seq <= (event.words_cut_seq or 0)
+            else len(spoken.text)
+            for spoken in words
+            if spoken.seq <= event.last_seq
         )
         return measure.overhead + measure.tokens(kept + stands + len(event.summary))
 
@@ -263,7 +265,7 @@ class Notes(Struct, frozen=True):
 
 
 class Heard:
-    """Notes as they come. Nothing of them becomes part of the conversation but what they cost."""
+    """The notes as they arrive. Only their cost becomes part of the conversation."""
 
     def __init__(self, work: Work) -> None:
         self.text = ""
@@ -271,12 +273,12 @@ class Heard:
         self._work = work
 
     async def hear(self, batch: Sequence[stream.StreamEvent]) -> None:
-        for one in batch:
-            match one:
+        for streamed in batch:
+            match streamed:
                 case stream.TextDone(text):
                     self.text += text
                 case Usage():
-                    count = self._work.account.billed(token_count(one), one)
+                    count = self._work.account.billed(token_count(streamed), streamed)
                     self._work.account.take(count)
                     self._work.turn.emit(count)
                 case stream.ResponseEnd(response_id):

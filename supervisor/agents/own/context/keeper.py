@@ -1,6 +1,6 @@
-"""Room for the next request: looked at before each, made when it is short, when a server refuses, or on request.
+"""Room for the next request: checked before each, made when it is short, after a refusal, or when a person asks.
 
-Loop thread. What the next request takes is an estimate, see gauge.py; a window that nobody knows is never guessed.
+Loop thread. A request's size is an estimate, see gauge.py; an unknown window is never guessed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,8 +19,8 @@ from supervisor.agents.own.transcript.transcripts import TranscriptCache
 
 SURE_LOAD = 8_000  # bytes of a history that fit everywhere: before more is sent, a server's answer is waited for
 GROWN = 1.1  # a history in which nothing could be summed up is looked at again when it has grown by a tenth
-REFUSED_SHARE = 0.8  # of a request that was refused by a server whose window nobody knows
-LEAST = 1_000  # tokens: with less nobody could go on
+REFUSED_SHARE = 0.8  # of a request that was refused by a server whose window is not known
+LEAST = 1_000  # tokens: no turn could go on with less
 
 Overhead = Callable[[Work, Settings], Awaitable[int]]
 
@@ -33,7 +33,7 @@ class CompactAt(Struct, frozen=True):
 
     def limit(self, window: int | None) -> int | None:
         limits = [self.tokens, None if window is None else round(window * self.share)]
-        return min((one for one in limits if one is not None), default=None)
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 class ContextKeeper:
@@ -46,7 +46,7 @@ class ContextKeeper:
         self._overhead = overhead
 
     async def make_room(self, work: Work, settings: Settings, window: ContextWindow, respond: Respond) -> None:
-        """Sum up before the next request, if that would take more than the limit."""
+        """Sum up before the next request, if that would exceed the limit."""
         load = work.transcript.load
         tokens = window.tokens
         if load <= SURE_LOAD and (tokens is None or tokens > SURE_LOAD):
@@ -68,11 +68,11 @@ class ContextKeeper:
         self, refusal: ContextFull, work: Work, settings: Settings, window: ContextWindow, respond: Respond
     ) -> None:
         """Sum up because a server has refused the history as too long."""
-        told, overhead = refusal_in(refusal.message), await self._overhead(work, settings)
-        if told.window is not None:
-            window.learn(told.window)
+        numbers, overhead = refusal_in(refusal.message), await self._overhead(work, settings)
+        if numbers.window is not None:
+            window.learn(numbers.window)
         estimated = work.transcript.gauge.estimated(work.transcript.load, overhead)
-        before = told.counted or max(estimated, window.tokens or 0)
+        before = numbers.counted or max(estimated, window.tokens or 0)
         limit = min(self._at.limit(window.tokens) or before, round(before * REFUSED_SHARE))
         rate = max(work.transcript.gauge.rate(overhead), before / max(1, work.transcript.load + overhead))
         try:
@@ -108,7 +108,7 @@ class ContextKeeper:
 
 
 class _Count(Struct, frozen=True):
-    """The limit, how full the context is, the tokens a byte, and the bytes of a request that are no history."""
+    """The limit, the tokens in the context, the tokens a byte, and the bytes of a request that are not history."""
 
     limit: int
     before: int

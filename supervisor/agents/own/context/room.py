@@ -1,4 +1,4 @@
-"""The decision about what stays as it is when a history is summed up, people's words among it. Pure.
+"""The decision which steps of a history are summed up, and which of people's words are shortened. Pure.
 
 People's words come first: they are shortened only when they would not fit even alone, and the oldest of them first.
 """
@@ -13,8 +13,8 @@ from supervisor.agents.story import HistoryStep, Words
 
 Why = Literal["limit", "asked", "refused"]
 
-FULL = 0.75  # of the limit, for all that a compaction leaves, so that the next is far away; last steps give way
-WORDS = 0.95  # of the limit, for the same where people's words alone need more: better often than not whole
+FULL = 0.75  # of the limit, for all that a compaction leaves, so that the next is far away; last steps are summed up
+WORDS = 0.95  # of the limit, the same if people's words alone need more: better often than with words cut
 TAIL = 0.3  # of the limit, for the last steps
 ASKED_TAIL = 0.1  # the same where a person asks for room
 SUMMARY = 0.08  # of the limit
@@ -24,9 +24,9 @@ SHORTER = (1_000, 200, 40, 0)  # characters that are left of the oldest messages
 
 
 class Measure(Struct, frozen=True):
-    """A budget. `limit` in tokens for all of a request, `overhead` the tokens of it that are no history.
+    """A budget. `limit`: the tokens for all of a request; `overhead`: those of its tokens that are not history.
 
-    `firm`: more than that does not fit, as far as is known. Else nobody knows the window, and no words give way.
+    `firm`: more than the limit does not fit, as far as is known. Otherwise the window is unknown; no words are cut.
     """
 
     limit: int
@@ -52,24 +52,24 @@ class Parting(Struct, frozen=True):
 
 
 def part(steps: Sequence[HistoryStep], words: Sequence[Words], measure: Measure, why: Why) -> Parting:
-    """Decide. `words` are all that people said before these steps."""
-    said = [*words, *(one for step in steps for one in step.words)]
+    """Decide which steps to sum up. `words`: all that people said before these steps."""
+    said = [*words, *(spoken for step in steps for spoken in step.words)]
     fixed = measure.overhead + measure.summary
     free = round(measure.limit * FULL) - fixed - measure.tokens(_weight(said))
     share = ASKED_TAIL if why == "asked" else TAIL
     summed = _boundary(steps, measure, min(free, round(measure.limit * share)), why)
     tail = measure.tokens(sum(step.weight for step in steps[summed:]))
     first_kept = steps[summed].first_seq if summed < len(steps) else None
-    before = [one for one in said if first_kept is None or one.seq < first_kept]
-    return _cut(before, measure, round(measure.limit * WORDS) - fixed - tail, summed)
+    before = [spoken for spoken in said if first_kept is None or spoken.seq < first_kept]
+    return _shorten_words(before, measure, round(measure.limit * WORDS) - fixed - tail, summed)
 
 
 def _boundary(steps: Sequence[HistoryStep], measure: Measure, room: int, why: Why) -> int:
-    """Return how many steps are summed up. What is to be answered now stays in any case."""
+    """Return the number of steps to sum up. A message that has no answer yet always stays."""
     most = len(steps)
     if most and steps[-1].unanswered:
         most -= 1
-        room -= measure.tokens(max(0, steps[-1].weight - _weight(steps[-1].words)))  # whose words are counted already
+        room -= measure.tokens(max(0, steps[-1].weight - _weight(steps[-1].words)))  # words are counted already
     kept = most
     while kept:
         room -= measure.tokens(steps[kept - 1].weight)
@@ -78,25 +78,25 @@ def _boundary(steps: Sequence[HistoryStep], measure: Measure, room: int, why: Wh
         kept -= 1
     if why == "limit" or kept:
         return kept
-    return max(0, most - 1)  # all of it would fit; who asks for room gets what there is
+    return max(0, most - 1)  # all steps would fit, but room was asked for
 
 
-def _cut(words: Sequence[Words], measure: Measure, room: int, summed: int) -> Parting:
+def _shorten_words(words: Sequence[Words], measure: Measure, room: int, summed: int) -> Parting:
     """Shorten the oldest words until all fit; as few as possible, and no more than needed."""
     if not measure.firm or measure.tokens(_weight(words)) <= room:
         return Parting(summed)
     for length in SHORTER:
         saved = 0
         over = measure.tokens(_weight(words)) - room
-        for one in words:
-            saved += _bytes(one.text) - _bytes(shortened(one.text, length) if length else "")
+        for spoken in words:
+            saved += _bytes(spoken.text) - _bytes(shortened(spoken.text, length) if length else "")
             if measure.tokens(saved) >= over:
-                return Parting(summed, one.seq, length)
+                return Parting(summed, spoken.seq, length)
     return Parting(summed, words[-1].seq if words else None, 0)
 
 
 def _weight(words: Sequence[Words]) -> int:
-    return sum(_bytes(one.text) + AROUND_WORDS for one in words)
+    return sum(_bytes(spoken.text) + AROUND_WORDS for spoken in words)
 
 
 def _bytes(text: str) -> int:

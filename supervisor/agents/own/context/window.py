@@ -18,12 +18,12 @@ class ContextWindow(Protocol):
         ...
 
     def learn(self, tokens: int) -> None:
-        """Take in what a refusal has told."""
+        """Remember the window that a refusal has named."""
         ...
 
 
 class FixedWindow:
-    """A window that the config or the table knows, or that nobody does until a refusal tells it."""
+    """A window from the config or the table, or one that is unknown until a refusal names it."""
 
     def __init__(self, tokens: int | None = None) -> None:
         self.tokens = tokens
@@ -36,7 +36,7 @@ class FixedWindow:
 
 
 class AskedWindow:
-    """The window that a server says its model has; `otherwise`, where it does not say."""
+    """A window that the model's server is asked for; `otherwise`, where it does not say."""
 
     def __init__(
         self, questions: WindowQuestions, endpoint: Endpoint, model: str, otherwise: int | None = None

@@ -1,4 +1,4 @@
-"""The texts of summing-up: what a model is asked for, and what it reads from then on. Pure."""
+"""The texts of summing up: the request for notes, and the text that replaces older history. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,7 +15,7 @@ what was changed and where; what was tried and failed; what is being done at thi
 nothing out that you would have to look up again. Write at most {words} words, call no tool, answer nothing else.\
 """
 AGAIN = "\n\nYour last answer had no text. Answer with the notes as plain text now; do not call a tool."
-IS_ASKED = ASK[:60]  # by which the built-in model knows it
+IS_ASKED = ASK[:60]  # by which the built-in model recognises the request
 
 OPENING = (
     "[The earlier part of this conversation was summed up to make room. What follows stands for it, and the "
@@ -31,28 +31,28 @@ def standing_for(summed: ev.Compacted, words: Sequence[Words]) -> str:
     """Return the text that a model reads in place of summed-up events."""
     parts = [OPENING]
     if words:
-        parts.append("The user's messages so far, oldest first:\n" + "\n".join(_listed(summed, words)))
+        parts.append("The user's messages so far, oldest first:\n" + "\n".join(_message_lines(summed, words)))
     parts.append(f"Your own notes:\n{summed.summary}")
     if summed.plan:
-        parts.append("The plan:\n" + "\n".join(f"[{one.status}] {one.step}" for one in summed.plan))
+        parts.append("The plan:\n" + "\n".join(f"[{step.status}] {step.step}" for step in summed.plan))
     if summed.files:
         parts.append("Files read or changed last: " + ", ".join(map(_one_line, summed.files)))
     return "\n\n".join(parts)
 
 
-def _listed(summed: ev.Compacted, words: Iterable[Words]) -> Iterator[str]:
+def _message_lines(summed: ev.Compacted, words: Iterable[Words]) -> Iterator[str]:
     left_out = 0
-    for one in words:
-        if summed.words_cut_seq is not None and one.seq <= summed.words_cut_seq:
+    for message in words:
+        if summed.words_cut_seq is not None and message.seq <= summed.words_cut_seq:
             if not summed.words_cut_to:
                 left_out += 1
                 continue
-            yield f"- {shortened(one.text, summed.words_cut_to)}{_pictures(one)}"
+            yield f"- {shortened(message.text, summed.words_cut_to)}{_pictures(message)}"
         else:
             if left_out:
                 yield f"[{left_out} older messages are left out: they don't fit]"
                 left_out = 0
-            yield f"- {one.text}{_pictures(one)}"
+            yield f"- {message.text}{_pictures(message)}"
     if left_out:
         yield f"[{left_out} older messages are left out: they don't fit]"
 
@@ -62,8 +62,8 @@ def shortened(text: str, length: int) -> str:
 
 
 def _one_line(name: str) -> str:
-    """Return a file's name, which anybody may have chosen, without line ends that would begin another part."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in name)
+    """Return a file's name, which may come from anybody, without line ends that would begin another part."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in name)
 
 
 def _pictures(words: Words) -> str:
@@ -76,7 +76,7 @@ def joined_files(before: Iterable[str], now: Iterable[str], most: int) -> tuple[
 
 
 def in_tokens(summed: ev.Compacted) -> str:
-    """Compose how much room it has made."""
+    """Describe the room that summing up has made."""
     if summed.tokens_before is None or summed.tokens_after is None:
         return f"in {summed.requests} requests"
     return f"from {summed.tokens_before:,} tokens to about {summed.tokens_after:,}"
