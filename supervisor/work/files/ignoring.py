@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from supervisor.disk.work_tree import is_work_tree
 
 FILE = ".gitignore"
-BYTES = 64 * 1024  # of one such file; what is longer was made by a program, and ignores too little
+BYTES = 64 * 1024  # of one such file; only programs write longer ones, of which the rest is not used
 SPECIAL = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 
-Rule = tuple[re.Pattern[str], bool, bool]  # what it matches, whether that is kept, whether folders alone are meant
+Rule = tuple[re.Pattern[str], bool, bool]  # a pattern, whether its matches are kept, whether it means folders alone
 Rules = tuple[tuple[str, tuple[Rule, ...]], ...]  # by the folder of their file, the outer ones first
 
 
 def matcher(glob: str) -> re.Pattern[str]:
     """Compile a glob for paths relative to its folder. Without a slash inside it matches names at any depth."""
-    body = "".join(map(_translated, SPECIAL.findall(glob.strip("/"))))
+    body = "".join(map(_translate, SPECIAL.findall(glob.strip("/"))))
     return re.compile(body if "/" in glob.rstrip("/") else f"(?:.*/)?{body}", re.DOTALL)
 
 
-def _translated(part: str) -> str:
+def _translate(part: str) -> str:
     known = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     if part in known:
         return known[part]

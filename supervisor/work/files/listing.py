@@ -1,6 +1,6 @@
 """The names below a folder, the shallow ones first, as many as fit. Blocking, for a worker thread.
 
-Links are shown with their targets and never followed; nobody looks into `.git`.
+Links are shown with their targets and never followed; `.git` is not entered.
 """
 
 import os
@@ -23,7 +23,7 @@ GoOn = Callable[[], None]
 class Listing(Struct, frozen=True):
     """Names in the order of their paths.
 
-    `left_out`: names that did not fit, and with `unseen` there are more, in folders that nobody looked into for that
+    `left_out` counts names that did not fit; `unseen`: there are more, in folders that were not entered for that
     reason. `unread`: folders that can't be listed.
     """
 
@@ -43,7 +43,7 @@ def list_folder(reach: Reach, name: str, depth: int, entries: int, go_on: GoOn) 
             go_on()
             below = waiting.popleft()
             try:
-                inside = tuple(_inside(top, real, below))
+                inside = tuple(_entries_of(top, real, below))
             except OSError:
                 unread.append("/".join(below))
                 continue
@@ -64,12 +64,12 @@ class _Entry(Struct, frozen=True):
     enter: bool
 
 
-def _inside(top: int, real: Path, below: tuple[str, ...]) -> Iterator[_Entry]:
-    """Yield what is in a folder below the top, by name. OSError if it is gone, or not ours to see."""
+def _entries_of(top: int, real: Path, below: tuple[str, ...]) -> Iterator[_Entry]:
+    """Yield the entries of a folder below the top, by name. OSError if it is gone, or may not be read."""
     folder = os.dup(top) if not below else open_listed(real.joinpath(*below))
     try:
         with os.scandir(folder) as found:
-            for entry in sorted(islice(found, NAMES), key=lambda one: one.name):
+            for entry in sorted(islice(found, NAMES), key=lambda listed: listed.name):
                 yield _entry(entry, folder)
     finally:
         os.close(folder)
@@ -103,4 +103,4 @@ def _kind(entry: "os.DirEntry[str]") -> str:
 def printable(name: str) -> str:
     """Return a name in which every character can be shown; bytes that are no text become escapes."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

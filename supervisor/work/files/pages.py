@@ -11,9 +11,9 @@ from supervisor.formats.picture_kinds import kind_of
 
 BINARY_BYTES = 8 << 10  # of the beginning; a NUL in it means that a file is no text, as git decides it
 CHUNK = 1 << 20
-LINE_BYTES = 2_000  # of one line; longer ones are data, and what is cut is counted
+LINE_BYTES = 2_000  # of one line; longer ones are data, and the rest is counted
 SKIPPED_BYTES = 1 << 30  # before the first line that is wanted: a second of work; commands go further
-COUNTED_BYTES = 64 << 20  # behind the last line, to say how many there are
+COUNTED_BYTES = 64 << 20  # after the last line that is shown, to count the others
 UNPRINTABLE = {code: "\ufffd" for code in (*range(32), 127) if chr(code) not in "\t\n\x1b"}
 
 GoOn = Callable[[], None]
@@ -40,7 +40,7 @@ class Page(Struct, frozen=True):
 
 
 def read_page(file: BufferedReader, first: int, lines: int, max_bytes: int, go_on: GoOn) -> Page:
-    """Read up to so many lines and bytes. Raises NotReadable for what is no text, and beyond the end."""
+    """Read up to so many lines and bytes. Raises NotReadable for binary files, and after the end."""
     _refuse_binary(file)
     if not _skip(file, first - 1, SKIPPED_BYTES, go_on):
         raise NotReadable(f"line {first} is too far into the file; a command, such as sed -n, can show it")
@@ -75,7 +75,7 @@ def _refuse_binary(file: BufferedReader) -> None:
 
 
 def _skip(file: BufferedReader, lines: int, max_bytes: int, go_on: GoOn) -> bool:
-    """Go behind so many line ends, or to the end of the file; False if neither is near enough."""
+    """Move past so many line ends, or to the end of the file; False if neither is near enough."""
     while lines > 0 and (chunk := file.read(CHUNK)):
         go_on()
         found = chunk.count(b"\n")

@@ -1,6 +1,6 @@
 """A search of files for a pattern, for a process of its own in the sandbox: a pattern may be one that never ends.
 
-Standard library alone, so that the process starts fast; whoever started it ends it.
+Standard library alone, so that the process starts fast; its parent ends it.
 """
 
 # ruff: noqa: PTH112, PTH118, PTH123 # pathlib takes a quarter of the start, and a Path for each file half the walk
@@ -27,7 +27,7 @@ BAD_PATTERN = 2
 
 
 class Query(TypedDict):
-    """The order. `path` is real; `base` is what names are shown relative to."""
+    """A search that is ordered. `path` is real; names are shown relative to `base`."""
 
     pattern: str
     path: str
@@ -46,7 +46,7 @@ class Full(Exception):
 
 
 class Found:
-    """Writes matches as ripgrep does, and counts them."""
+    """A writer of matches, in the style of ripgrep, that counts them."""
 
     def __init__(self, query: Query, out: TextIO) -> None:
         self._query = query
@@ -104,28 +104,28 @@ def search(query: Query, out: TextIO) -> int:
 
 
 def paths(query: Query) -> Iterator[str]:
-    """Yield the files to search, by name, without what `.gitignore` leaves out. A file that is named is searched."""
+    """Yield the files to search, by name, without what `.gitignore` leaves out. A named file is always searched."""
     top, wanted = query["path"], matcher(query["glob"]) if query["glob"] else None
     if not os.path.isdir(top):
         yield top
         return
-    closed = tuple(one.casefold() for one in (*query["hidden"], *CLOSED))
-    for path in _below(top, rules_above(top), closed):
+    closed = tuple(folder.casefold() for folder in (*query["hidden"], *CLOSED))
+    for path in _files_below(top, rules_above(top), closed):
         if wanted is None or wanted.fullmatch(os.path.relpath(path, top)):
             yield path
 
 
-def _below(top: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[str]:
+def _files_below(top: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[str]:
     waiting: list[tuple[str, bool, Rules]] = [(top, True, rules)]
     while waiting:
         path, is_folder, rules = waiting.pop()
         if is_folder:
-            waiting += reversed([*_inside(path, rules, closed)])
+            waiting += reversed([*_entries_of(path, rules, closed)])
         else:
             yield path
 
 
-def _inside(folder: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[tuple[str, bool, Rules]]:
+def _entries_of(folder: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[tuple[str, bool, Rules]]:
     own = rules_in(folder)
     rules = (*rules, (folder, own)) if own else rules
     try:
@@ -144,7 +144,7 @@ def _inside(folder: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[tupl
 
 
 def _lines(path: str, ours: set[tuple[int, int]]) -> list[str] | None:
-    """Return the lines of a text file, none of anything that is no file; None if it is binary or very large."""
+    """Return the lines of a text file, none if it is not a file; None if it is binary or very large."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY)
     except OSError:
@@ -164,14 +164,14 @@ def _lines(path: str, ours: set[tuple[int, int]]) -> list[str] | None:
 
 def _short(line: str) -> str:
     shown = "".join(
-        one if one.isprintable() or one == "\t" else "\ufffd" for one in line[:LINE_CHARACTERS].rstrip("\r")
+        char if char.isprintable() or char == "\t" else "\ufffd" for char in line[:LINE_CHARACTERS].rstrip("\r")
     )
     return shown + "…" if len(line) > LINE_CHARACTERS else shown
 
 
 def printable(name: str) -> str:
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def main() -> None:
