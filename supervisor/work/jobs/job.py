@@ -45,7 +45,7 @@ class Job:
         self.end: JobEnd | None = None
         self.ended_by = ""
         self.read_to = 0  # the place up to which the model has read
-        self.told = False  # the model knows of its end
+        self.told = False  # the model was told of its end
         self._writing = asyncio.Lock()
         self._news = asyncio.Event()
         self.over = asyncio.Event()
@@ -60,7 +60,7 @@ class Job:
         self._news.set()
 
     async def write(self, data: bytes, *, close: bool, within_s: float) -> bool:
-        """Write to it, and end its input if asked to. False if not all was taken in time, or it reads no more."""
+        """Write to the job's input, and close it if asked to. False if not all was read in time."""
         try:
             async with asyncio.timeout(within_s), self._writing:
                 taken = await self.given.write(data)
@@ -71,25 +71,25 @@ class Job:
         return taken == len(data)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait for its end; tell whether it has come."""
-        return await _within(self.over, seconds)
+        """Wait for the job's end; tell whether it has come."""
+        return await _wait_for(self.over, seconds)
 
     async def wait_for_output(self, place: int, seconds: float) -> None:
-        """Wait until there is output behind a place, or it has ended."""
+        """Wait until there is output after a place, or the job has ended."""
         if self.end is None and self.roll.end <= place:
             self._news.clear()
-            await _within(self._news, seconds)
+            await _wait_for(self._news, seconds)
 
     @property
     def state(self) -> str:
-        """Say how it is, in words for the model and for people."""
+        """The job's state, in words for models and people."""
         if self.end is None:
             return f"running for {time.time() - self.began:.0f} s"
-        told = how_it_ended(self.end.how, self.end.exit_code, self.end.by)
-        return f"{told}: {self.end.reason}" if self.end.reason else told
+        words = how_it_ended(self.end.how, self.end.exit_code, self.end.by)
+        return f"{words}: {self.end.reason}" if self.end.reason else words
 
 
-async def _within(event: asyncio.Event, seconds: float) -> bool:
+async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

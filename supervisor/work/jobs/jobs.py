@@ -1,4 +1,4 @@
-"""The owner of all background commands of the daemon: starts them, finds them, sees to their ends. Loop thread.
+"""The owner of all background commands of the daemon: starts them, finds them, ends them. Loop thread.
 
 A job belongs to its conversation. It ends with its turn unless it was asked to go on, and always with the daemon.
 """
@@ -60,8 +60,8 @@ class Jobs:
         if len(running) >= self.bounds.jobs:
             raise TooManyJobs(self.bounds.beyond("jobs", "too many background commands run; end one of them"))
         if running.count(spec.conversation) >= -(-self.bounds.jobs // SHARE):
-            told = "this conversation runs a quarter of all background commands that are possible; end one of them"
-            raise TooManyJobs(self.bounds.beyond("jobs", told))
+            trouble = "this conversation runs a quarter of all background commands that are possible; end one of them"
+            raise TooManyJobs(self.bounds.beyond("jobs", trouble))
         job = Job(self._free_id(), spec, self.bounds.job_output_bytes)
         self._jobs[job.id] = job
         self._forget_the_oldest(spec.conversation)
@@ -98,10 +98,10 @@ class Jobs:
         command = confined.command(job.spec.conversation, job.owner, None, umask)
         result = await self._processes.run(command, Output(take, keep_bytes=0, live_bytes=ALL), job.given)
         with_its_turn = not self._processes.is_open(job.owner)
-        await self._processes.end_turn(job.owner)  # what it left in the background
+        await self._processes.end_turn(job.owner)  # the processes that it left in the background
         if isinstance(result, NotStarted):
             return JobEnd(-1, "not_started", reason=result.reason)
-        return JobEnd(result.exit_code, _how(job, with_its_turn=with_its_turn), job.ended_by)
+        return JobEnd(result.exit_code, _kind_of_end(job, with_its_turn=with_its_turn), job.ended_by)
 
     def never_started(self, job: Job) -> None:
         """Give up a job whose turn ended between its record and its beginning."""
@@ -133,7 +133,7 @@ class Jobs:
         await asyncio.gather(*(self.end(job, "the daemon") for job in self.of(conversation)))
 
     def forget(self, conversation: ConversationId) -> None:
-        """Drop what has ended, of a conversation that is deleted."""
+        """Drop the ended jobs of a deleted conversation."""
         self._jobs = {
             name: job for name, job in self._jobs.items() if job.spec.conversation != conversation or job.end is None
         }
@@ -152,7 +152,7 @@ class Jobs:
         return job
 
     def _forget_the_oldest(self, conversation: ConversationId) -> None:
-        """First of the conversation that begins another, so that it drops no other's output by many of its own."""
+        """Drop the oldest ended jobs, first those of this conversation, so that it displaces no other's output."""
         ended = {name: job for name, job in self._jobs.items() if job.end is not None}
         own = [name for name, job in ended.items() if job.spec.conversation == conversation]
         oldest = [*own[: max(0, len(own) - REMEMBERED // SHARE)], *own, *ended]
@@ -161,7 +161,7 @@ class Jobs:
             del self._jobs[name]
 
 
-def _how(job: Job, *, with_its_turn: bool) -> How:
+def _kind_of_end(job: Job, *, with_its_turn: bool) -> How:
     if job.ended_by:
         return "ended"
     return "turn_over" if with_its_turn else "exited"

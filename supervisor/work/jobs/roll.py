@@ -1,4 +1,4 @@
-"""The newest output of a job, by its place in all that was written. No I/O."""
+"""The newest output of a job, by its place in the whole output. No I/O."""
 
 from msgspec import Struct
 
