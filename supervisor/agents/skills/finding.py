@@ -20,7 +20,7 @@ FILE = "SKILL.md"
 PLACES = (os.path.join(".agents", "skills"), os.path.join(".claude", "skills"))
 HEAD_BYTES = 16 * 1024  # of a file; its front matter is in it
 NAMES = 1_000  # of one folder of skills
-SKILLS = 200  # in all; more would not fit into what a model is told
+SKILLS = 200  # in all; more would not fit into the text for a model
 LONGEST = 1_024  # characters of a description, as the format has it
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
 
@@ -41,7 +41,7 @@ class Skill(NamedTuple):
 
 
 def read_for_a_person(path: str, most: int, within: str) -> bytes:
-    """Read as it is read for a model, for somebody who may read everything there."""
+    """Read a file as `Reach.read` does, but for a person, to whom every folder is open."""
     real = os.path.realpath(path)
     if within and os.path.commonpath((real, root := os.path.realpath(within))) != root:
         raise NotReadable(leads_out(path, real))
@@ -61,15 +61,15 @@ def find_skills(cwd: str, home: str, config: str, read: Read) -> list[Skill]:
 
 
 def _all(cwd: str, home: str, config: str, read: Read) -> Iterator[Skill]:
-    yield from _below(os.path.join(config, "skills"), "greenroom", read)
+    yield from _skills_in(os.path.join(config, "skills"), "greenroom", read)
     own = {os.path.join(home, place) for place in PLACES} if home else set()
     for folder in sorted(own):
-        yield from _below(folder, "user", read)
+        yield from _skills_in(folder, "user", read)
     project = [*up_to_the_repository(cwd)]
     for above in project:
         for place in PLACES:
             if (folder := os.path.join(above, place)) not in own:
-                yield from _below(folder, "project", read, project[-1])
+                yield from _skills_in(folder, "project", read, project[-1])
 
 
 def up_to_the_repository(cwd: str) -> Iterator[str]:
@@ -84,7 +84,7 @@ def up_to_the_repository(cwd: str) -> Iterator[str]:
     yield from above
 
 
-def _below(folder: str, origin: Origin, read: Read, within: str = "") -> Iterator[Skill]:
+def _skills_in(folder: str, origin: Origin, read: Read, within: str = "") -> Iterator[Skill]:
     try:
         names = sorted(islice(os.listdir(folder), NAMES))
     except OSError:
@@ -92,10 +92,10 @@ def _below(folder: str, origin: Origin, read: Read, within: str = "") -> Iterato
     for name in names:
         path = os.path.join(folder, name, FILE)
         if os.path.lexists(path):
-            yield _described(name, path, origin, read, within)
+            yield _read_skill(name, path, origin, read, within)
 
 
-def _described(folder: str, path: str, origin: Origin, read: Read, within: str) -> Skill:
+def _read_skill(folder: str, path: str, origin: Origin, read: Read, within: str) -> Skill:
     try:
         values = front_matter(read(path, HEAD_BYTES, within).decode("utf-8", "replace"))
     except OSError as error:

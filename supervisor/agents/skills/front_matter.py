@@ -14,7 +14,7 @@ COMMENT = re.compile(r"(^|\s)#.*")
 
 
 class NoFrontMatter(Exception):
-    """The file does not begin with front matter. The text says what is wrong."""
+    """The file does not begin with front matter. The text gives the reason."""
 
 
 def front_matter(text: str) -> Mapping[str, str]:
@@ -49,13 +49,13 @@ def _value(parts: list[str]) -> str:
         return "\n".join(more)
     whole = "\n".join((first, *more)).strip()
     if whole[:1] == '"' and (quoted := re.match(r'"(?:[^"\\]|\\.)*"', whole, re.DOTALL)):
-        return _unescaped(quoted[0])
+        return _unescape(quoted[0])
     if whole[:1] == "'" and (quoted := re.match(r"'(?:[^']|'')*'", whole)):
         return quoted[0][1:-1].replace("''", "'")
     return "\n".join(COMMENT.sub("", part) for part in parts)
 
 
-def _unescaped(quoted: str) -> str:
+def _unescape(quoted: str) -> str:
     try:
         return str(json.loads(quoted, strict=False))
     except ValueError:  # an escape that YAML has and JSON has not

@@ -1,4 +1,4 @@
-"""The skills as a model is told of them: name, description, file. Pure."""
+"""The text that tells a model of its skills: name, description, file. Pure."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ def skills_text(skills: Iterable[Skill], max_bytes: int) -> str:
 
 
 def _line(skill: Skill) -> str:
-    """Describe a skill in one line, in which nothing ends what stands around it."""
+    """Describe a skill in one line, in which nothing can end the list around it."""
     origin = " [project]" if skill.origin == "project" else ""
     text = f"- {skill.name}{origin}: {skill.description} (file: {skill.path})"
-    return "".join(one if one.isprintable() and one != "<" else "\ufffd" for one in text)
+    return "".join(char if char.isprintable() and char != "<" else "\ufffd" for char in text)
