@@ -1,4 +1,4 @@
 """Tools of MCP servers: connections that conversations share, and one call of a tool.
 
-Only `live.py` and what it imports know the SDK, which is imported when the first server is started.
+Only `live.py` and its imports know the SDK, which is imported when the first server is started.
 """

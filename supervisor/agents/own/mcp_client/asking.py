@@ -1,4 +1,4 @@
-"""May a tool be called without asking, and what a server's own question becomes. Pure."""
+"""The decision whether a call of a tool needs approval, and a server's own question as a form. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from actors.vocabulary.settings import ApprovalPolicy, Settings
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
 from supervisor.config.mcp_servers import ToolApproval
 
-ARGUMENTS_SHOWN = 16 * 1024  # characters of arguments in a question; what a person reads
+ARGUMENTS_SHOWN = 16 * 1024  # characters of arguments in a question; a person reads them
 QUESTION_SHOWN = 4 * 1024  # of a server's question
 FIELDS = 20  # of a form; more is no question
 CHOICES = 256  # of one field
@@ -23,10 +23,10 @@ class Verdict(StrEnum):
 
 
 def judged(mode: ToolApproval, tool: ServerTool, settings: Settings, *, confined: bool = False) -> Verdict:
-    """A server runs outside of the sandbox, so its tools are asked for where an unsandboxed command would be.
+    """Decide as for a command outside of the sandbox, because servers run there.
 
-    With policy `never` nobody can be asked. Without any sandbox the model may do as much by a command; so it may
-    where the server is `confined` like one.
+    With policy `never` a call runs only if the model could do as much by a command: if there is no sandbox, or the
+    server is `confined` like a command.
     """
     reads = tool.only_reads
     match mode:
@@ -63,16 +63,16 @@ def question_of(params: Json) -> str:
 
 
 def page_of(params: Json) -> str | None:
-    """The address of a page that it wants to be visited, in place of a form."""
+    """Return the address of a page that the server wants to be visited, in place of a form."""
     return str(params["url"])[:QUESTION_SHOWN] if params.get("mode") == "url" and params.get("url") else None
 
 
 def fields_of(params: Json) -> tuple[str, ...]:
-    """A line for each field of its form: what it is, and what it is sent with a yes."""
-    return tuple(_described(params))
+    """Describe each field of the form in a line: its name, its type, and the value that a plain yes sends."""
+    return tuple(_field_lines(params))
 
 
-def _described(params: Json) -> Iterator[str]:
+def _field_lines(params: Json) -> Iterator[str]:
     for field in form_of(params):
         several = "some of " if field.type == "array" else "one of "
         kind = several + ", ".join(field.choices[:FIELDS]) if field.choices else field.type
@@ -83,22 +83,22 @@ def _described(params: Json) -> Iterator[str]:
 
 
 def form_of(params: Json) -> tuple[FormField, ...]:
-    """The fields that can be told here: texts, numbers, yes or no, and choices, as the protocol has them."""
-    required = _required(params)
+    """Return the fields that can be filled in: texts, numbers, yes or no, and choices, as the protocol has them."""
+    required = _required_names(params)
     shown = list(_properties(params).items())[:FIELDS]
     found = (_field(name, given, needed=name in required) for name, given in shown)
     return tuple(field for field in found if field is not None)
 
 
 def unanswerable(params: Json) -> tuple[str, ...]:
-    """The fields that it needs and that can't be told here, and those that nobody would be shown."""
+    """Return the fields that are needed and can't be filled in, and those that would not be shown."""
     known = {field.name for field in form_of(params)}
-    needed = (name for name in _required(params) if name not in known)
+    needed = (name for name in _required_names(params) if name not in known)
     return (*dict.fromkeys((*needed, *list(_properties(params))[FIELDS:])),)
 
 
 def _field(name: str, given: Json, *, needed: bool) -> FormField | None:
-    """A field, or None if it is of a type that the protocol does not have."""
+    """Return a field, or None if it is of a type that the protocol does not have."""
     several = given.get("type") == "array"
     offered = given.get("items") if several else given
     choices, names = _choices(offered if isinstance(offered, dict) else {})
@@ -122,18 +122,18 @@ def _field(name: str, given: Json, *, needed: bool) -> FormField | None:
 
 
 def _choices(offered: Json) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The choices, and how people call them, in each of the ways in which the protocol has said it."""
+    """Return the choices and their titles, in any of the spellings that the protocol has had."""
     titled = offered.get("oneOf") or offered.get("anyOf")
     if isinstance(titled, list):
-        known = [one for one in titled if isinstance(one, dict) and "const" in one]
-        return tuple(str(one["const"]) for one in known), tuple(_words(one.get("title")) for one in known)
+        known = [choice for choice in titled if isinstance(choice, dict) and "const" in choice]
+        return tuple(str(choice["const"]) for choice in known), tuple(_words(choice.get("title")) for choice in known)
     plain, names = offered.get("enum"), offered.get("enumNames")
     choices = tuple(map(str, plain)) if isinstance(plain, list) else ()
     return choices, tuple(map(_words, names)) if isinstance(names, list) and len(names) == len(choices) else ()
 
 
 def _default(field: FormField, given: object) -> FormValue | None:
-    """Its default, if it fits the field itself."""
+    """Return the field's default, if it fits the field."""
     if given is None:
         return None
     try:
@@ -152,9 +152,10 @@ def _words(given: object) -> str:
 
 def _properties(params: Json) -> Mapping[str, Json]:
     found = (params.get("requestedSchema") or {}).get("properties") or {}
-    return {str(name): one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
+    members = found.items() if isinstance(found, dict) else ()
+    return {str(name): schema for name, schema in members if isinstance(schema, dict)}
 
 
-def _required(params: Json) -> tuple[str, ...]:
+def _required_names(params: Json) -> tuple[str, ...]:
     found = (params.get("requestedSchema") or {}).get("required") or ()
     return tuple(map(str, found))

@@ -1,4 +1,4 @@
-"""Bounds for what a server's address answers: the SDK reads an answer whole, unpacked, and parses it on the loop.
+"""Bounds for answers from a server's address: the SDK reads an answer whole, unpacked, and parses it on the loop.
 
 Loop thread. A stream of events is bounded by the SDK, event by event.
 """

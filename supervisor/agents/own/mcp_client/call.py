@@ -1,6 +1,6 @@
-"""One call of a server's tool in a turn: from arguments, through judgement and question, to what answers it.
+"""One call of a server's tool in a turn, from the arguments through judgement and approval to the result.
 
-Loop thread. Cancelling it is interrupting the call: it is over for us at once, and the server is told.
+Loop thread. Cancelling the task interrupts the call: it is over for us at once, and the server is told.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from supervisor.agents.own.transcript.open_calls import OpenCall
 
 PROGRESS_S = 2.0  # between two lines of progress
 PROGRESS_LINES = 30  # of one call: each of them is stored
-PROGRESS_WORDS = 200  # characters of what a server says of its progress
+PROGRESS_WORDS = 200  # characters of a server's message about its progress
 NO_ROOM = "the form needs what can't be told here"
 
 
 class ToolCall:
-    """A Caller, too: what the server says and asks meanwhile is this call's."""
+    """A call. As a `Caller` it also takes the server's notices and questions meanwhile."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ToolCall:
         connect: Callable[[], Connection],
         look: Callable[[], Awaitable[OfferedTool | None]],
     ) -> None:
-        """`look`: the tool as it is offered now; a person may have taken their time."""
+        """`look` finds the tool as it is offered now, as it may have changed while a person decided."""
         self.conversation = str(work.turn.order.conversation)
         self._work = work
         self._call = call
@@ -51,16 +51,16 @@ class ToolCall:
         self._progress_at = 0.0
 
     async def run(self, arguments: Json) -> Told:
-        refused = await self._refused(arguments)
-        return refused or await self._carried_out(arguments)
+        refusal = await self._refusal(arguments)
+        return refusal or await self._carry_out(arguments)
 
-    async def _refused(self, arguments: Json, *, changed: bool = False) -> Told | None:
+    async def _refusal(self, arguments: Json, *, changed: bool = False) -> Told | None:
         match verdict(self._offered, self._work.settings):
             case Verdict.RUN:
                 return None
             case Verdict.REFUSE:
-                refused = "it would have to be approved, and the approval policy is never"
-                return failure("refused", f"{self._what}: {refused}; a person can {self._way_out}")
+                why = "it would have to be approved, and the approval policy is never"
+                return failure("refused", f"{self._what}: {why}; a person can {self._way_out}")
             case Verdict.ASK:
                 answer = await self._work.ask(self._question(arguments, changed=changed))
                 if not answer.approved:
@@ -69,7 +69,7 @@ class ToolCall:
                 if now is None or now.fingerprint == self._offered.fingerprint:
                     return None
                 self._offered = now
-                return await self._refused(arguments, changed=True)
+                return await self._refusal(arguments, changed=True)
 
     @property
     def _way_out(self) -> str:
@@ -91,21 +91,21 @@ class ToolCall:
             changed=changed,
         )
 
-    async def _carried_out(self, arguments: Json) -> Told:
-        """Call it; its begin and end events are sent in every case."""
+    async def _carry_out(self, arguments: Json) -> Told:
+        """Make the call; its begin and end events are sent in every case."""
         work, began = self._work, time.monotonic()
         invocation = ev.McpInvocation(
-            server=self._offered.server, tool=self._offered.tool.name, arguments=_kept(arguments)
+            server=self._offered.server, tool=self._offered.tool.name, arguments=_for_history(arguments)
         )
         work.say(ev.McpToolCallBegin(call_id=self._call.call, invocation=invocation, item_id=self._call.item))
-        ended: dict[str, Any] = {"Err": "interrupted"}
+        outcome: dict[str, Any] = {"Err": "interrupted"}
         self._open = True
         try:
             await work.turn.stored()  # otherwise a crash could leave no record of a call that was made
             result = await self._result(arguments)
-            ended = {"Ok": result.kept} if not result.told.failed else {"Err": result.told.failed.message}
+            outcome = {"Ok": result.kept} if not result.told.failed else {"Err": result.told.failed.message}
         except ServerError as error:
-            ended = {"Err": str(error)}
+            outcome = {"Err": str(error)}
             return failure(_kind(error), f"{self._what}: {error}")
         else:
             return result.told
@@ -116,7 +116,7 @@ class ToolCall:
                 call_id=self._call.call,
                 invocation=invocation,
                 duration=duration,
-                result=ended,
+                result=outcome,
                 item_id=self._call.item,
             )
             work.say(end)
@@ -126,7 +126,7 @@ class ToolCall:
         answer = await connection.call(self._offered.tool.name, arguments, self)
         return await asyncio.to_thread(result_of, answer, self._what, self._work.bounds)
 
-    # --- what the server says meanwhile -----------------------------------------------------------------------------
+    # --- from the server, meanwhile ---------------------------------------------------------------------------------
 
     def told(self, notice: str) -> None:
         if self._open:
@@ -175,8 +175,8 @@ def _progress(progress: float, total: float | None, message: str | None) -> str:
     return f"{far}, {words}" if words else far
 
 
-def _kept(arguments: Json) -> Any:
-    """The arguments for history; those too long to be read stand in the model's own call, whole."""
+def _for_history(arguments: Json) -> Any:
+    """Return the arguments for history, as a cut text if they are long: the model's own call has them whole."""
     shown = asking.shown_arguments(arguments)
     return arguments if len(shown) < asking.ARGUMENTS_SHOWN else shown
 

@@ -1,4 +1,4 @@
-"""The calls that are under way at one server, their clocks, and to whom its questions go. Loop thread."""
+"""The calls that are under way at one server, their clocks, and the way of its questions. Loop thread."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -32,7 +32,7 @@ class Caller(Protocol):
 
 
 class UnderWay:
-    """A call, its clock, which stands while a person is asked, and what of it has to end with it."""
+    """A call, its clock, which stands still while a person is asked, and the questions that end with it."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
@@ -58,13 +58,13 @@ class CallsUnderWay:
         self._limit_s = limit_s
         self._calls: list[UnderWay] = []
         self._leaving: set[asyncio.Task[Json]] = set()
-        self._alone: asyncio.Lock | None = None  # once it has asked while it could not be known whom
+        self._alone: asyncio.Lock | None = None  # from the first question that could have been any conversation's
 
     def __len__(self) -> int:
         return len(self._calls)
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, Json]], caller: Caller) -> Json:
-        """Make a call, alone where the server needs that. Raises what the call does, and TimedOut."""
+        """Make a call, alone where the server needs that. Raises the call's errors, and TimedOut."""
         if self._alone is None:
             return await self._run(work, caller)
         async with self._alone:
@@ -84,9 +84,8 @@ class CallsUnderWay:
                 f"mcp_servers.{self._server}.tool_timeout_sec"
             ) from None
         except Ended:
-            await asyncio.sleep(
-                0
-            )  # its process may tell why in this moment, and this call is among those that are told
+            # Its process may tell the reason in this moment, and this call is among those that are told.
+            await asyncio.sleep(0)
             raise
         finally:
             under_way.clock = None
@@ -94,14 +93,14 @@ class CallsUnderWay:
             self._let_go(task, *under_way.asking)
 
     def tell(self, notice: str) -> None:
-        for one in self._calls:
-            one.caller.told(notice)
+        for call in self._calls:
+            call.caller.told(notice)
 
     async def elicited(self, params: Json) -> Json:
-        """Put its question to the conversation whose call is under way. With several nobody is asked."""
-        callers = {one.caller.conversation for one in self._calls}
+        """Put a question to the conversation that has a call under way; unless it is the only one, answer no."""
+        callers = {call.caller.conversation for call in self._calls}
         if len(callers) != 1:
-            self._nobody_knows_whom()
+            self._take_one_at_a_time()
             return {"action": "cancel"}
         under_way = self._calls[-1]
         under_way.questions += 1
@@ -112,9 +111,9 @@ class CallsUnderWay:
                 )
             return {"action": "cancel"}
         async with under_way.one_at_a_time:
-            return await self._asked(under_way, params)
+            return await self._put_question(under_way, params)
 
-    async def _asked(self, under_way: UnderWay, params: Json) -> Json:
+    async def _put_question(self, under_way: UnderWay, params: Json) -> Json:
         if under_way not in self._calls:  # it was over while an earlier question stood
             return {"action": "cancel"}
         asking = asyncio.create_task(under_way.caller.elicited(params))
@@ -123,7 +122,7 @@ class CallsUnderWay:
             await asyncio.wait({asking})
         return {"action": "cancel"} if asking.cancelled() else asking.result()
 
-    def _nobody_knows_whom(self) -> None:
+    def _take_one_at_a_time(self) -> None:
         if self._alone is not None:
             return  # they have been told
         self._alone = asyncio.Lock()
@@ -133,14 +132,14 @@ class CallsUnderWay:
         )
 
     def _let_go(self, *tasks: asyncio.Task[Json]) -> None:
-        """Cancel what is still under way, and wait for none: a server may not even read that it is cancelled."""
+        """Cancel the tasks still under way, and wait for none: a server may not even read of it."""
         for task in tasks:
             if not task.done():
                 task.cancel()
                 self._leaving.add(task)
-                task.add_done_callback(self._left)
+                task.add_done_callback(self._note_end)
 
-    def _left(self, task: asyncio.Task[Json]) -> None:
+    def _note_end(self, task: asyncio.Task[Json]) -> None:
         self._leaving.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.debug("mcp_server.call_left", server=self._server, error=str(error))

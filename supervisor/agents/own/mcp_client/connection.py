@@ -1,7 +1,7 @@
 """One server in one environment: started at its first use, shared by conversations, started anew when it has ended.
 
 Loop thread. The session lives in a task of its own, because the SDK wants to be left where it was entered; calls are
-made from the tasks of turns, and what the server asks goes to the call that it can belong to.
+made from the tasks of turns, and the server's questions go to the call that they can belong to.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class Connection:
 
     @property
     def busy(self) -> bool:
-        """Tell whether it is called, or being started for somebody."""
+        """Tell whether a call or a start is under way."""
         return bool(self._calls) or (self._ready is not None and not self._ready.done())
 
     @property
@@ -75,8 +75,8 @@ class Connection:
     # --- for turns --------------------------------------------------------------------------------------------------
 
     async def tools(self) -> tuple[ServerTool, ...]:
-        """Return its tools as they are now; starts it if it does not run. Raises Unavailable."""
-        live = await self._started()
+        """Return the server's tools as they are now; start it if it does not run. Raises Unavailable."""
+        live = await self._live_session()
         if self._tools is None:
             try:
                 async with asyncio.timeout(LIST_S):
@@ -87,7 +87,7 @@ class Connection:
 
     async def call(self, tool: str, arguments: Json, caller: Caller) -> Json:
         """Call a tool and return its result. Raises ServerError. A cancelled call is over at once."""
-        live = await self._started()
+        live = await self._live_session()
         try:
             result = await self._calls.run(lambda: live.call(tool, arguments, caller.progressed), caller)
         except Ended as ended:
@@ -105,7 +105,7 @@ class Connection:
         if self._life is not None:
             await asyncio.wait({self._life})
 
-    # --- what the server says by itself -----------------------------------------------------------------------------
+    # --- from the server, by itself ---------------------------------------------------------------------------------
 
     def tools_changed(self) -> None:
         self._tools = None
@@ -115,7 +115,7 @@ class Connection:
 
     # --- its life ---------------------------------------------------------------------------------------------------
 
-    async def _started(self) -> "Live":
+    async def _live_session(self) -> "Live":
         if SDK not in sys.modules:
             await asyncio.to_thread(import_module, SDK)  # it takes half a second
         self.used = self._clock()
@@ -145,7 +145,7 @@ class Connection:
             raise Unavailable(f"{self._why}; it is started again in {wait_s:.0f} s")
         before = self._life
         self._ready = ready = asyncio.get_running_loop().create_future()
-        ready.add_done_callback(lambda one: one.cancelled() or one.exception())  # nobody may be waiting
+        ready.add_done_callback(lambda future: future.cancelled() or future.exception())  # nobody may be waiting
         life = self._live_on(ready, before)
         self._life = asyncio.create_task(life, name=f"mcp-{self.name}", context=Context())  # no conversation's own
 
@@ -157,7 +157,7 @@ class Connection:
             for last, mode in _marked_last(self._modes):
                 if await self._one_session(mode, ready, last=last):
                     break
-        except Exception as error:  # noqa: BLE001  # whatever the SDK or a server brings: those who wait must hear of it
+        except Exception as error:  # noqa: BLE001  # any error of the SDK or a server: the waiting calls must hear of it
             self._fail(ready, error, began)
         finally:
             self._live = self._tools = None
@@ -180,7 +180,7 @@ class Connection:
                 await _first_of(watch.over, self._closing)
                 self._live = None
                 if watch.over.is_set() and not self._closing.is_set():
-                    self._crashed(watch.why)
+                    self._note_crash(watch.why)
         except Exception as error:
             if not last and not ready.done() and speaks_another_language(error):
                 return False
@@ -189,7 +189,7 @@ class Connection:
             raise
         return True
 
-    def _crashed(self, why: str) -> None:
+    def _note_crash(self, why: str) -> None:
         self._why = why
         pause_s = self._restarts.note_end(self._clock())
         log.warning("mcp_server.ended", server=self.name, reason=why, again_in_s=pause_s)
@@ -198,7 +198,7 @@ class Connection:
     def _fail(self, ready: asyncio.Future[None], error: Exception, began: float) -> None:
         from supervisor.agents.own.mcp_client.live import reason
 
-        if ready.done():  # the way out of a session that lived: what it was is told already
+        if ready.done():  # the end of a session that was ready, which is reported already
             log.warning("mcp_server.left_badly", server=self.name, reason=reason(error))
             return
         late = isinstance(error, TimeoutError)

@@ -1,6 +1,6 @@
 """The connections of all conversations: one for each server and environment, ended a while after its last use.
 
-Loop thread. A server's key is its definition and what it would be started with, so a changed config is another one.
+Loop thread. A server's key is its definition, environment and place, so a changed config means another connection.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.client import Transport
 
 IDLE_S = 300.0  # after the last use: a person thinks for so long between two messages
-LOOK_S = 30.0  # between looks for those
+LOOK_S = 30.0  # between two looks for idle servers
 MOST = 64  # servers at the same time, each of them a process of tens of megabytes
 # The variables that Codex passes on; others are named in `env_vars`.
 CORE = frozenset(
@@ -39,11 +39,11 @@ DEFINES = frozenset(
     {"command", "args", "cwd", "url", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec"}
 )
 
-Confine = Callable[[Command], AbstractAsyncContextManager[Command]]  # yields what starts it in a sandbox
+Confine = Callable[[Command], AbstractAsyncContextManager[Command]]  # yields the command that starts it in a sandbox
 
 
 class Place(Struct, frozen=True):
-    """The place of a server that one conversation has alone. `inside`: what its sandbox is made of, if it has one."""
+    """The place of a server that one conversation has alone. `inside` tells sandboxes apart; "": it has none."""
 
     conversation: ConversationId
     inside: str = ""
@@ -72,26 +72,28 @@ class Connections:
         key = (name, defined, tuple(sorted(given.items())), around.umask, place.conversation, place.inside)
         if key not in self._of:
             self._make_room()
-            self._of[key] = self._made(name, server, given, around.umask, place)
+            self._of[key] = self._make(name, server, given, around.umask, place)
         self._look_soon()
         return self._of[key]
 
     def end_of(self, conversation: ConversationId, but: Collection[Connection] | None = None) -> None:
-        """End the servers that a conversation has alone; with `but`, those that are neither among these nor busy."""
-        for key, one in list(self._of.items()):
-            if key[4] == conversation and (but is None or not (one in but or one.busy)):
+        """End the servers that a conversation has alone; with `but`, only those not in it and not busy."""
+        for key, connection in list(self._of.items()):
+            if key[4] == conversation and (but is None or not (connection in but or connection.busy)):
                 self._end(key)
 
     async def close(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
-        await asyncio.gather(*(one.close() for one in self._of.values()), *self._ending, return_exceptions=True)
+        await asyncio.gather(
+            *(connection.close() for connection in self._of.values()), *self._ending, return_exceptions=True
+        )
         self._of.clear()
 
     def statistics(self) -> dict[str, int]:
         return {"mcp_servers": len(self._of)}
 
-    def _made(self, name: str, server: McpServer, given: Mapping[str, str], umask: int, place: Place) -> Connection:
+    def _make(self, name: str, server: McpServer, given: Mapping[str, str], umask: int, place: Place) -> Connection:
         def reach(watch: Watch) -> "Transport":
             if server.url:
                 from supervisor.agents.own.mcp_client.live import http
@@ -117,7 +119,7 @@ class Connections:
     def _make_room(self) -> None:
         if len(self._of) < MOST:
             return
-        idle = [key for key, one in self._of.items() if not one.busy]
+        idle = [key for key, connection in self._of.items() if not connection.busy]
         if not idle:
             raise Unavailable(f"{MOST} MCP servers run already, and all of them are busy; try again later")
         self._end(min(idle, key=lambda key: self._of[key].used))
@@ -128,7 +130,7 @@ class Connections:
 
     def _look(self) -> None:
         self._looking = None
-        for key in [key for key, one in self._of.items() if one.idle_s >= self._idle_s]:
+        for key in [key for key, connection in self._of.items() if connection.idle_s >= self._idle_s]:
             self._end(key)
         if self._of:
             self._look_soon()
@@ -140,14 +142,14 @@ class Connections:
 
 
 def variables(server: McpServer, env: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a server's program: the client's core variables, those that are named, and its own."""
+    """Return the environment of a server's program: the client's core variables, the named ones, and its own."""
     wanted = CORE | set(server.env_vars)
     own = {name: value for name, value in server.env.items() if value != HIDDEN}  # of a stored override
     return {name: value for name, value in env.items() if name in wanted} | own
 
 
 def headers(server: McpServer, env: Mapping[str, str]) -> dict[str, str]:
-    """The headers for a server's address. A token that is named and missing is an error: all would be refused."""
+    """Return the headers for a server's address. Raises Unavailable if a token is named and missing."""
     sent = {name: value for name, value in server.http_headers.items() if value != HIDDEN}
     sent |= {name: env[variable] for name, variable in server.env_http_headers.items() if env.get(variable)}
     if server.bearer_token_env_var is not None:

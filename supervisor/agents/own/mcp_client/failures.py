@@ -4,7 +4,7 @@ ServerError
 ├── Unavailable    it can't be used now: it did not start, or is not to be started yet
 ├── Ended          it ended, or the connection to it, in the middle of a call
 ├── TimedOut       a call took longer than it may
-└── CallFailed     it answered with an error, or with what is no answer
+└── CallFailed     it answered with an error, or with no valid answer
 """
 
 

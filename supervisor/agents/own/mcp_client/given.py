@@ -1,4 +1,4 @@
-"""The servers that clients give, for our own agent: which of them count, and where each of them runs. Loop thread."""
+"""The servers that clients give, for our own agent: which of them are used, and where each runs. Loop thread."""
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -22,7 +22,7 @@ from supervisor.work.sandbox.confined import Confined
 from supervisor.work.sandbox.sandbox import Sandbox
 from transports.requests import GivenServer
 
-START_S = 30.0  # for a server to be ready: many are fetched when they are started, and nobody can set it longer
+START_S = 30.0  # for a server to be ready: many are downloaded when they start, and no setting allows more
 NOT_CONFINED = "no sandbox works here, and the approval policy is never"
 
 
@@ -39,19 +39,19 @@ class ClientServers:
         self._sandbox = sandbox
 
     async def settle(self, work: Work, configured: Collection[str]) -> None:
-        """Ask what has to be asked before they can be used, and tell a person what can't be used at all."""
+        """Ask a person about servers that need approval, and show a notice of each that can't be used."""
         given = self._given.of(work.turn.order.conversation)
         if not given.servers:
             return
         found, notices = _usable(given.servers, configured)
-        programs = [one for one in found.values() if one.kind == "stdio"]
-        match self._where(work.settings):
+        programs = [server for server in found.values() if server.kind == "stdio"]
+        match self._program_place(work.settings):
             case Where.ASK:
-                asked = Asked(work.turn.order.turn, work.new_approval, work.deadline_s, work.default)
-                if refused := await settle(self._given, given, programs, asked, work.ask):
+                context = Asked(work.turn.order.turn, work.new_approval, work.deadline_s, work.default)
+                if refused := await settle(self._given, given, programs, context, work.ask):
                     work.say(ev.BackgroundEvent(message=refused))
             case Where.NOWHERE:
-                notices += [left_out(one, NOT_CONFINED) for one in programs]
+                notices += [left_out(server, NOT_CONFINED) for server in programs]
             case Where.INSIDE | Where.OUTSIDE:
                 pass
         for notice in given.news(notices):
@@ -60,40 +60,40 @@ class ClientServers:
     def reaches(
         self, conversation: ConversationId, settings: Settings, configured: Collection[str]
     ) -> dict[str, Reach]:
-        """Return those that may be used now, by the settings of this moment and the answers that were given."""
+        """Return the servers that may be used now, by the settings of this moment and the answers so far."""
         given = self._given.of(conversation)
         found, _ = _usable(given.servers, configured)
-        reaches = ((name, self._reach(conversation, settings, given, one)) for name, one in found.items())
+        reaches = ((name, self._reach(conversation, settings, given, server)) for name, server in found.items())
         return {name: reach for name, reach in reaches if reach is not None}
 
     def _reach(
-        self, conversation: ConversationId, settings: Settings, given: Given, one: GivenServer
+        self, conversation: ConversationId, settings: Settings, given: Given, given_server: GivenServer
     ) -> Reach | None:
-        server, outside = _configured(one), Place(conversation)
-        if one.kind == "http":
+        server, outside = _as_config(given_server), Place(conversation)
+        if given_server.kind == "http":
             return Reach(server, outside)
-        if given.decision(one) is False:  # a no holds, whatever the settings are by now
+        if given.decision(given_server) is False:  # a no holds, whatever the settings are by now
             return None
-        match self._where(settings):
+        match self._program_place(settings):
             case Where.ASK:
-                return Reach(server, outside) if given.decision(one) else None
+                return Reach(server, outside) if given.decision(given_server) else None
             case Where.OUTSIDE:
                 return Reach(server, outside)
             case Where.INSIDE:
-                return Reach(server, self._inside(conversation, settings))
+                return Reach(server, self._sandbox_place(conversation, settings))
             case Where.NOWHERE:
                 return None
 
-    def _where(self, settings: Settings) -> Where:
+    def _program_place(self, settings: Settings) -> Where:
         return where(settings, confines=self._sandbox.availability.ok)
 
-    def _inside(self, conversation: ConversationId, settings: Settings) -> Place:
+    def _sandbox_place(self, conversation: ConversationId, settings: Settings) -> Place:
         """Return the conversation's sandbox as a place; another policy or directory is another place."""
         sandbox, policy = self._sandbox, settings.sandbox
 
         @asynccontextmanager
         async def confine(command: Command) -> AsyncIterator[Command]:
-            def made() -> AbstractContextManager[Confined]:
+            def make() -> AbstractContextManager[Confined]:
                 return sandbox.confine_agent(
                     policy,
                     settings.cwd,
@@ -105,7 +105,7 @@ class ClientServers:
                     network=isinstance(policy, WorkspaceWrite) and policy.network_access,
                 )
 
-            async with in_a_thread(made, leave_there=True) as inside:
+            async with in_a_thread(make, leave_there=True) as inside:
                 yield inside.command(conversation, command.turn, None, command.umask)
 
         pins = [(str(pin.name), str(pin.path), pin.inode) for pin in settings.roots or ()]
@@ -115,22 +115,22 @@ class ClientServers:
 def _usable(
     given: tuple[GivenServer, ...], configured: Collection[str]
 ) -> tuple[Mapping[str, GivenServer], list[str]]:
-    """Return those that our own agent can use, and a line for each of the others."""
+    """Return the servers that our own agent can use, by name, and a notice for each of the others."""
     found, notices = beside(given, configured)
-    trouble = {name: why for name, one in found.items() for why in _trouble(one)}
+    trouble = {name: why for name, server in found.items() for why in _trouble(server)}
     notices += [left_out(found[name], why) for name, why in trouble.items()]
-    return {name: one for name, one in found.items() if name not in trouble}, notices
+    return {name: server for name, server in found.items() if name not in trouble}, notices
 
 
-def _trouble(one: GivenServer) -> Iterator[str]:
-    match one.kind:
+def _trouble(server: GivenServer) -> Iterator[str]:
+    match server.kind:
         case "sse":
             yield "server-sent events as a transport were given up in 2025; give it as `http`"
-        case "http" if one.url.startswith("http://") and not _is_here(one.url):
+        case "http" if server.url.startswith("http://") and not _is_here(server.url):
             yield "its address is on another machine and not encrypted; use https, or write it into the config"
         case _:
             try:
-                _configured(one)
+                _as_config(server)
             except ValueError:  # its words have the values in them, which may be secrets
                 yield "its definition can't be used"
 
@@ -143,9 +143,9 @@ def _is_here(url: str) -> bool:
         return False
 
 
-def _configured(one: GivenServer) -> McpServer:
-    """Return it as the config would have it. Raises ValueError."""
-    if one.kind == "stdio":
-        command, *args = one.command
-        return McpServer(command=command, args=tuple(args), env=dict(one.env), startup_timeout_sec=START_S)
-    return McpServer(url=one.url, http_headers=dict(one.headers), startup_timeout_sec=START_S)
+def _as_config(server: GivenServer) -> McpServer:
+    """Return the server as an entry of the config. Raises ValueError."""
+    if server.kind == "stdio":
+        command, *args = server.command
+        return McpServer(command=command, args=tuple(args), env=dict(server.env), startup_timeout_sec=START_S)
+    return McpServer(url=server.url, http_headers=dict(server.headers), startup_timeout_sec=START_S)

@@ -35,7 +35,7 @@ SILENT_S = 3600.0  # a stream may say nothing for as long as the longest call; c
 
 
 class Heard(Protocol):
-    """The connection, as its session tells it what the server says by itself."""
+    """A connection that takes the requests and notices that the server sends by itself."""
 
     async def elicited(self, params: Json) -> Json: ...
 
@@ -50,7 +50,7 @@ class Live:
 
     @property
     def server(self) -> str:
-        """The server's own name and version, as it says."""
+        """The server's name and version, as it gives them."""
         about = self._client.server_info
         return f"{about.name} {about.version}".strip() if about is not None else ""
 
@@ -80,7 +80,7 @@ class Live:
             raise CallFailed(_words(error)) from error
         except (httpx2.HTTPError, OSError) as error:
             raise Ended(f"the connection failed: {_plain(error)}") from error
-        except (ValueError, RuntimeError) as error:  # no result, or not what the tool's own schema promises
+        except (ValueError, RuntimeError) as error:  # no result, or one that breaks the tool's own schema
             raise CallFailed(f"its answer can't be used: {_plain(error)}") from error
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
@@ -114,12 +114,12 @@ async def session(transport: Transport, mode: Mode, heard: Heard) -> AsyncIterat
 
 
 async def _listen(client: Client, heard: Heard) -> None:
-    """Hear of changed tools from servers of 2026, which tell only those who ask; older ones tell everybody."""
+    """Listen for changed tools: servers of 2026 tell only clients that ask; older servers tell all clients."""
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return
     try:
         async with client.listen(tools_list_changed=True) as changes:
-            heard.tools_changed()  # what happened between the first list and this moment was told to nobody
+            heard.tools_changed()  # changes between the first list and this moment were not announced
             async for _ in changes:
                 heard.tools_changed()
     except (MCPError, RuntimeError, OSError, httpx2.HTTPError) as error:
@@ -127,12 +127,12 @@ async def _listen(client: Client, heard: Heard) -> None:
 
 
 def speaks_another_language(error: BaseException) -> bool:
-    """Tell whether a server refused the greeting in a way that says it knows another one."""
+    """Tell whether a server's refusal of the greeting shows that it knows another protocol."""
     return isinstance(error, MCPError) and error.code in {types.METHOD_NOT_FOUND, types.UNSUPPORTED_PROTOCOL_VERSION}
 
 
 def reason(error: BaseException) -> str:
-    """Put what went wrong at a start into words; the SDK groups what its tasks raise."""
+    """Put the error of a start into words; the SDK groups the errors of its tasks."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return _words(error) if isinstance(error, MCPError) else _plain(error)
@@ -157,7 +157,7 @@ def http(url: str, headers: Mapping[str, str], watch: Watch, longest: int) -> Tr
 
 
 def _tools(page: list[types.Tool]) -> list[ServerTool]:
-    """Keep of a list what models are offered, bounded: a server may send any amount. Blocking, it may take long."""
+    """Keep the parts that models are offered, bounded, as a server may send any amount. Blocking; may take long."""
     return [_tool(tool) for tool in page if len(tool.name) <= NAME]
 
 

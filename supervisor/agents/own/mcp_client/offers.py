@@ -1,4 +1,4 @@
-"""Tools of servers as models are offered them: names that every provider takes, and bounded descriptions. Pure."""
+"""Tools of servers as offered to models: names that every provider takes, and bounded descriptions. Pure."""
 
 import json
 import re
@@ -36,23 +36,23 @@ class OfferedTool(Struct, frozen=True):
 
     @property
     def spec(self) -> ToolSpec:
-        return _described(self.name, self.server, self.tool)
+        return _spec_of(self.name, self.server, self.tool)
 
     @property
     def fingerprint(self) -> str:
-        """Of the tool, and of the program or address that answers for it. Of variables and headers only the names."""
+        """The fingerprint of the tool and its server's program or address; variables and headers count by name."""
         config = self.config
         server = config.model_dump(mode="json", include={"command", "args", "cwd", "url", "env_vars"})
         return fingerprint_of([self.tool.fingerprint, server, sorted(config.env), sorted(config.http_headers)])
 
 
-def fingerprint_of(told: object) -> str:
+def fingerprint_of(value: object) -> str:
     """Return the same text for the same JSON, whatever the order of its members."""
-    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 @lru_cache(TOOLS_KEPT)
-def _described(name: str, server: str, tool: ServerTool) -> ToolSpec:
+def _spec_of(name: str, server: str, tool: ServerTool) -> ToolSpec:
     """Describe a tool, once for as long as its server lists it so: a schema takes a while to be looked through."""
     description = tool.description or f"The tool {tool.name} of the MCP server {server}."
     return ToolSpec(name, brief(description, DESCRIPTION), schema_of(tool.schema))
@@ -73,7 +73,7 @@ def offered(
 
 
 def name_of(server: str, tool: str, taken: Iterable[str]) -> str:
-    """`server__tool`; with a hash behind it where that is too long, has other characters, or is taken."""
+    """Return `server__tool`; with a hash at the end where that is too long, has other characters, or is taken."""
     plain = f"{server}{BETWEEN}{tool}"
     fit = UNFIT.sub("_", plain)
     if fit == plain and len(plain) <= LONGEST and plain not in set(taken):
@@ -83,19 +83,19 @@ def name_of(server: str, tool: str, taken: Iterable[str]) -> str:
 
 
 def schema_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters for a model, an object in any case. Too large: without prose, at last without members."""
-    whole = {"type": "object", "properties": {}, **{key: one for key, one in schema.items() if key != "$schema"}}
-    for told in (whole, dict(_without_prose(whole))):
-        if len(json.dumps(told)) <= SCHEMA_BYTES:
-            return told
+    """Return the parameters for a model, always an object. Too large ones lose their prose, then their members."""
+    whole = {"type": "object", "properties": {}, **{key: value for key, value in schema.items() if key != "$schema"}}
+    for candidate in (whole, dict(_without_prose(whole))):
+        if len(json.dumps(candidate)) <= SCHEMA_BYTES:
+            return candidate
     return {"type": "object", "properties": {}, "additionalProperties": True}
 
 
 def _without_prose(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The schema without descriptions and examples; a property may be called so, and stays."""
+    """Yield the schema without descriptions and examples; a property of such a name stays."""
     for key, value in schema.items():
         if key == "properties" and isinstance(value, Mapping):
-            yield key, {name: _plainer(one) for name, one in value.items()}
+            yield key, {name: _plainer(member) for name, member in value.items()}
         elif key not in {"description", "examples", "title"}:
             yield key, _plainer(value)
 
@@ -103,4 +103,4 @@ def _without_prose(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _plainer(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(_without_prose(value))
-    return [_plainer(one) for one in value] if isinstance(value, list) else value
+    return [_plainer(item) for item in value] if isinstance(value, list) else value

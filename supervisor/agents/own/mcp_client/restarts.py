@@ -11,7 +11,7 @@ class Restarts:
         self._again_at = 0.0
 
     def wait_s(self, now: float) -> float:
-        """Return how long it is until the server may be started; not above 0: it may be now."""
+        """Return the seconds until the server may be started; 0 or less: now."""
         return self._again_at - now
 
     def note_answer(self) -> None:

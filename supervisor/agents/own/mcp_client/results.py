@@ -1,4 +1,4 @@
-"""The result of a call, from the server's JSON to what the model is told and what history keeps. Pure; may be slow.
+"""The result of a call, made from the server's JSON for the model and for history. Pure; may be slow.
 
 Text is bounded like a command's output; pictures are decoded, recognised and encoded anew, so that no provider is
 sent something else under their name.
@@ -24,7 +24,7 @@ NOTHING = "(the tool answered without content)"
 
 
 class Part(Struct, frozen=True):
-    """A part of a result: words, and a picture for which they stand where it can't be."""
+    """A part of a result: words, and the picture that they describe, if they do."""
 
     words: str
     picture: str | None = None
@@ -40,7 +40,7 @@ class Result(Struct, frozen=True):
 def result_of(answer: Json, what: str, bounds: Bounds) -> Result:
     parts = list(_parts(answer, bounds))
     room = min(PICTURES_BYTES, bounds.event_bytes // 2)  # a longer event loses its middle
-    pictures = tuple(_within((part.picture for part in parts if part.picture), room))
+    pictures = tuple(_fitting_pictures((part.picture for part in parts if part.picture), room))
     left_out = sum(1 for part in parts if part.picture) - len(pictures)
     words = [part.words for part in parts if part.words]
     if left_out:
@@ -50,31 +50,31 @@ def result_of(answer: Json, what: str, bounds: Bounds) -> Result:
     kept = {"content": [{"type": "text", "text": text}], "isError": failed}
     if failed:
         return Result(failure("tool", text, f"{what}: {text}"), kept)
-    return Result(Told(text, pictures=tuple(ImageItem(image_url=one) for one in pictures)), kept)
+    return Result(Told(text, pictures=tuple(ImageItem(image_url=picture) for picture in pictures)), kept)
 
 
 def _parts(answer: Json, bounds: Bounds) -> Iterator[Part]:
-    content = [one for one in answer.get("content") or () if isinstance(one, dict)]
-    for one in content:
-        yield _part(one, bounds)
+    content = [item for item in answer.get("content") or () if isinstance(item, dict)]
+    for item in content:
+        yield _part(item, bounds)
     structured = answer.get("structuredContent")
-    if structured is not None and not any(one.get("type") == "text" for one in content):
+    if structured is not None and not any(item.get("type") == "text" for item in content):
         yield Part(json.dumps(structured, ensure_ascii=False))  # otherwise the text says the same, by MCP's rule
 
 
-def _part(one: Json, bounds: Bounds) -> Part:
-    match one.get("type"):
+def _part(item: Json, bounds: Bounds) -> Part:
+    match item.get("type"):
         case "text":
-            return Part(str(one.get("text", "")))
+            return Part(str(item.get("text", "")))
         case "image":
-            return _picture(str(one.get("data", "")), "a picture", bounds)
+            return _picture(str(item.get("data", "")), "a picture", bounds)
         case "audio":
-            return Part(f"[a sound, {one.get('mimeType', 'of no known type')}: models can't be given sounds]")
+            return Part(f"[a sound, {item.get('mimeType', 'of no known type')}: models can't be given sounds]")
         case "resource":
-            return _resource(one.get("resource") or {}, bounds)
+            return _resource(item.get("resource") or {}, bounds)
         case "resource_link":
-            about = one.get("description") or one.get("title") or one.get("name") or ""
-            return Part(f"[a resource: {one.get('uri', '')} {about}]")
+            about = item.get("description") or item.get("title") or item.get("name") or ""
+            return Part(f"[a resource: {item.get('uri', '')} {about}]")
         case other:
             return Part(f"[content of the type {other!r}, which is not known]")
 
@@ -99,7 +99,7 @@ def _picture(data: str, name: str, bounds: Bounds) -> Part:
     return Part(f"[{name}, {kind}, {len(raw)} bytes]", f"data:{kind};base64,{base64.b64encode(raw).decode()}")
 
 
-def _within(pictures: Iterator[str], room: int) -> Iterator[str]:
+def _fitting_pictures(pictures: Iterator[str], room: int) -> Iterator[str]:
     for at, picture in enumerate(pictures):
         room -= len(picture)
         if at < PICTURES and room >= 0:

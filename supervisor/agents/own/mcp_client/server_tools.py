@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
-Json = dict[str, Any]  # as servers say it; only a key that was looked for is known
+Json = dict[str, Any]  # as servers send it; no key is certain to be there
 
 
 class ServerTool(Struct, frozen=True, eq=False):
     """A tool, as one list of its server has it.
 
-    What it says of itself is a hint, for nobody has checked it; None where it says nothing.
+    `only_reads` and `destroys` are hints by the server, which are not checked; None where it gives none.
     """
 
     name: str
@@ -19,4 +19,4 @@ class ServerTool(Struct, frozen=True, eq=False):
     schema: Mapping[str, Any]
     only_reads: bool = False
     destroys: bool | None = None
-    fingerprint: str = ""  # of all that the server says of it, also of what is too long to be kept here
+    fingerprint: str = ""  # of the whole description, including parts that are too long to be kept here

@@ -1,6 +1,6 @@
 """The stdio transport of the SDK over a process of ours: spawned, marked and ended as commands are.
 
-Loop thread. The SDK has one of its own, whose processes no ledger would know after a `kill -9`.
+Loop thread. The SDK's own transport starts processes that no ledger would know after a `kill -9`.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 
-KEPT = 1  # byte of output in memory besides what is read: nobody looks at it afterwards
+KEPT = 1  # byte of output in memory after it is read: it is not needed any more
 ENDLESS = 1 << 62  # bytes that are read of a server: it lives as long as it is used
-LEAVES_S = 1.0  # for a server to end when its input has; then it is ended like a command
+LEAVES_S = 1.0  # for a server to end after its input was closed; then it is ended like a command
 IN_A_THREAD = 64 * 1024  # bytes of a message whose parsing would hold up the loop
 VALUES = 500_000  # in one message, which is a tenth of a second of parsing
 BANNERS = 3  # lines that are no message and are logged; some programs greet on stdout
@@ -38,7 +38,7 @@ log = structlog.get_logger()
 def stdio(
     processes: Processes, started: AbstractAsyncContextManager[Command], watch: Watch, longest: int
 ) -> Transport:
-    """Return a server's transport. `started` is entered for its command, and left when nothing of it is alive."""
+    """Return a server's transport. `started` is entered for its command, and left when no process of it is alive."""
     return _stdio(processes, started, watch, longest)
 
 
@@ -81,10 +81,10 @@ async def _run(
     words: LastWords,
     received: Received,
 ) -> None:
-    """Run the server. Its end is the end of the stream, so that whoever waits for an answer hears of it."""
+    """Run the server. Its end is the end of the stream, so that waiting calls hear of it."""
     try:
         result = await processes.run(command, output, given)
-        watch.ended(_how(result, words.text))
+        watch.ended(_reason_of_end(result, words.text))
     except TooLong:
         watch.ended("it sent a message that is too long")
     except Exception as error:
@@ -94,7 +94,7 @@ async def _run(
         received.close()
 
 
-def _how(result: Finished | NotStarted, words: str) -> str:
+def _reason_of_end(result: Finished | NotStarted, words: str) -> str:
     if isinstance(result, NotStarted):
         return f"it could not be started: {result.reason}"
     return f"it ended with status {result.exit_code}{words and f', and said last: {words}'}"
@@ -126,7 +126,7 @@ class _Reader:
 
     async def _hear(self, line: bytes) -> None:
         try:
-            message = await asyncio.to_thread(_parsed, line) if len(line) > IN_A_THREAD else _parsed(line)
+            message = await asyncio.to_thread(_parse, line) if len(line) > IN_A_THREAD else _parse(line)
         except ValueError:
             self._banners += 1
             if self._banners <= BANNERS:
@@ -140,7 +140,7 @@ class _Reader:
             return  # the session is over, and the server is being ended
 
 
-def _parsed(line: bytes) -> JSONRPCMessage:
+def _parse(line: bytes) -> JSONRPCMessage:
     if intricate(line, VALUES):
         raise ValueError("too many values")
     return jsonrpc_message_adapter.validate_json(line, by_name=False)

@@ -34,7 +34,7 @@ Listed = tuple[str, McpServer, tuple[ServerTool, ...]]
 
 
 class ServerTools:
-    """A toolbox's MoreTools. `servers` are the config's, `around` what a client would start them with."""
+    """The `MoreTools` of a toolbox. `servers`: the config's; `around`: the environment that a client gives them."""
 
     def __init__(
         self,
@@ -51,28 +51,30 @@ class ServerTools:
         self._taken = frozenset(taken)
 
     async def specs(self, work: Work) -> tuple[ToolSpec, ...]:
-        return tuple(one.spec for one in await self.offered(work))
+        return tuple(tool.spec for tool in await self.offered(work))
 
     async def offered(self, work: Work) -> tuple[OfferedTool, ...]:
         """Return the tools of all servers that are ready or can be made so; a person is told of the others, once."""
         await self._given.settle(work, self._servers(work.settings))
         reaches, live = self._reaches(work), list[Connection]()
         around = self._around_of(work) if reaches else Around({})
-        found = await asyncio.gather(*(self._listed(work, name, one, around, live) for name, one in reaches.items()))
+        found = await asyncio.gather(
+            *(self._list_tools(work, name, reach, around, live) for name, reach in reaches.items())
+        )
         self._connections.end_of(work.turn.order.conversation, but=live)
-        tools, left_out = offered((one for one in found if one is not None), self._taken)
+        tools, left_out = offered((listed for listed in found if listed is not None), self._taken)
         if left_out:
             self._say_once(
                 work,
                 f"{left_out} tools of MCP servers are not offered: there are more than a model can choose from; name "
                 "those that you need in enabled_tools",
             )
-        return tuple(_placed(one, reaches[one.server].place) for one in tools)
+        return tuple(_with_place(tool, reaches[tool.server].place) for tool in tools)
 
     async def that_only_read(self, work: Work) -> frozenset[str]:
-        """Return the tools that only read, as their servers say, and that nobody is asked about."""
-        reading = (one for one in await self.offered(work) if one.tool.only_reads)
-        return frozenset(one.name for one in reading if verdict(one, work.settings) is Verdict.RUN)
+        """Return the tools that only read, as their servers say, and that need no approval."""
+        reading = (tool for tool in await self.offered(work) if tool.tool.only_reads)
+        return frozenset(tool.name for tool in reading if verdict(tool, work.settings) is Verdict.RUN)
 
     async def carry_out(self, work: Work, call: OpenCall) -> Told | None:
         """Carry out a call; None if no server has such a tool."""
@@ -80,7 +82,7 @@ class ServerTools:
             return None
 
         async def look() -> OfferedTool | None:
-            return next((one for one in await self.offered(work) if one.name == call.name), None)
+            return next((tool for tool in await self.offered(work) if tool.name == call.name), None)
 
         meant = await look()
         if meant is None:
@@ -103,7 +105,7 @@ class ServerTools:
         """Return the servers of this moment; a name of the config means the config's."""
         configured = self._servers(work.settings)
         given = self._given.reaches(work.turn.order.conversation, work.settings, configured)
-        return {name: Reach(one) for name, one in configured.items() if _counts(one)} | given
+        return {name: Reach(server) for name, server in configured.items() if _is_used(server)} | given
 
     def _around_of(self, work: Work) -> Around:
         return self._around(work.turn.order.conversation, work.settings)
@@ -111,7 +113,7 @@ class ServerTools:
     async def close(self) -> None:
         await self._connections.close()
 
-    async def _listed(
+    async def _list_tools(
         self, work: Work, name: str, reach: Reach, around: Around, live: list[Connection]
     ) -> Listed | None:
         try:
@@ -123,18 +125,18 @@ class ServerTools:
             return None
 
     def _say_once(self, work: Work, notice: str) -> None:
-        """Say it once in a turn; the seconds until another try don't make it another notice."""
+        """Show a notice once in a turn; the seconds until another try don't make it another notice."""
         key = notice.partition("; it is started again")[0]
         if key not in work.noticed:
             work.noticed.add(key)
             work.say(ev.BackgroundEvent(message=notice))
 
 
-def _placed(tool: OfferedTool, place: Place | None) -> OfferedTool:
+def _with_place(tool: OfferedTool, place: Place | None) -> OfferedTool:
     return tool if place is None else replace(tool, given=True, confined=place.confine is not None)
 
 
-def _counts(server: McpServer) -> bool:
+def _is_used(server: McpServer) -> bool:
     return server.enabled and not server.is_ourselves
 
 

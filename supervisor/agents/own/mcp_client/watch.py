@@ -1,4 +1,4 @@
-"""The end of a transport, and the reason for it, as its connection hears of them. Loop thread."""
+"""The end of a transport and its reason, for which the connection waits. Loop thread."""
 
 import asyncio
 
