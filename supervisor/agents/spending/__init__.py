@@ -1,1 +1,1 @@
-"""The spending of turns: what they may use, what they have used, what it costs; and going round in circles."""
+"""The spending of turns: budgets, use and cost; and models that repeat themselves."""

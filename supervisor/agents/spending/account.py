@@ -1,6 +1,6 @@
-"""The account of one turn: what it may still use, and what it has used. Loop thread; lives as long as its task.
+"""The account of one turn: its budgets and its use. Loop thread; lives as long as the turn's task.
 
-Counts before it acts: a request is on disk before it is sent where a budget is set, so that no crash makes it free.
+Where a budget is set, a request is counted on disk before it is sent, so that no crash makes it free.
 """
 
 import time
@@ -62,11 +62,11 @@ class Account:
         self._waited_s = 0.0
         self._waits = 0
         self._waits_since = 0.0
-        self._used = NOTHING  # by this task; the order says what was used before it
+        self._used = NOTHING  # by this task; the order has the use before it
         self._asked: Asked | None = None
-        self._untold = 0  # requests that no event has told of yet
-        self._uncounted: Asked | None = None  # whose answer has told no tokens so far
-        self._unmentioned = False  # no event has told of the answer that is under way
+        self._untold = 0  # requests that no event has counted yet
+        self._uncounted: Asked | None = None  # whose answer has reported no tokens so far
+        self._unmentioned = False  # no event has counted the answer that is under way
         self.unbegun = 0  # calls that the model has made and that were not begun
 
     # --- time -----------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Account:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """The time inside is a person's, not the turn's."""
+        """Count the time inside as a person's, not the turn's."""
         if not self._waits:
             self._waits_since = self._now()
         self._waits += 1
@@ -91,7 +91,7 @@ class Account:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """The turn's task. Its time is entered at its end, as the journal does with that event."""
+        """Hold the account open for the turn's task. Its time is entered at the end, as the journal does."""
         self._ledger.running.add(self)
         try:
             yield
@@ -100,7 +100,7 @@ class Account:
             self._ledger.running.discard(self)
             self._ledger.add(Spent(turns=1, seconds=self.worked_s))
 
-    # --- what is used ---------------------------------------------------------------------------------------------
+    # --- use ------------------------------------------------------------------------------------------------------
 
     def take(self, event: ev.DurableEvent) -> None:
         spent = spent_on(event)
@@ -110,7 +110,7 @@ class Account:
             self._ledger.add(spent)
 
     def say(self, event: ev.AgentEvent) -> None:
-        """Emit the event. The count of an answer without calls goes with what follows, most often the turn's end."""
+        """Emit the event. The count of an answer without calls goes with the next event, often the turn's end."""
         self.take(event)
         if isinstance(event, ev.TokenCount) and not self.unbegun:
             self._turn.hold(event)
@@ -118,8 +118,8 @@ class Account:
             self._turn.emit(event)
 
     def billed(self, count: ev.TokenCount, usage: Usage) -> ev.TokenCount:
-        """The count of a response with its model, its price and the requests that it took."""
-        counted = bool(usage.input or usage.output or usage.total)  # nought is said by servers that don't know
+        """Return the count of a response with its model, its price and the requests that it took."""
+        counted = bool(usage.input or usage.output or usage.total)  # servers that don't count send 0
         if counted:
             self._uncounted = None
         return self._bill(count, usage, counted=counted)
@@ -132,57 +132,57 @@ class Account:
         bill = {"model": asked.model, "provider": asked.provider, "cost_usd": cost, "requests": untold}
         return count.model_copy(update={**bill, "counted": counted})
 
-    # --- what is left ---------------------------------------------------------------------------------------------
+    # --- budgets --------------------------------------------------------------------------------------------------
 
     async def begin_request(self, asked: Asked) -> None:
         """Count a request that is about to be sent. Raises OverBudget if nothing is left for it."""
         budgets = self._budgets(self._turn.settings)
         limited = any_limit(budgets)
         if limited:
-            self._insist(self._unkept(budgets, asked) or used_up(budgets, self._spent(), BEFORE_A_REQUEST))
+            self._insist(self._unkeepable(budgets, asked) or used_up(budgets, self._spent(), BEFORE_A_REQUEST))
         self._asked = self._uncounted = asked
         self._unmentioned = True
         if not limited:
             self._untold += 1
             return
-        told = ev.ModelRequested(model=asked.model, provider=asked.provider)
-        self.take(told)  # before anything is waited for: another turn looks at the same budgets
-        self._turn.emit(told)
+        requested = ev.ModelRequested(model=asked.model, provider=asked.provider)
+        self.take(requested)  # before any wait: other turns look at the same budgets
+        self._turn.emit(requested)
         await self._turn.stored()
 
     def answered(self) -> None:
-        """A whole answer has come. Without a count that is remembered beyond this turn; many are one request long."""
+        """Note a whole answer. A missing count is remembered beyond this turn, as many turns are one request long."""
         if self._uncounted is not None:
             self._ledger.note_uncounted(self._uncounted.provider, self._uncounted.model)
         self.cut_off()
 
     def cut_off(self) -> None:
-        """No more of an answer comes. What it has taken is not known if nothing has told it so far."""
+        """Note that no more of an answer comes. Without a count so far, its tokens are not known."""
         self._uncounted = None
         if self._unmentioned:
             self.say(self._bill(NO_COUNT, counted=False))
 
     def broke(self) -> None:
-        """An answer is asked for again. The count of the one that comes tells of both requests."""
+        """Note that an answer is asked for again. The next answer's count covers both requests."""
         self._uncounted, self._unmentioned = None, False
 
     def begin_calls(self, unbegun: int, wanted: int) -> int:
         """Return how many of the calls may begin now, side by side. Raises OverBudget if none may.
 
-        They take their places here, and nothing is waited for meanwhile: no other turn gets the same place.
+        They take their places without a wait, so that no other turn gets the same place.
         """
         self.unbegun = unbegun  # also those of before this turn was resumed
         budgets = self._budgets(self._turn.settings)
         self._insist(self._unread(budgets, ("tool_calls",)))
-        begun = self._begun()
-        self._insist(used_up(budgets, begun, ("tool_calls",)))
-        left = (limit - begun[scope].tool_calls for scope, limit in limits(budgets, "tool_calls"))
+        spent = self._spent_on_begun()
+        self._insist(used_up(budgets, spent, ("tool_calls",)))
+        left = (limit - spent[scope].tool_calls for scope, limit in limits(budgets, "tool_calls"))
         places = min(wanted, *map(int, left), wanted)
         self.unbegun -= places
         return places
 
-    def _begun(self) -> Mapping[ev.BudgetScope, Spent]:
-        """The amounts that were spent, without calls that models have made and that were not begun."""
+    def _spent_on_begun(self) -> Mapping[ev.BudgetScope, Spent]:
+        """Return the amounts that were spent, without the calls that models have made and that were not begun."""
         own, everybody = self.unbegun, self._ledger.unbegun
         return {
             scope: replace(spent, tool_calls=spent.tool_calls - (own if scope in OWN else everybody))
@@ -212,8 +212,8 @@ class Account:
             "home": self._ledger.home,
         }
 
-    def _unkept(self, budgets: BudgetsTable, asked: Asked) -> ev.BudgetReached | None:
-        """A budget that can't be kept: its ledger can't be read, or nobody says what an answer takes or costs."""
+    def _unkeepable(self, budgets: BudgetsTable, asked: Asked) -> ev.BudgetReached | None:
+        """Return a budget that can't be kept: its ledger is unreadable, or an answer's tokens or price unknown."""
         if (unread := self._unread(budgets, BEFORE_A_REQUEST)) is not None:
             return unread
         if asked.price is None:

@@ -1,7 +1,8 @@
 """The account of a turn whose agent asks its model by itself. Loop thread; lives as long as its task.
 
-It can't be asked before a request or a call. So it is looked at before each prompt and while one is open: what is
-used up then stops the turn. What an agent does not tell can't be kept a budget for, and that is said.
+The agent does not ask before a request or a call. So the budgets are checked before each prompt and while it is open,
+and one that is used up stops the turn. A budget on a number that the agent does not report can't be kept, and the
+turn says so.
 """
 
 from actors.vocabulary import events as ev
@@ -21,32 +22,32 @@ SAYS = {"tokens": "how many tokens it takes", "usd": "what it costs"}
 
 
 class AgentAccount(Account):
-    _counted = True  # the last prompt's use was told, or there was none
+    _counted = True  # the last prompt's use was reported, or there was no prompt
 
     def take(self, event: ev.DurableEvent) -> None:
         super().take(event)
         if isinstance(event, ev.TokenCount):
             self._counted = True
-            told: dict[ev.BudgetUnit, float | None] = {"tokens": event.total_tokens, "usd": event.cost_usd}
-            for unit, number in told.items():
-                if number is None or number <= 0:  # nothing is for nothing: who says so would go on for ever
+            reported: dict[ev.BudgetUnit, float | None] = {"tokens": event.total_tokens, "usd": event.cost_usd}
+            for unit, number in reported.items():
+                if number is None or number <= 0:  # a reported 0 is no report: it would never use a budget up
                     self._note(unit)
 
     def prompted(self) -> None:
         self._counted = False
 
     def answered(self) -> None:
-        """The prompt is answered, and what it took is told by now, or never will be."""
+        """Note the end of a prompt, whose use is reported by now, or never."""
         if not self._counted:
             for unit in MEASURED:
                 self._note(unit)
         self._counted = True
 
     def look(self) -> None:
-        """Raises OverBudget. Of calls, one more than the budget has is the first that shows."""
+        """Check the budgets. Raises OverBudget. A call is seen when it has begun, so one too many can begin."""
         budgets = self._budgets(self._turn.settings)
         if any_limit(budgets):
-            trouble = self._unread(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._untold_of(budgets)
+            trouble = self._unread(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._unreported(budgets)
             self._insist(
                 trouble or used_up(budgets, self._spent(), BEFORE_A_REQUEST) or self._too_many_calls(budgets)
             )
@@ -61,7 +62,7 @@ class AgentAccount(Account):
     def _note(self, unit: ev.BudgetUnit) -> None:
         self._ledger.note_uncounted(self._turn.order.settings.agent, unit)
 
-    def _untold_of(self, budgets: BudgetsTable) -> ev.BudgetReached | None:
+    def _unreported(self, budgets: BudgetsTable) -> ev.BudgetReached | None:
         agent = self._turn.order.settings.agent
         for unit in MEASURED:
             for scope, limit in limits(budgets, unit):

@@ -1,6 +1,6 @@
-"""The sums of the day and of the home, in memory: what the journal's ledger had at the start, and what came since.
+"""The sums of the day and of the home, in memory: those of the journal's ledger at the start, and all use since.
 
-Belongs to the loop, so that two turns never both take what is left for one. Turns that run are part of the sums.
+Belongs to the loop, so that two turns never take the same rest of a budget. Turns that run are part of the sums.
 """
 
 import time
@@ -20,7 +20,7 @@ def today() -> str:
 
 
 class AtWork(Protocol):
-    """A turn that runs: its time is entered at its end."""
+    """The account of a turn that runs, whose time is entered at its end."""
 
     @property
     def worked_s(self) -> float: ...
@@ -29,7 +29,7 @@ class AtWork(Protocol):
 
 
 class Ledger:
-    """`trouble`: why the sums are not known, and no budget can be kept that needs them."""
+    """The sums. `trouble`: the reason why they are not known, so that no budget that needs them can be kept."""
 
     def __init__(self, read: Callable[[str], Spent] = lambda _: NOTHING, day: Callable[[], str] = today) -> None:
         """`read` gives the sum since a day; it reads from the disk, so this is made in a worker thread."""
@@ -59,19 +59,19 @@ class Ledger:
         today, spent = self._day_of(), NOTHING
         for day, of_day in self._days.items():
             spent = spent.plus(of_day) if day >= today else spent
-        return self._with_what_runs(spent)
+        return self._with_running(spent)
 
     @property
     def home(self) -> Spent:
-        return self._with_what_runs(reduce(Spent.plus, self._days.values(), self._before))
+        return self._with_running(reduce(Spent.plus, self._days.values(), self._before))
 
     @property
     def unbegun(self) -> int:
-        """Calls that models have made and that were not begun: no budget has let them yet."""
-        return sum(one.unbegun for one in self.running)
+        """The calls that models have made and that no budget has let begin yet."""
+        return sum(account.unbegun for account in self.running)
 
-    def _with_what_runs(self, spent: Spent) -> Spent:
-        return spent.plus(Spent(seconds=sum(one.worked_s for one in self.running)))
+    def _with_running(self, spent: Spent) -> Spent:
+        return spent.plus(Spent(seconds=sum(account.worked_s for account in self.running)))
 
     # --- servers that count no tokens ---------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Prices of models: a dated file of list prices, under what the person says in the config. Unknown stays unknown."""
+"""Prices of models: a dated file of list prices, which the config can override. Unknown stays unknown."""
 
 import tomllib
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Rates(Struct, frozen=True):
     cache_write: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        """The tokens of the caches are part of the input, and may cost less or more than the rest of it."""
+        """Return the cost. The tokens of caches are part of the input, and may cost less or more than the rest."""
         cached, written = usage.cached or 0, usage.cache_written or 0
         plain = max(0, usage.input - cached - written)
         read = self.input if self.cached_input is None else self.cached_input
@@ -42,18 +42,18 @@ class LongRates(Rates, frozen=True, kw_only=True):
 
 
 class Price(Struct, frozen=True):
-    """The price of a model at a provider. Without `rates`, the provider says what each response cost."""
+    """The price of a model at a provider. Without `rates`, the provider reports the cost of each response."""
 
     rates: Rates | None = None
     long: LongRates | None = None
 
     @property
     def free(self) -> bool:
-        """Whether it costs nothing, however many tokens it takes."""
+        """Tell whether a response costs nothing, however many tokens it takes."""
         return self.long is None and self.rates is not None and not (self.rates.input or self.rates.output)
 
     def of(self, usage: Usage) -> float | None:
-        """The cost of a response, which is the provider's own word where it gives one; None: not known."""
+        """Return the cost of a response, by the provider's own report if there is one; None: not known."""
         if usage.cost is not None:
             return usage.cost
         rates = self.long if self.long is not None and usage.input > self.long.above else self.rates
@@ -94,7 +94,7 @@ def listed() -> PriceList:
 
 
 def price_of(own: Mapping[str, PriceTable], provider: str, base_url: str, model: str) -> Price | None:
-    """The person's price for the model, else its list price, which holds only at the vendor's own address."""
+    """Return the config's price for the model, or its list price, which holds only at the vendor's own address."""
     for pattern, table in own.items():
         if fnmatchcase(model, pattern) or fnmatchcase(f"{provider}/{model}", pattern):
             return Price(Rates(table.input, table.output, table.cached_input, table.cache_write))
@@ -104,9 +104,9 @@ def price_of(own: Mapping[str, PriceTable], provider: str, base_url: str, model:
 @lru_cache(256)  # the models in use, with room to spare: every turn asks
 def _list_price(base_url: str, model: str) -> Price | None:
     host = _host(base_url)
-    for one in listed().prices:
-        if host in one.hosts and any(fnmatchcase(model, pattern) for pattern in one.models):
-            return one.price
+    for entry in listed().prices:
+        if host in entry.hosts and any(fnmatchcase(model, pattern) for pattern in entry.models):
+            return entry.price
     return None
 
 

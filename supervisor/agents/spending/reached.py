@@ -1,4 +1,4 @@
-"""The budget that is used up, if one is, and the sentence that says so. Pure."""
+"""The check for a budget that is used up, and the sentence that says so. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -7,9 +7,9 @@ from actors.vocabulary.spent import Spent
 from supervisor.config.budgets import BudgetsTable
 
 SCOPES: tuple[ev.BudgetScope, ...] = ("turn", "conversation", "day", "home")
-OWN: tuple[ev.BudgetScope, ...] = ("turn", "conversation")  # what others do is no part of these
+OWN: tuple[ev.BudgetScope, ...] = ("turn", "conversation")  # other conversations are no part of these
 BEFORE_A_REQUEST: tuple[ev.BudgetUnit, ...] = ("requests", "minutes", "tokens", "usd")
-MEASURED: tuple[ev.BudgetUnit, ...] = ("tokens", "usd")  # known only from what a model's server says
+MEASURED: tuple[ev.BudgetUnit, ...] = ("tokens", "usd")  # known only from a model's server
 WHOSE = {
     "turn": "this turn has",
     "conversation": "this conversation has",
@@ -17,12 +17,12 @@ WHOSE = {
     "home": "all conversations together have",
 }
 WHEN = {"day": " today", "home": " since the first day"}
-LEAST_OF_TWO_DECIMALS = 0.1  # less than that is written with two digits that say something
+LEAST_OF_TWO_DECIMALS = 0.1  # smaller amounts are written with two significant digits
 NAMES = {"tool_calls": "tool calls", "usd": "US dollars"}
 
 
 def limits(budgets: BudgetsTable, unit: ev.BudgetUnit) -> Iterator[tuple[ev.BudgetScope, float]]:
-    """The limits in a unit, the narrowest scope first."""
+    """Yield the limits in a unit, the narrowest scope first."""
     for scope in SCOPES:
         limit = getattr(getattr(budgets, scope), unit)
         if limit is not None:
@@ -36,7 +36,7 @@ def any_limit(budgets: BudgetsTable) -> bool:
 def used_up(
     budgets: BudgetsTable, spent: Mapping[ev.BudgetScope, Spent], units: Sequence[ev.BudgetUnit]
 ) -> ev.BudgetReached | None:
-    """The first budget that has nothing left."""
+    """Return the first budget that has nothing left."""
     for unit in units:
         for scope, limit in limits(budgets, unit):
             used = getattr(spent[scope], unit)
@@ -47,7 +47,7 @@ def used_up(
 
 def reached(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, used: float) -> ev.BudgetReached:
     name = NAMES.get(unit, unit)
-    happened = f"{WHOSE[scope]} used {_shown(used)} of {_shown(limit)} {name}{WHEN.get(scope, '')}"
+    happened = f"{WHOSE[scope]} used {_format_amount(used)} of {_format_amount(limit)} {name}{WHEN.get(scope, '')}"
     return ev.BudgetReached(
         scope=scope, unit=unit, limit=limit, used=used, message=f"{happened}; {_way_on(scope, unit)}"
     )
@@ -62,8 +62,8 @@ def repeating(times: int) -> ev.BudgetReached:
 
 
 def unknown(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, why: str) -> ev.BudgetReached:
-    """A budget that can't be kept, because what is used of it is not known."""
-    message = f"greenroom.budget.{scope}.{unit} = {_shown(limit)} can't be kept: {why}, or remove the budget"
+    """Return a budget that can't be kept, because its use is not known."""
+    message = f"greenroom.budget.{scope}.{unit} = {_format_amount(limit)} can't be kept: {why}, or remove the budget"
     return ev.BudgetReached(scope=scope, unit=unit, limit=limit, used=None, message=message)
 
 
@@ -77,8 +77,8 @@ def _way_on(scope: ev.BudgetScope, unit: ev.BudgetUnit) -> str:
     return f"raise it{for_today} with `greenroom budget --raise {scope}.{unit}=NUMBER`, or {key}, and send a message"
 
 
-def _shown(amount: float) -> str:
-    """Write an amount with two decimals, or as many as tell it from nothing."""
+def _format_amount(amount: float) -> str:
+    """Write an amount with two decimals, or as many as tell it from 0."""
     if amount == int(amount):
         return f"{int(amount):,}"
     return f"{amount:,.2f}".rstrip("0").rstrip(".") if amount >= LEAST_OF_TWO_DECIMALS else f"{amount:.2g}"

@@ -1,4 +1,4 @@
-"""Models that go round in circles: the same calls with the same results, again and again. Pure.
+"""Models that repeat themselves: the same calls with the same results, again and again. Pure.
 
 Projected from the events of a turn, so that a turn which is resumed has not forgotten it.
 """
@@ -45,11 +45,11 @@ class Repetition(Struct):
             self.results.append(_number(call.name, call.arguments, event.output))
 
     def times(self) -> int:
-        """The number of times in a row that the last calls gave the same results."""
+        """Return the number of times in a row that the last calls gave the same results."""
         return rounds(self.results)
 
     def told(self, item: ItemId, output: str) -> str:
-        """The output of a call, with a word to the model if it is the one that completes the third round."""
+        """Return the output of a call, with a warning to the model if it completes the third round."""
         call = self.calls.get(item)
         if call is None:
             return output
@@ -60,7 +60,7 @@ class Repetition(Struct):
 
 
 def rounds(results: Sequence[int]) -> int:
-    """The number of times that the last few calls were made in a row; 1 if they were not, 0 if there are none."""
+    """Return how often the last few calls were made in a row; 1 if they were not, 0 if there are none."""
     known = list(results)
     return max((_times(known, length) for length in range(1, min(LONGEST_CIRCLE, len(known)) + 1)), default=0)
 

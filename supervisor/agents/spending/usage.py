@@ -1,4 +1,4 @@
-"""The tokens that one response of a model used, as its server tells them. A leaf."""
+"""The tokens that one response of a model used, as its server reports them. A leaf."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 class Usage(Struct, frozen=True):
     """Tokens of this response. None where the server gave no number. Those of the caches are part of `input`.
 
-    `cost` is in US dollars, where the provider says what the response cost.
+    `cost` is in US dollars, where the provider reports it.
     """
 
     input: int
