@@ -1,4 +1,4 @@
-"""The part of an output that a model is given: its beginning and its end. Pure."""
+"""The parts of an output that a model is given: its beginning and its end. Pure."""
 
 
 def head_and_tail(text: str, max_bytes: int, max_lines: int) -> str:

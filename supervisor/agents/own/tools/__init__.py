@@ -1,1 +1,1 @@
-"""The tools of a model: run a command, apply a patch, keep a plan."""
+"""The tools of a model: commands and jobs, patches, a plan, files; on the loop thread."""

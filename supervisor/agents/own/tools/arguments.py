@@ -1,4 +1,4 @@
-"""The arguments that a model wrote for a call, parsed into values, or into a text that tells it what was wrong."""
+"""The arguments that a model wrote for a call, parsed into values, or into a text about its mistakes. Pure."""
 
 from typing import Annotated, Literal, TypeVar
 
@@ -15,9 +15,9 @@ MAX_LINE = 1 << 40  # a number that files and columns can hold
 MAX_DEPTH = 10  # levels of folders; further down a model lists anew from there
 MAX_PATTERN = 4_096  # characters of a pattern: it travels as an argument
 MAX_CONTEXT = 50  # lines around a match; read_file shows more
-MAX_MATCHES = 10_000  # far more than fit into what is told
+MAX_MATCHES = 10_000  # far more than fit into a result
 TIMEOUT_NAMES = AliasChoices("timeout", "timeout_ms")  # newer models were trained on the second name
-TOLD = 10  # mistakes told of one call; a model that made more has to begin anew anyhow
+TOLD = 10  # mistakes named of one call; a model that made more has to begin anew anyhow
 
 
 class BadArguments(Exception):
@@ -81,7 +81,7 @@ class StepArguments(PlanStep):
 
 
 class PlanArguments(BaseModel):
-    """Strict: an unknown field is content that the model meant to show, and we would drop it."""
+    """The arguments of update_plan. Strict: an unknown field is content that the model meant to show."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     explanation: str | None = None
@@ -98,10 +98,10 @@ def parsed(kind: type[Arguments], text: str, bounds: Bounds = DEFAULTS) -> Argum
         return kind.model_validate_json(text or "{}")
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        told = "; ".join(map(_told, wrong[:TOLD]))
+        mistakes = "; ".join(map(_describe, wrong[:TOLD]))
         more = f"; and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
-        raise BadArguments(f"failed to parse function arguments: {told}{more}") from None
+        raise BadArguments(f"failed to parse function arguments: {mistakes}{more}") from None
 
 
-def _told(wrong: ErrorDetails) -> str:
+def _describe(wrong: ErrorDetails) -> str:
     return f"{'.'.join(str(part) for part in wrong['loc'])[:200] or 'arguments'}: {wrong['msg'][:200]}"

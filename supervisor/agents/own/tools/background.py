@@ -1,4 +1,4 @@
-"""A command that goes into the background: recorded, started, and told with what it wrote at once. Loop thread."""
+"""A command that goes into the background: recorded, started, and told with its first output. Loop thread."""
 
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ class Background(Struct, frozen=True):
             )
         )
         try:
-            await work.turn.stored()  # as for every command: none has run of which there is no record
+            await work.turn.stored()  # as for every command: none runs without a record
         except BaseException:
             self.jobs.never_started(job)
             raise

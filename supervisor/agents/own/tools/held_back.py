@@ -1,6 +1,6 @@
-"""Whether a command that failed was held back by its sandbox, as far as its own words tell. Pure.
+"""The guess whether the sandbox made a command fail, from the command's own words. Pure.
 
-Nothing else tells: a refused system call looks to a program like a missing right, and the exit code is the program's.
+There is no other sign: a refused system call looks to a program like a missing right, and the exit code is its own.
 """
 
 import re
@@ -23,17 +23,17 @@ CUT_OFF = re.compile(
     re.IGNORECASE,
 )
 MESSAGES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides in which language programs speak
-LINE = 300  # characters of what failed, for a question
+LINE = 300  # characters of a failure, in a question
 LOOKED_AT = 64 * 1024  # characters of the end of each stream: a program says why it stops when it stops
 
 
 def may_be_held_back(ran: Ran, policy: SandboxPolicy, env: Mapping[str, str]) -> bool:
-    """Tell whether to ask. Of words in another language than English nobody knows, so a person is asked."""
+    """Tell whether the sandbox may be the reason. Words in another language than English can't be read: it may."""
     return _line_that_tells(ran, policy) != "" or not _speaks_english(env)
 
 
 def failure_of(ran: Ran) -> str:
-    """The failure in a line: the exit code, and the line that says why; otherwise the last one."""
+    """Describe the failure in a line: the exit code, and the line that gives the reason, or else the last line."""
     lines = [line for line in _end(ran).splitlines() if line.strip()]
     why = next((line for line in reversed(lines) if HELD.search(line) or CUT_OFF.search(line)), "")
     said = " ".join((why or (lines[-1] if lines else "")).split())[:LINE]
@@ -44,7 +44,7 @@ def _line_that_tells(ran: Ran, policy: SandboxPolicy) -> str:
     has_network = isinstance(policy, WorkspaceWrite) and policy.network_access
     words = (HELD,) if has_network else (HELD, CUT_OFF)
     end = _end(ran)
-    return next((found[0] for one in words if (found := one.search(end))), "")
+    return next((found[0] for pattern in words if (found := pattern.search(end))), "")
 
 
 def _end(ran: Ran) -> str:

@@ -17,7 +17,7 @@ from supervisor.agents.own.transcript.transcript import job_notice as notice
 from supervisor.work.jobs.job import Job
 from supervisor.work.jobs.jobs import Jobs
 
-WRITE_S = 10.0  # for a job to read what is written
+WRITE_S = 10.0  # for a job to read its input
 MODEL = "the model"
 SHOWN = 200  # characters of a command in a list
 
@@ -61,7 +61,7 @@ class JobTool(Struct, frozen=True):
 
 
 def news_of(job: Job, work: Work) -> str:
-    """Compose what is new of a job: its state, and the output that the model has not read."""
+    """Compose the news of a job: its state, and the output that the model has not read."""
     part = job.roll.since(job.read_to, work.bounds.model_output_bytes)
     job.read_to = part.next
     job.told = job.end is not None

@@ -17,7 +17,7 @@ Look = Callable[[WorkerJob, Reach], "Seen"]
 
 
 class Seen(Struct, frozen=True):
-    """The text for the model, and for people how much it is."""
+    """The text for the model, and its extent, for people."""
 
     text: str
     extent: str
@@ -29,7 +29,7 @@ class Looking(Struct, frozen=True):
     call: OpenCall
 
     async def told(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> Told:
-        """Look, between a beginning and an end as a command has them. `words` are what people read."""
+        """Look, between the begin and end events that a command has. `words` are shown to people."""
         self.began(words, hint)
         try:
             seen = await in_worker(look, self.reach)

@@ -1,4 +1,4 @@
-"""The tools of our own: shell, update_plan and apply_patch, as the toolbox has them. A new one is a class here."""
+"""The tools of our own: shell, update_plan and apply_patch, as the toolbox has them. A new tool is a class here."""
 
 from typing import ClassVar
 

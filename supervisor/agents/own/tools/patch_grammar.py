@@ -1,4 +1,4 @@
-"""The grammar of patches as it is explained to models. Data; `patch.grammar` is what reads them."""
+"""The grammar of patches as it is explained to models. Data; `patch.grammar` reads them."""
 
 import re
 

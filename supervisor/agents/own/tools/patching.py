@@ -31,7 +31,10 @@ from supervisor.work.sandbox.settings_watch import accepting
 
 
 class Judged(Struct, frozen=True):
-    """`outside`: the sandbox would not let a command write all of it. `obeyed_by`: who would obey what is written."""
+    """The verdict about a patch. `outside`: a command in the sandbox could not write all of it.
+
+    `obeyed_by`: the programs that would obey the written files.
+    """
 
     verdict: Verdict
     outside: bool
@@ -125,17 +128,17 @@ class Patching(Struct, frozen=True):
             done = await asyncio.shield(applying := asyncio.ensure_future(thread))
         except asyncio.CancelledError:
             await asyncio.wait({applying})
-            self._ended(plan, *_outcome(applying))
+            self._say_ended(plan, *_outcome(applying))
             raise
         except PatchError as error:
-            self._ended(plan, "", error.message)
+            self._say_ended(plan, "", error.message)
             text = f"error: {error.message}" if isinstance(error, PatchStale) else error.message
             return failure("patch", text, f"the patch could not be written: {error.message}")
-        self._ended(plan, done, "")
+        self._say_ended(plan, done, "")
         work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
         return Told(done)
 
-    def _ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
+    def _say_ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
         if not stderr:
             self.work.changes.remember(plan)
         call, success = self.call, not stderr

@@ -1,4 +1,4 @@
-"""The tools read_file, list_dir and view_image. Nobody is asked: any command in the sandbox could look, too."""
+"""The tools read_file, list_dir and view_image. They need no approval: any sandboxed command could look, too."""
 
 from collections.abc import Sequence
 from functools import partial

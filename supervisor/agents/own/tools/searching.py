@@ -56,18 +56,18 @@ class GrepTool(Struct, frozen=True):
             return looking.failed(str(error))
 
     async def _run(self, query: searching.Query, looking: Looking) -> Told:
-        work, output = looking.work, Output(_nobody_watches, keep_bytes=2 * looking.work.bounds.read_bytes)
+        work, output = looking.work, Output(_ignore_output, keep_bytes=2 * looking.work.bounds.read_bytes)
         order, limit_s = work.turn.order, work.bounds.search_seconds
         try:
-            async with in_a_thread(lambda: self._confined(query, work)) as confined:
+            async with in_a_thread(lambda: self._confine(query, work)) as confined:
                 command = confined.command(order.conversation, order.turn, limit_s, work.around.umask)
                 result = await self.processes.run(command, output)
         except OSError as error:
             raise NotReadable(f"the search could not be started: {reason(error)}") from None
-        return _told(result, output, looking, limit_s)
+        return _report(result, output, looking, limit_s)
 
-    def _confined(self, query: searching.Query, work: Work) -> AbstractContextManager[Confined]:
-        """Put the search into the sandbox; where there is none, it leaves out by itself what nobody may see."""
+    def _confine(self, query: searching.Query, work: Work) -> AbstractContextManager[Confined]:
+        """Put the search into the sandbox; where there is none, the search itself leaves hidden files out."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
         argv = (*PROGRAM, json.dumps(query))
         return self.sandbox.confine(policy, work.settings.cwd, argv, {}, start=Path("/"), pins=())
@@ -89,11 +89,11 @@ def _query(_: WorkerJob, arguments: SearchArguments, looking: Looking, max_bytes
     )
 
 
-async def _nobody_watches(_: Stream, __: bytes) -> None:
+async def _ignore_output(_: Stream, __: bytes) -> None:
     pass
 
 
-def _told(result: Finished | NotStarted, output: Output, looking: Looking, limit_s: float) -> Told:
+def _report(result: Finished | NotStarted, output: Output, looking: Looking, limit_s: float) -> Told:
     if isinstance(result, NotStarted):
         return looking.failed(f"the search could not be started: {result.reason}")
     text = output.stdout.text()

@@ -71,7 +71,7 @@ class Shell(Struct, frozen=True):
         size = sum(map(len, (*arguments.command, arguments.workdir or "", arguments.justification or "")))
         if size > bounds.command_bytes:
             return _unusable(bounds.beyond("command_bytes", "the command is too long; write a file and run that"))
-        return await self._judged()
+        return await self._run_as_judged()
 
     def _verdict(self, history: Repository | None = None) -> Verdict:
         """Judge by the settings of this moment."""
@@ -87,7 +87,7 @@ class Shell(Struct, frozen=True):
             history=history is not None,
         )
 
-    async def _judged(self) -> Told:
+    async def _run_as_judged(self) -> Told:
         history = await self._history()
         match verdict := self._verdict(history):
             case Reject():
@@ -99,45 +99,45 @@ class Shell(Struct, frozen=True):
                 if not answer.approved:
                     return failure("refused", answer.rejects("exec command"))
                 if asked is not None:
-                    return await self._approved_for_history(asked)
-                return await self._approved(leaves=answer.outside or not verdict.inside)
+                    return await self._run_with_history(asked)
+                return await self._run_approved(leaves=answer.outside or not verdict.inside)
             case MayRun():
-                return await self._allowed(verdict)
+                return await self._run_allowed(verdict)
 
-    async def _approved_for_history(self, asked: Repository) -> Told:
-        """Look and judge again; what is another question by now is asked anew: only history was approved."""
+    async def _run_with_history(self, asked: Repository) -> Told:
+        """Look and judge again. A question that is another by now is asked anew: only history was approved."""
         history = await self._history()
         if history == asked and self._verdict(history) == MustAsk(history=True):
-            return self._told(await self._execute(self.work.settings.sandbox, history))
-        return await self._judged()
+            return self._report(await self._execute(self.work.settings.sandbox, history))
+        return await self._run_as_judged()
 
-    async def _approved(self, *, leaves: bool) -> Told:
-        """Judge again what was approved: settings that changed meanwhile allow no more than they say now.
+    async def _run_approved(self, *, leaves: bool) -> Told:
+        """Judge an approved command again, because settings that changed meanwhile may allow less.
 
-        `leaves`: it was approved to run outside of the sandbox. What was approved inside is asked anew where by now
-        there is no inside.
+        `leaves`: the command was approved to run outside of the sandbox. If it was approved to run inside, and there
+        is no inside any more, it is asked about anew.
         """
         match verdict := self._verdict():
             case Reject():
                 return failure("refused", verdict.text)
             case MustAsk() if not (leaves or verdict.inside):
-                return await self._judged()
+                return await self._run_as_judged()
             case MustAsk() if not leaves:
-                return await self._allowed(APPROVED_INSIDE)
+                return await self._run_allowed(APPROVED_INSIDE)
             case MustAsk() if self.arguments.background is not None:
                 return await self._in_background(DangerFullAccess())
             case MustAsk():
-                return self._told(await self._execute(DangerFullAccess()))
+                return self._report(await self._execute(DangerFullAccess()))
             case MayRun():
-                return await self._allowed(verdict)
+                return await self._run_allowed(verdict)
 
-    async def _allowed(self, verdict: MayRun) -> Told:
+    async def _run_allowed(self, verdict: MayRun) -> Told:
         if self.arguments.background is not None:
             return await self._in_background(confinement(verdict, self.work.settings.sandbox))
         return await self._run(verdict)
 
     async def _history(self) -> Repository | None:
-        """Find the repository whose history it changes, if it can be let into that and nothing else."""
+        """Find the repository whose history the command changes, if the sandbox can open that alone."""
         settings, place = self.work.settings, history_place(self.arguments.command)
         if place is None or self.arguments.background is not None or self.arguments.with_escalated_permissions:
             return None
@@ -148,24 +148,24 @@ class Shell(Struct, frozen=True):
     async def _in_background(self, policy: SandboxPolicy) -> Told:
         order, keeps = self.work.turn.order, self.arguments.background == "conversation"
         spec = JobSpec(order.conversation, order.turn, self.arguments.command, self.cwd, keeps)
-        return await Background(self.jobs, self.work, self.call).start(spec, lambda: self._confined(policy))
+        return await Background(self.jobs, self.work, self.call).start(spec, lambda: self._confine(policy))
 
     async def _run(self, verdict: MayRun) -> Told:
-        ran = self._already() if verdict.retry_unsandboxed_on_failure or verdict.retry_where_held_back else None
+        ran = self._past_run() if verdict.retry_unsandboxed_on_failure or verdict.retry_where_held_back else None
         if ran is None:
             policy = confinement(verdict, self.work.settings.sandbox)
             ran = await self._execute(policy)
             if not self._is_worth_a_retry(verdict, policy, ran):
-                return self._told(ran)
+                return self._report(ran)
             self.work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
         answer = await self._ask(RETRY_REASON, retry=True, failed=failure_of(ran))
         if not answer.approved:
-            return failure("refused", f"{answer.rejects('exec command')}\n{self._told(ran).text}")
+            return failure("refused", f"{answer.rejects('exec command')}\n{self._report(ran).text}")
         if not _may_leave(self._verdict()):
             self.work.say(ev.BackgroundEvent(message=STAYS_INSIDE))
-            return self._told(ran)
+            return self._report(ran)
         self.work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
-        return self._told(await self._execute(DangerFullAccess()))
+        return self._report(await self._execute(DangerFullAccess()))
 
     def _is_worth_a_retry(self, verdict: MayRun, policy: SandboxPolicy, ran: Ran) -> bool:
         if not (verdict.sandboxed and ran.failed):
@@ -173,7 +173,7 @@ class Shell(Struct, frozen=True):
         held_back = verdict.retry_where_held_back and may_be_held_back(ran, policy, self.work.env)
         return verdict.retry_unsandboxed_on_failure or held_back
 
-    def _already(self) -> Ran | None:
+    def _past_run(self) -> Ran | None:
         """Return a result from an earlier life of this turn: no command is run again only to ask the same."""
         ended = self.work.transcript.calls.ended(self.call.item)
         if ended is None:
@@ -236,7 +236,7 @@ class Shell(Struct, frozen=True):
     async def _start(self, output: Output, policy: SandboxPolicy, history: Repository | None) -> Ran:
         work, order = self.work, self.work.turn.order
         try:
-            confining = in_a_thread(lambda: self._confined(policy, history), leave_there=history is not None)
+            confining = in_a_thread(lambda: self._confine(policy, history), leave_there=history is not None)
             async with confining as confined:
                 for notice in confined.notices:
                     work.say(ev.BackgroundEvent(message=notice))
@@ -263,7 +263,7 @@ class Shell(Struct, frozen=True):
     def _time_limit(self) -> TimeLimit:
         return time_limit(self.arguments.timeout, self.work.bounds)
 
-    def _confined(self, policy: SandboxPolicy, history: Repository | None = None) -> AbstractContextManager[Confined]:
+    def _confine(self, policy: SandboxPolicy, history: Repository | None = None) -> AbstractContextManager[Confined]:
         """Confine the command. Entered in a worker thread, because a disk that is away can block it."""
         work, settings = self.work, self.work.settings
         if isinstance(policy, WorkspaceWrite):  # as the call was judged; the settings may have changed since
@@ -272,7 +272,7 @@ class Shell(Struct, frozen=True):
         argv, cwd = self.arguments.command, settings.cwd
         return self.sandbox.confine(policy, cwd, argv, work.env, start=self.cwd, pins=pins, history=history)
 
-    def _told(self, ran: Ran) -> Told:
+    def _report(self, ran: Ran) -> Told:
         return ran.told(self._time_limit, self.work.bounds)
 
     def _say_ended(self, ran: Ran) -> None:
@@ -293,7 +293,7 @@ def _unusable(why: str) -> Told:
 
 
 def _may_leave(verdict: Verdict) -> bool:
-    """True if a command that was approved to run outside of the sandbox may do so by the settings of now."""
+    """Tell whether a command that was approved to run outside of the sandbox still may, by the present settings."""
     match verdict:
         case MayRun():
             return verdict.retry_unsandboxed_on_failure or not verdict.sandboxed

@@ -1,4 +1,4 @@
-"""The time that a command gets: what its model asked for, within the limits, and the words about it. Pure."""
+"""The time that a command gets, as its model asked within the limits, and the words about it. Pure."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from supervisor.config.bounds import Bounds
 
 
 class TimeLimit(Struct, frozen=True):
-    """The limit of one command, in milliseconds. `most`: what any command may get."""
+    """The limit of one command, in milliseconds. `most`: the most for any command."""
 
     ms: float
     most: int
@@ -29,7 +29,7 @@ class TimeLimit(Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        """The words for the model: what was cut off, and what it can do."""
+        """The words for the model when the command did not end in time, with a way on."""
         longer = (
             f"call again with a larger timeout (at most {self.most})"
             if self.ms < self.most
@@ -42,6 +42,6 @@ class TimeLimit(Struct, frozen=True):
 
 
 def time_limit(asked: float | None, bounds: Bounds) -> TimeLimit:
-    """Return the limit for a command. A default above the most is a person's word, and counts as the most."""
+    """Return the limit for a command. A configured default above the maximum raises the maximum."""
     most = max(bounds.command_timeout_most_ms, bounds.command_timeout_ms)
     return TimeLimit(min(asked or bounds.command_timeout_ms, most), most, asked)

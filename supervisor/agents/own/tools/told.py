@@ -1,4 +1,4 @@
-"""The result of a tool call: the model's text, and what people read if it failed. Plain data."""
+"""The result of a tool call: the model's text, and the message for people if it failed. Plain data."""
 
 from typing import Literal
 
@@ -22,7 +22,7 @@ class Told(Struct, frozen=True):
 
 
 def failure(kind: Kind, text: str, message: str | None = None) -> Told:
-    """A failed call. People are shown the message, or the first line of the model's text."""
+    """Return the result of a failed call. People are shown the message, or the first line of the model's text."""
     lines = (message or text).strip().splitlines() or [""]
     line = lines[0].removeprefix("error: ")
     return Told(text, ToolFailure(kind=kind, message=brief(line, LINE)))

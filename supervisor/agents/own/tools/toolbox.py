@@ -1,4 +1,4 @@
-"""The tools that a model may call, and one call carried out, from its arguments to what answers it.
+"""The tools that a model may call, and one call carried out, from its arguments to its result.
 
 Every mistake that a model can make is answered with text. Loop thread.
 """
@@ -29,7 +29,7 @@ class Tool(Protocol):
         ...
 
     def spec(self, settings: Settings) -> ToolSpec | None:
-        """Describe it to models; None: it is not offered to this conversation."""
+        """Describe the tool to models; None: it is not offered to this conversation."""
         ...
 
     async def carry_out(self, work: Work, call: OpenCall) -> Told:
@@ -56,7 +56,7 @@ News = Callable[[Work], str | None]
 
 class Toolbox:
     def __init__(self, tools: Iterable[Tool], news: News = lambda _: None, more: MoreTools | None = None) -> None:
-        """`news` is what has happened since the model was last asked, without a call of its own."""
+        """`news` describes events since the model was last asked that no call of its own reports."""
         self._tools = tuple(tools)
         self.news = news
         self._more = more
@@ -67,7 +67,7 @@ class Toolbox:
         )  # for the settings of the last turn
 
     def without(self, names: Collection[str]) -> "Toolbox":
-        """Return a toolbox that has none of these tools: they are unknown, not just left out of what is offered."""
+        """Return a toolbox that has none of these tools: they are unknown, not just left out of the offer."""
         return Toolbox((tool for tool in self._tools if tool.names.isdisjoint(names)), self.news, self._more)
 
     def specs(self, settings: Settings) -> tuple[ToolSpec, ...]:
@@ -84,13 +84,13 @@ class Toolbox:
 
     async def rounds(self, work: Work, calls: Sequence[OpenCall]) -> tuple[tuple[OpenCall, ...], ...]:
         """Divide calls, in their order, into those to be carried out side by side. Most calls are alone."""
-        if not calls:  # so it is twice in each turn
+        if not calls:  # the case twice in each turn
             return ()
         foreign = len(calls) > 1 and any(call.name not in self._named for call in calls)
         more = await self._more.that_only_read(work) if foreign and self._more is not None else frozenset[str]()
-        return tuple(self._divided(calls, more))
+        return tuple(self._divide(calls, more))
 
-    def _divided(self, calls: Sequence[OpenCall], more: frozenset[str]) -> Iterator[tuple[OpenCall, ...]]:
+    def _divide(self, calls: Sequence[OpenCall], more: frozenset[str]) -> Iterator[tuple[OpenCall, ...]]:
         for reads, group in groupby(calls, lambda call: self._only_reads(call, more)):
             together, size = tuple(group), BESIDE if reads else 1
             yield from (together[at : at + size] for at in range(0, len(together), size))
@@ -102,8 +102,8 @@ class Toolbox:
     async def carry_out(self, work: Work, call: OpenCall) -> Told:
         tool = self._named.get(call.name) or self._more
         try:
-            told = await tool.carry_out(work, call) if tool is not None else None
-            return told or failure(
+            result = await tool.carry_out(work, call) if tool is not None else None
+            return result or failure(
                 "unknown_tool", f"unsupported call: {call.name}", f"there is no tool {call.name!r}"
             )
         except BadArguments as error:

@@ -28,7 +28,7 @@ class Work:
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # if nobody answers before the deadline
     bounds: Bounds = DEFAULTS
     hidden: tuple[Path, ...] = ()  # folders that nothing is read from
-    noticed: set[str] = field(default_factory=set)  # what a person has been told once in this turn
+    noticed: set[str] = field(default_factory=set)  # the notices that were shown once in this turn
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
@@ -44,7 +44,7 @@ class Work:
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now; somebody may change them while the turn runs."""
+        """The settings as they are now; a person may change them while the turn runs."""
         return self.turn.settings
 
     @property
