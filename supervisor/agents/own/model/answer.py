@@ -103,10 +103,10 @@ class Answer:
 def _slices(events: list[bytes]) -> Iterable[list[bytes]]:
     if len(events) <= SLICE and sum(map(len, events)) <= SLICE_BYTES:
         return (events,)
-    return _cut(events)
+    return _cut_into_slices(events)
 
 
-def _cut(events: list[bytes]) -> Iterator[list[bytes]]:
+def _cut_into_slices(events: list[bytes]) -> Iterator[list[bytes]]:
     some: list[bytes] = []
     size = 0
     for event in events:

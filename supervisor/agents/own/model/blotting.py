@@ -16,9 +16,9 @@ BEFORE = ("", "-", "--")  # base64 has three spellings of the same bytes, by the
 
 
 def blotted(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
-    """Cut out all secrets; of `keys`, which are among them, also the pieces."""
+    """Cut out all secrets; of the `keys` among them, also the pieces."""
     for secret in secrets:
-        text = _spelled(secret).sub(BLOT, text)
+        text = _spellings_of(secret).sub(BLOT, text)
     for key in keys:
         if len(key) >= LONG:
             text = _without_pieces(text, key)
@@ -26,8 +26,8 @@ def blotted(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
 
 
 @lru_cache(64)
-def _spelled(secret: str) -> re.Pattern[str]:
-    return re.compile("|".join(("".join(map(_character, secret)), *map(re.escape, _encoded(secret)))))
+def _spellings_of(secret: str) -> re.Pattern[str]:
+    return re.compile("|".join(("".join(map(_character, secret)), *map(re.escape, _encodings_of(secret)))))
 
 
 def _character(character: str) -> str:
@@ -35,7 +35,7 @@ def _character(character: str) -> str:
     return rf"(?:\\?{plain}|(?i:\\u{code:04x}|\\x{code:02x}|%{code:02x}|&\#0*{code};|&\#x0*{code:x};))"
 
 
-def _encoded(secret: str) -> Iterator[str]:
+def _encodings_of(secret: str) -> Iterator[str]:
     raw = secret.encode()
     for before in BEFORE:
         # The first and the last characters also hold bits of their neighbours.

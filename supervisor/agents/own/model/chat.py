@@ -47,12 +47,12 @@ from supervisor.agents.own.model.web_search import OPENROUTER_PLUGIN
 from supervisor.agents.spending.usage import Usage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
 
-ROLES = {"developer": "system"}  # many servers know no other
+ROLES = {"developer": "system"}  # many servers know no `developer`
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
 
 
 def body(request: ModelRequest, *, include_usage: bool = False, search_plugin: bool = False) -> list[bytes]:
-    """Build the body, as bytes that belong one behind the other."""
+    """Build the body, as a list of byte chunks."""
     options: Object = {"stream_options": {"include_usage": True}} if include_usage else {}
     if search_plugin:
         options["plugins"] = [OPENROUTER_PLUGIN]
@@ -76,7 +76,7 @@ GOING_ON = {(WORDS, CALLS): b',"tool_calls":[', (CALLS, CALLS): b","}
 
 
 def between(end: str, begin: str) -> bytes:
-    """Return what stands between two pieces. Adjacent calls are one message, with the model's text before them."""
+    """Return the bytes between two pieces. Adjacent calls are one message, with the model's text before them."""
     if (end, begin) in GOING_ON:
         return GOING_ON[end, begin]
     return CLOSING.get(end, b"") + (b"," if end and begin else b"") + OPENING.get(begin, b"")
@@ -156,7 +156,7 @@ class CallInPieces:
 
 
 class CallGatherer:
-    """Groups pieces into calls by index, or, if a server's index is missing or always 0, by how a call begins."""
+    """Calls gathered from pieces by index, or, if a server's index is missing or always 0, by a call's beginning."""
 
     __slots__ = ("_by_index", "_calls")
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agents.own.model.decoding import Object
 
-LONG_ANSWER = 64_000  # tokens: enough for long thinking and a large file, and far below what these models may write
+LONG_ANSWER = 64_000  # tokens: enough for long thinking and a large file, and far below the limit of these models
 ANSWER = 32_000  # of older models and of other makers'; a cut answer ends the turn, and unused tokens cost nothing
 LEAST_BUDGET = 1024  # of thinking; a smaller one is refused
 
@@ -43,12 +43,12 @@ class Claude(Struct, frozen=True):
 
     @property
     def adapts(self) -> bool:
-        """It decides how long to think, by effort; a budget is refused by the newer ones."""
+        """The model decides how long to think, by effort; newer models refuse a budget."""
         return self.version >= (4, 6)
 
     @property
     def binds(self) -> bool:
-        """Thinking behind anything that has changed is refused, unless a request says to drop it."""
+        """Thinking that follows a changed part is refused, unless a request says to drop it."""
         return self.version >= ((5, 1) if self.family in {"fable", "mythos"} else (5, 5))
 
     @property
@@ -58,7 +58,7 @@ class Claude(Struct, frozen=True):
 
 @lru_cache(64)
 def claude_named(model: str) -> Claude | None:
-    """Return the Claude model of this name, which may have a maker before it and a date behind."""
+    """Return the Claude model of this name, which may have a maker before it and a date after it."""
     if found := _VERSION_FIRST.search(model):
         return Claude(found[3], (int(found[1]), int(found[2] or 0)))
     if found := _FAMILY_FIRST.search(model):
@@ -68,31 +68,32 @@ def claude_named(model: str) -> Claude | None:
 
 def longest_answer(model: str) -> int:
     """Return the tokens to allow for an answer, its thinking included, where the config says nothing."""
-    one = claude_named(model)
-    if one is None or (3, 7) <= one.version < (4, 6):
+    claude = claude_named(model)
+    if claude is None or (3, 7) <= claude.version < (4, 6):
         return ANSWER
-    if one.version < (3, 7):
-        return 8_192 if one.version >= (3, 5) else 4_096
+    if claude.version < (3, 7):
+        return 8_192 if claude.version >= (3, 5) else 4_096
     return LONG_ANSWER
 
 
 def thinking(model: str, effort: ReasoningEffort, summary: ReasoningSummary, longest: int) -> Object:
     """Return the members of a request that say how much to think."""
-    one, off = claude_named(model), effort is ReasoningEffort.NONE
-    if one is None:  # other makers' models think as they do by default; some refuse to be asked for it
+    claude, off = claude_named(model), effort is ReasoningEffort.NONE
+    if claude is None:  # other makers' models think as they do by default; some refuse to be asked for it
         return {"thinking": {"type": "disabled"}} if off else {}
-    if one.adapts:
-        return _adaptive(one, effort, summary)
+    if claude.adapts:
+        return _adaptive(claude, effort, summary)
     budget = min(BUDGETS.get(effort, 0), longest // 2)
-    return {"thinking": {"type": "enabled", "budget_tokens": budget}} if one.thinks and budget >= LEAST_BUDGET else {}
+    enough = claude.thinks and budget >= LEAST_BUDGET
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}} if enough else {}
 
 
-def _adaptive(one: Claude, effort: ReasoningEffort, summary: ReasoningSummary) -> Object:
+def _adaptive(claude: Claude, effort: ReasoningEffort, summary: ReasoningSummary) -> Object:
     off = effort is ReasoningEffort.NONE
-    if off and not one.always_thinks:
-        return {"thinking": {"type": "disabled"}} if one.version >= (5, 0) else {}
+    if off and not claude.always_thinks:
+        return {"thinking": {"type": "disabled"}} if claude.version >= (5, 0) else {}
     shown = "omitted" if off or summary is ReasoningSummary.NONE else "summarized"
-    binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}} if one.binds else {}
+    binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}} if claude.binds else {}
     return {
         "thinking": {"type": "adaptive", "display": shown, **binding},
         "output_config": {"effort": EFFORTS.get(effort, "low")},
@@ -101,5 +102,5 @@ def _adaptive(one: Claude, effort: ReasoningEffort, summary: ReasoningSummary) -
 
 def features(model: str) -> str:
     """Return the features that a request to the model uses before they are part of the API."""
-    one = claude_named(model)
-    return BOUND_THINKING if one is not None and one.binds else ""
+    claude = claude_named(model)
+    return BOUND_THINKING if claude is not None and claude.binds else ""

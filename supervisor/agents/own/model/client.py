@@ -30,7 +30,7 @@ from supervisor.config.shared import WireApi
 CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets
 POOL_TIMEOUT_S = 30.0  # more streams than connections: an error is better than a silent wait
 LIMITS = httpx.Limits(max_connections=512, max_keepalive_connections=32, keepalive_expiry=60.0)
-MOST_REMEMBERED = 256  # addresses of servers; nobody has as many, but a client may name any
+MOST_REMEMBERED = 256  # addresses of servers: a client may name any number
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
 
@@ -95,9 +95,9 @@ class ModelClient:
         async with contextlib.aclosing(response):
             if not response.is_success:
                 raise await self._refusal(endpoint, response)
-            if wrapped := _wrapped(response):
+            if encoding := _unwanted_encoding(response):
                 raise Rejected(
-                    f"the model server sends its answer as {wrapped!r}, though it was asked for plain text; "
+                    f"the model server sends its answer as {encoding!r}, though it was asked for plain text; "
                     "turn off compression there, or in the proxy before it"
                 )
             self._streaming += 1
@@ -107,7 +107,7 @@ class ModelClient:
                 self._streaming -= 1
 
     def prepare(self) -> "asyncio.Task[httpx.AsyncClient]":
-        """Begin to build the client, if nobody has. On the loop; errors are raised where the client is needed."""
+        """Begin to build the client, unless that has begun. On the loop; errors are raised where it is needed."""
         if self._http is None or (self._http.done() and self._http.exception()):
             self._http = asyncio.create_task(asyncio.to_thread(self._build))
         return self._http
@@ -118,8 +118,8 @@ class ModelClient:
 
     async def _refusal(self, endpoint: Endpoint, response: httpx.Response) -> ModelError:
         body = bytearray()
-        if wrapped := _wrapped(response):
-            body += f"its reason is not shown, as it came as {wrapped!r}".encode()
+        if encoding := _unwanted_encoding(response):
+            body += f"its reason is not shown, as it came as {encoding!r}".encode()
         else:
             with contextlib.suppress(TimeoutError, httpx.HTTPError):
                 async with asyncio.timeout(self._bounds.refusal_seconds):
@@ -127,14 +127,14 @@ class ModelClient:
                         body += chunk
                         if len(body) > self._bounds.refusal_bytes:
                             break
-        told = bytes(body[: self._bounds.refusal_bytes])
-        return cleaned(endpoint, of_status(response.status_code, response.headers, told, self._now()))
+        reason = bytes(body[: self._bounds.refusal_bytes])
+        return cleaned(endpoint, of_status(response.status_code, response.headers, reason, self._now()))
 
     def statistics(self) -> dict[str, int]:
         return {"attempts": self._attempts, "streaming": self._streaming}
 
     async def aclose(self) -> None:
-        with contextlib.suppress(ModelError, OSError):  # it could not be built, and those who needed it were told
+        with contextlib.suppress(ModelError, OSError):  # a build that failed was reported where it was needed
             if self._http is not None:
                 await (await self._http).aclose()
 
@@ -149,7 +149,7 @@ class ModelClient:
 
 
 async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest, bounds: Bounds) -> httpx.Response:
-    """Send a request past httpx's client, whose cookies, redirects and logins take as long again as all the rest.
+    """Send a request past httpx's client, whose cookies, redirects and logins take as long as all the rest.
 
     Requests through a proxy, or with a name and password in the address, go through the client.
     """
@@ -163,13 +163,13 @@ async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
     if isinstance(transport, Direct) and not url.userinfo:
         return await transport.send(post(url, headers, body), timeouts)
     headers = {**headers, "Content-Length": f"{size}"}
-    content = _paced(body)
+    content = _in_portions(body)
     outgoing = httpx.Request("POST", url, headers=headers, content=content, extensions={"timeout": timeouts})
     return await http.send(outgoing, stream=True)
 
 
-async def _paced(body: Sequence[bytes]) -> AsyncIterator[bytes]:
-    """The body in portions, and the loop's other work between them."""
+async def _in_portions(body: Sequence[bytes]) -> AsyncIterator[bytes]:
+    """Yield the body in portions, and let the loop do other work between them."""
     for portion in portions(body):
         yield bytes(portion)
         await asyncio.sleep(0)
@@ -181,7 +181,7 @@ def _address(url: str) -> httpx.URL:
     return httpx.URL(url)
 
 
-def _wrapped(response: httpx.Response) -> str:
+def _unwanted_encoding(response: httpx.Response) -> str:
     """Return an encoding of the body that was not asked for; decoding it could take any amount of memory."""
     encodings = ",".join(response.headers.get(name, "") for name in ("content-encoding", "transfer-encoding"))
     names = (name.strip().lower() for name in encodings.split(","))

@@ -36,7 +36,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENDS_IN_FIRST_HALF = re.compile("[\ud800-\udbff]$")
 LONGEST_NAME = 1024  # of a call, a tool, a response: they are repeated in many events
 MOST_USD = 1e6  # of one response
-MOST_TOKENS = 1 << 40  # of one response; a thousand times what any model reads, and a sum of many fits 64 bits
+MOST_TOKENS = 1 << 40  # of one response; a thousand times the window of any model, and a sum of many fits 64 bits
 
 
 class Decoder(ABC):
@@ -84,7 +84,7 @@ class Decoder(ABC):
             if self.done or self.failure:
                 break
             self._event(data)
-        return self._taken()
+        return self._take_news()
 
     def end(self) -> list[StreamEvent]:
         """Close the stream at the connection's end, which ends an answered response and breaks any other."""
@@ -92,7 +92,7 @@ class Decoder(ABC):
             self._finish()
         elif not self.failure:
             self._fail(StreamBroken(self._closed_early))
-        return self._taken()
+        return self._take_news()
 
     _closed_early: str
 
@@ -129,17 +129,17 @@ class Decoder(ABC):
         self._flush()
         self._delta = None
         self._half = ""
-        for one in news:
+        for item in news:
             if self.failure:
                 break
-            self._count(one)
+            self._count(item)
             if not self.failure:
-                self._news.append(self._apart(one) if isinstance(one, CallDone) else one)
+                self._news.append(self._with_own_id(item) if isinstance(item, CallDone) else item)
 
-    def _apart(self, call: CallDone) -> CallDone:
+    def _with_own_id(self, call: CallDone) -> CallDone:
         """Give the call an id of its own in the answer; some servers send none, or the same again."""
         numbered = (f"{call.call_id or 'call'}_{number}" for number in count(len(self._calls_told)))
-        own = next(one for one in chain([call.call_id], numbered) if one and one not in self._calls_told)
+        own = next(name for name in chain([call.call_id], numbered) if name and name not in self._calls_told)
         self._calls_told.add(own)
         return call if own == call.call_id else replace(call, call_id=CallId(own))
 
@@ -215,7 +215,7 @@ class Decoder(ABC):
                 self._news.append(self._delta(text, self._block))
             self._heard(size)
 
-    def _taken(self) -> list[StreamEvent]:
+    def _take_news(self) -> list[StreamEvent]:
         self._flush()
         news, self._news = self._news, []
         return news
@@ -253,7 +253,7 @@ def a_count(value: Any) -> int | None:
 
 
 def a_cost(value: Any) -> float | None:
-    """Read an amount of money. None for what no response costs."""
+    """Read an amount of money. None for one that no response costs."""
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if plain and 0 <= value <= MOST_USD else None
 

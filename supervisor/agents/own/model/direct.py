@@ -24,8 +24,8 @@ from supervisor.config.bounds import DEFAULTS, Bounds
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond them the server has to wait
 PORTION = 64 * 1024  # bytes of a request written at once: small enough to be copied in the processor's cache
 PORTIONS = 4  # written in one round of the loop: a tenth of a millisecond, with TLS two
-UNWANTED = 64  # connections that come up and that nobody waits for; more are given up at once
-CONNECTED_S = 1.0  # at the end, for connections that nobody waits for any more; one that takes longer is given up
+UNWANTED = 64  # connections that still come up and are not waited for any more; further ones are given up at once
+CONNECTED_S = 1.0  # at the end, for connections that are not waited for any more; a slower one is given up
 PIECE = 64 * 1024  # bytes read in one round of the loop: under a millisecond of parsing if the chunks are tiny
 
 Origin = tuple[str, str, int]
@@ -120,13 +120,13 @@ class Direct(httpx.AsyncBaseTransport):
 
 
 def _close(connecting: "asyncio.Task[HttpConnection]") -> None:
-    """Close a connection that nobody waits for any more; that it failed is nobody's concern."""
+    """Close a connection that is not waited for any more; its errors are ignored."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result().close()
 
 
 class Outgoing(Struct, frozen=True):
-    """A request in bytes that belong one behind the other, and its destination."""
+    """A request as a list of byte chunks, and its destination."""
 
     origin: Origin
     data: Sequence[bytes]
@@ -210,12 +210,12 @@ class HttpConnection(asyncio.BufferedProtocol):
         for number, portion in enumerate(portions(request)):
             if number and number % PORTIONS == 0:
                 await asyncio.sleep(0)
-            if self._ended:  # the rest would not be read; what the server said is read next
+            if self._ended:  # the rest would not be read; the server's answer is read next
                 break
             self.transport.write(portion)
-            await self._written(timeout_s)
+            await self._wait_until_written(timeout_s)
 
-    async def _written(self, timeout_s: float | None) -> None:
+    async def _wait_until_written(self, timeout_s: float | None) -> None:
         if not self._writable.is_set():
             try:
                 async with asyncio.timeout(timeout_s):
@@ -226,16 +226,16 @@ class HttpConnection(asyncio.BufferedProtocol):
     async def headed(self, timeout_s: float | None) -> None:
         """Wait for the whole head. The time-out is for all of it, however many interim answers come first."""
         while self._failure is None and not self._headed:
-            await self._more(timeout_s)
+            await self._wait_for_data(timeout_s)
         if self._failure is not None and not self._body:
-            raise _again(self._failure)
+            raise _new_error(self._failure)
 
     async def piece(self, timeout_s: float | None) -> bytes:
         """Return the data that arrived since the last call; empty at the end."""
         while not self._body and not self._complete:
             if self._failure is not None:
-                raise _again(self._failure)
-            await self._more(timeout_s)
+                raise _new_error(self._failure)
+            await self._wait_for_data(timeout_s)
         data = b"".join(self._body)
         self._body.clear()
         self._size = 0
@@ -244,7 +244,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
         return data
 
-    async def _more(self, timeout_s: float | None) -> None:
+    async def _wait_for_data(self, timeout_s: float | None) -> None:
         try:
             await self._timer.wait(timeout_s)
         except TimeoutError as error:
@@ -258,10 +258,10 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     @property
     def is_silent(self) -> bool:
-        """Nothing is unread on the socket: neither an end nor data, which would be taken for the next answer."""
-        looked = select.poll()
-        looked.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
-        return not looked.poll(0)
+        """Tell whether nothing is unread on the socket: an end, or data that would be taken for the next answer."""
+        poll = select.poll()
+        poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not poll.poll(0)
 
     def rest(self, expiry_s: float, forget: Callable[["HttpConnection"], None]) -> None:
         self._forget = forget
@@ -341,7 +341,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self.close()
         elif error is not None:
             self._fail(httpx.ReadError(str(error)))
-        elif self._headed and not self._complete and not self._bounded:
+        elif self._headed and not self._complete and not self._has_length:
             self._complete = True
             self._timer.end()
         elif not self._complete:
@@ -349,8 +349,8 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
 
     @property
-    def _bounded(self) -> bool:
-        """The headers say where the body ends; otherwise the end of the connection does."""
+    def _has_length(self) -> bool:
+        """Tell whether the headers give the end of the body; otherwise it is the end of the connection."""
         names = {name.lower() for name, _ in self.headers}
         return bool(names & {b"content-length", b"transfer-encoding"})
 
@@ -390,8 +390,8 @@ class HttpConnection(asyncio.BufferedProtocol):
             self.headers = []
 
 
-def _again(failure: httpx.TransportError) -> httpx.TransportError:
-    """Make the same error anew: one that is raised keeps its frames, and they the connection that would keep it."""
+def _new_error(failure: httpx.TransportError) -> httpx.TransportError:
+    """Make the same error anew: an error that is raised keeps its frames, and they the connection that keeps it."""
     return type(failure)(str(failure))
 
 
@@ -402,7 +402,7 @@ def _origin(url: httpx.URL) -> Origin:
 
 
 def portions(pieces: Sequence[bytes]) -> Iterator[bytes | memoryview]:
-    """The same bytes in portions of one size; of a long request what lies in one piece is not copied."""
+    """Yield the same bytes in portions of one size. In a long request, a portion within one piece is not copied."""
     if 0 < sum(map(len, pieces)) <= PORTION:
         yield b"".join(pieces)
         return

@@ -16,7 +16,7 @@ SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting t
 
 
 PATHS = {WireApi.CHAT: "/chat/completions", WireApi.RESPONSES: "/responses", WireApi.MESSAGES: "/messages"}
-MESSAGES_VERSION = "2023-06-01"  # the only one in use; what came later has names of its own
+MESSAGES_VERSION = "2023-06-01"  # the only one in use; later features have names of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def url_of(endpoint: Endpoint) -> str:
 
 
 @lru_cache(64)
-def _url(base_url: str, behind: str, more: tuple[tuple[str, str], ...]) -> str:
-    """Build it once: it is the same for every request."""
+def _url(base_url: str, suffix: str, more: tuple[tuple[str, str], ...]) -> str:
+    """Build the URL once: it is the same for every request."""
     try:
         scheme, netloc, path, query, _ = base = urlsplit(base_url)
         usable = scheme in {"http", "https"} and bool(base.hostname) and base.port != 0
@@ -53,7 +53,7 @@ def _url(base_url: str, behind: str, more: tuple[tuple[str, str], ...]) -> str:
     if not usable:
         raise Rejected("the model provider's base_url is not an http or https URL")
     query = urlencode([*parse_qsl(query, keep_blank_values=True), *more], quote_via=quote)
-    return urlunsplit((scheme, netloc, path.rstrip("/") + behind, query, ""))
+    return urlunsplit((scheme, netloc, path.rstrip("/") + suffix, query, ""))
 
 
 def headers_of(endpoint: Endpoint, session_id: str, model: str = "") -> dict[str, str]:

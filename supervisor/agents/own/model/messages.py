@@ -1,8 +1,8 @@
 """The messages wire, Anthropic's: a request's body. No I/O. Its stream is read in messages_stream.py.
 
 A message is a list of blocks, and adjacent blocks of one role are one message. A piece here is blocks of one role
-without the last one's closing brace: what stands `between` two pieces closes it, so that a request can say there, in
-front of that brace, that a cache should keep all up to here. The pieces stay as they are.
+without the last one's closing brace: the bytes `between` two pieces close it, so that a request can say there, before
+that brace, that a cache should keep all up to here. The pieces stay as they are.
 """
 
 import re
@@ -37,7 +37,7 @@ from supervisor.agents.own.model.web_search import MESSAGES_TOOL, items_of
 
 EPHEMERAL = {"type": "ephemeral"}
 MARK = b',"cache_control":{"type":"ephemeral"}'
-MARKS = 3  # of the four that a request may have; the fourth stands behind tools and instructions
+MARKS = 3  # of the four that a request may have; the fourth stands after tools and instructions
 UNIONS = ("anyOf", "oneOf", "allOf")  # refused at the top of a tool's schema
 MEDIA = {"image/jpg": "image/jpeg"} | {f"image/{kind}": f"image/{kind}" for kind in ("jpeg", "png", "gif", "webp")}
 
@@ -45,7 +45,7 @@ MEDIA = {"image/jpg": "image/jpeg"} | {f"image/{kind}": f"image/{kind}" for kind
 USER, ASSISTANT, THOUGHT = "user", "assistant", "thought"
 OPENING = {"": b"", USER: b'{"role":"user","content":[', ASSISTANT: b'{"role":"assistant","content":['}
 CLOSING = {"": b"", USER: b"}]}", ASSISTANT: b"}]}", THOUGHT: b'},{"type":"text","text":"[no words]"}]}'}
-# A person has the first word and the last: newer models refuse to go on with words that are put in their mouth.
+# A person has the first word and the last: newer models refuse to continue an answer that a request begins.
 FIRST_WORD = b'{"role":"user","content":[{"type":"text","text":"[what came before is not shown]"}]},'
 LAST_WORD = b',{"role":"user","content":[{"type":"text","text":"Go on."}]}'
 
@@ -54,7 +54,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def body(request: ModelRequest, longest: int | None = None, *, web_search: bool = False) -> list[bytes]:
-    """Build the body, as bytes that belong one behind the other. `longest`: tokens of the answer and its thinking."""
+    """Build the body, as a list of byte chunks. `longest`: the tokens of the answer and its thinking."""
     longest = longest or longest_answer(request.model)
     system, items = _instructions(request)
     tools = tool_list(_tool, request.tools, *([MESSAGES_TOOL] if web_search else ()))
@@ -69,11 +69,11 @@ def body(request: ModelRequest, longest: int | None = None, *, web_search: bool 
     before = b"%b,%b%b" % (encoded(options).removesuffix(b"}"), offered, encoded(history)[1:].removesuffix(b"]}"))
     form = form_for(request.model)
     written = [item if isinstance(item, Piece) else form.encode(item) for item in items]
-    return [before, *_messages([one for one in written if one.data]), b"]}"]
+    return [before, *_messages([piece for piece in written if piece.data]), b"]}"]
 
 
 def _instructions(request: ModelRequest) -> tuple[list[Object], list[HistoryItem | Piece]]:
-    """Return the blocks of the system prompt, which has the developer's words, too, and the items behind them."""
+    """Return the blocks of the system prompt, which has the developer's words, too, and the items after them."""
     items = list(request.items)
     texts = [request.instructions]
     while items and isinstance(first := items[0], Said) and first.role == "developer":
@@ -99,7 +99,7 @@ def _messages(written: list[Piece]) -> Iterator[bytes]:
 def _ends_of_requests(written: list[Piece]) -> set[int]:
     """Return the places of the last pieces before the model spoke: this request ends there, as the last ones did.
 
-    What a cache kept for those is found, however much was said and called since.
+    A cache finds the parts that it kept for those, however much was said and called since.
     """
     found: set[int] = set()
     for place in reversed(range(len(written))):
@@ -112,7 +112,7 @@ def _ends_of_requests(written: list[Piece]) -> set[int]:
 
 
 def between(end: str, begin: str) -> bytes:
-    """Return what stands between two pieces: the end of a block, and, where the speaker changes, of a message."""
+    """Return the bytes between two pieces: the end of a block, and, where the speaker changes, of a message."""
     speaker = ASSISTANT if end == THOUGHT else end
     if end and speaker == begin:
         return b"},"
@@ -134,13 +134,13 @@ def _form_of(model: str) -> Form:
 def _encode(item: HistoryItem, model: str = "") -> Piece:
     match item:
         case Said(role):
-            return _blocks(ASSISTANT if role == "assistant" else USER, *map(_part, _spoken(item.parts)))
+            return _blocks(ASSISTANT if role == "assistant" else USER, *map(_part, _without_empty_texts(item.parts)))
         case Called():
             return _blocks(ASSISTANT, _call(item))
         case Returned():
             return _blocks(USER, _result(item))
         case Reasoned() if _reads(item, model):
-            return _blocks(ASSISTANT, _thought(item))._replace(ends=THOUGHT)
+            return _blocks(ASSISTANT, _thinking_block(item))._replace(ends=THOUGHT)
         case Searched(wire, by) if wire == "messages" and (by == model if model else claude_named(by)):
             return _blocks(ASSISTANT, *items_of(item))
         case Reasoned() | Searched():
@@ -161,7 +161,7 @@ def _blocks(role: str, *blocks: Object) -> Piece:
     return Piece(role, role, encoded(blocks)[1:-2]) if blocks else pieces.NOTHING
 
 
-def _spoken(parts: Iterable[Part]) -> Iterator[Part]:
+def _without_empty_texts(parts: Iterable[Part]) -> Iterator[Part]:
     """Leave out empty texts, which are refused."""
     return (part for part in parts if not isinstance(part, Text) or part.text.strip())
 
@@ -206,13 +206,13 @@ def _result(item: Returned) -> Object:
 
 
 def _id(call_id: str) -> str:
-    """Return an id of the letters that the wire allows. Servers of other wires use more; different ids stay so."""
+    """Return an id of the letters that the wire allows. Other wires allow more; different ids stay different."""
     if call_id and not _ODD.search(call_id):
         return call_id
     return _ODD.sub("_", call_id) + "_" + blake2s(call_id.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-def _thought(item: Reasoned) -> Object:
+def _thinking_block(item: Reasoned) -> Object:
     if item.encrypted_content is not None:
         return {"type": "redacted_thinking", "data": item.encrypted_content}
     signed = {"signature": item.signature} if item.signature else {}
@@ -229,7 +229,7 @@ def _schema(schema: Mapping[str, Any]) -> Object:
     """Return a schema that is an object at the top; of alternatives there, all members are allowed."""
     plain = {key: value for key, value in schema.items() if key not in UNIONS}
     members: Object = {}
-    for branch in (an_object(one) for union in UNIONS for one in a_list(schema.get(union))):
+    for branch in (an_object(member) for union in UNIONS for member in a_list(schema.get(union))):
         members |= an_object(branch.get("properties"))
     members |= an_object(plain.get("properties"))
     return {**plain, "type": "object", **({"properties": members} if members else {})}

@@ -1,7 +1,7 @@
 """The messages wire: stream events from a stream's data. No I/O.
 
-Nothing is finished before the stop reason: a history that ends in half an answer would be refused, and what a model
-refused to go on with is void. Blocks are told apart by index, because some servers keep several open at once.
+Nothing is finished before the stop reason: a history that ends in half an answer would be refused, and an answer that
+a model refused to finish is void. Blocks are told apart by index, because some servers keep several open at once.
 """
 
 from collections.abc import Callable
@@ -60,13 +60,13 @@ class Block:
         self.name = a_text(begun.get("name"))
         self.input = an_object(begun.get("input"))  # whole at the beginning, as some servers send it
         self.data = a_text(begun.get("data"))
-        self.answered = False  # by a block of what was found; one for each search, or a few bytes became gigabytes
+        self.answered = False  # by a block of results; one for each search, or a few bytes became gigabytes
         self.signature = Gathered()
         self.text = Gathered()  # or the arguments
 
     @property
     def asked(self) -> Object:
-        """The block as it goes back, of a tool of the provider."""
+        """The block of a tool of the provider, as it is sent back."""
         try:
             given = an_object(from_json(mended(str(self.text)))) if str(self.text) else self.input
         except ValueError:
@@ -86,7 +86,7 @@ class Block:
             case "tool_use":
                 call_id = CallId(self.id or f"call_{response_id}_{place}")
                 return CallDone(call_id, self.name, text or to_json(self.input, inf_nan_mode="null").decode())
-            case _:  # of a tool of the provider, see _searched
+            case _:  # of a tool of the provider, see _search_done
                 return None
 
 
@@ -192,14 +192,14 @@ class MessagesDecoder(Decoder):
         else:
             self._flush()
             done = [
-                self._searched(block) or block.finished(place, self.response_id)
+                self._search_done(block) or block.finished(place, self.response_id)
                 for place, block in enumerate(self._blocks)
             ]
-            told = [one for one in done if one is not None]
-            self._tell(*sorted(told, key=lambda one: isinstance(one, CallDone)))
+            events = [event for event in done if event is not None]
+            self._tell(*sorted(events, key=lambda event: isinstance(event, CallDone)))
             self.answered = not self.failure
 
-    def _searched(self, found: Block) -> SearchDone | None:
+    def _search_done(self, found: Block) -> SearchDone | None:
         """Return the search whose result a block is: both go back together, or neither, as the wire demands."""
         if found.kind != FOUND:
             return None
@@ -212,7 +212,7 @@ class MessagesDecoder(Decoder):
         return SearchDone(asked.id, query_of(search["input"]), "messages", kept(search, found.begun))
 
     def _count_tokens(self, event: Object) -> None:
-        """Take the counts; the last word on each counts, but nought is what some servers say who don't know."""
+        """Take the counts. The last of each is kept, but not a 0, which some servers send that don't know."""
         counts = an_object(event.get("usage"))
         for name in COUNTS:
             if (count := a_count(counts.get(name))) is not None:
@@ -225,7 +225,7 @@ class MessagesDecoder(Decoder):
 
 
 def _usage(counts: Object) -> Usage:
-    """Sum up: here the tokens read from a cache, or written to it, are none of the input tokens."""
+    """Sum up: on this wire, the input tokens leave out those read from a cache or written to it."""
     cached, kept = counts.get("cache_read_input_tokens"), counts.get("cache_creation_input_tokens")
     read, written = counts.get("input_tokens", 0) + (cached or 0) + (kept or 0), counts.get("output_tokens", 0)
     return Usage(read, written, read + written, cached, counts.get("thinking_tokens"), kept)

@@ -1,7 +1,7 @@
 """A history in the bytes of a wire: items are encoded once, and requests put together from the pieces. No I/O.
 
-A wire may write several items as one message. So a piece has names for its two ends, and the form of the wire says
-what stands between two ends that meet. Pieces that are joined make a piece.
+A wire may write several items as one message. So a piece has names for its two ends, and the form of the wire gives
+the bytes between two ends that meet. Pieces that are joined make a piece.
 """
 
 import json
@@ -12,7 +12,9 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from supervisor.agents.own.model.request import HistoryItem, Piece, ToolSpec
 
-BLOCK = 512 << 10  # bytes; small pieces are joined up to it. Such a block has pages of its own, which go back with it
+BLOCK = (
+    512 << 10
+)  # bytes; small pieces are joined up to it. Such a block has pages of its own, which are freed with it
 NOTHING = Piece("", "", b"", 0)
 TOOLS_KEPT = 512  # descriptions in a wire's bytes: five conversations with as many tools of servers as are offered
 
@@ -20,7 +22,7 @@ Between = Callable[[str, str], bytes]
 
 
 class Form(Struct, frozen=True, eq=False):
-    """The way in which a wire writes a history. `between` two ends; "" is the beginning or the end of the whole.
+    """The way in which a wire writes a history. `between` takes two ends; "" is the whole's beginning or end.
 
     `encode` returns NOTHING for an item that the wire has no place for.
     """
@@ -39,33 +41,33 @@ def encoded(value: object) -> bytes:
 def tool_list(
     in_bytes: Callable[[ToolSpec], bytes], tools: Iterable[ToolSpec], *of_provider: Mapping[str, object]
 ) -> bytes:
-    """Put a list of tools together. `in_bytes` is the wire's, and keeps what it has made: tools rarely change."""
+    """Put a list of tools together. `in_bytes` is the wire's, and keeps its results: tools rarely change."""
     return b"[%b]" % b",".join((*map(in_bytes, tools), *map(encoded, of_provider)))
 
 
 def packed(form: Form, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Join pieces to blocks. What is as large as a block already is not copied."""
+    """Join pieces to blocks. A piece as large as a block is not copied."""
     run: list[Piece] = []
     size = 0
     for piece in pieces:
         if run and size + len(piece.data) > BLOCK:
-            yield _joined(form, run)
+            yield _join(form, run)
             run, size = [], 0
         if piece.data:
             run.append(piece)
             size += len(piece.data)
     if run:
-        yield _joined(form, run)
+        yield _join(form, run)
 
 
-def _joined(form: Form, pieces: list[Piece]) -> Piece:
+def _join(form: Form, pieces: list[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
-    first, last = pieces[0], pieces[-1]
-    return Piece(first.begins, last.ends, b"".join(_strung(form.between, pieces)), sum(one.weight for one in pieces))
+    data = b"".join(_with_separators(form.between, pieces))
+    return Piece(pieces[0].begins, pieces[-1].ends, data, sum(piece.weight for piece in pieces))
 
 
-def _strung(between: Between, pieces: Iterable[Piece]) -> Iterator[bytes]:
+def _with_separators(between: Between, pieces: Iterable[Piece]) -> Iterator[bytes]:
     end = None
     for piece in pieces:
         if end is not None:
@@ -75,7 +77,7 @@ def _strung(between: Between, pieces: Iterable[Piece]) -> Iterator[bytes]:
 
 
 def body(form: Form, before: bytes, items: Iterable[HistoryItem | Piece], after: bytes) -> list[bytes]:
-    """Put a request's body together: its beginning, the items, its end, as bytes that belong one behind the other."""
+    """Put a request's body together, as a list of byte chunks: its beginning, the items, its end."""
     pieces = (item if isinstance(item, Piece) else form.encode(item) for item in items)
     made, end = [before], ""
     for piece in pieces:

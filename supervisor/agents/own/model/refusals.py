@@ -120,7 +120,7 @@ def _one_line(words: str) -> str:
 def _codes(error: Object) -> set[str]:
     """Collect the codes of an error; some servers repeat the status as a number."""
     given = (error.get("code"), error.get("type"), error.get("status"))
-    codes = (str(a_count(one)) if a_count(one) is not None else a_text(one) for one in given)
+    codes = (str(a_count(value)) if a_count(value) is not None else a_text(value) for value in given)
     return {code[:MAX_SHOWN] for code in codes} - {""}
 
 

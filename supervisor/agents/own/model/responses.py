@@ -56,7 +56,7 @@ from supervisor.config.bounds import DEFAULTS, Bounds, json_size
 
 
 def body(request: ModelRequest, longest: int | None = None, *, web_search: bool = False) -> list[bytes]:
-    """Build the body, as bytes that belong one behind the other. `longest`: tokens of the answer."""
+    """Build the body, as a list of byte chunks. `longest`: the tokens of the answer."""
     reasoning = _reasoning(request)
     before: Object = {"model": request.model, "instructions": request.instructions, "input": []}
     after: Object = {
@@ -164,7 +164,7 @@ class ResponsesDecoder(Decoder):
             self._tell(SectionBreak())
 
     def _arguments_delta(self, event: Object) -> None:
-        """Count the arguments only: nobody sees them, and the finished call repeats them."""
+        """Count the arguments only: they are not shown, and the finished call repeats them."""
         self._heard(json_size(a_text(event.get("delta"))))
 
     def _item_done(self, event: Object) -> None:
@@ -186,21 +186,21 @@ class ResponsesDecoder(Decoder):
             case _:  # an item of a tool that we never offer
                 pass
 
-    def _created(self, event: Object) -> None:
+    def _response_created(self, event: Object) -> None:
         self.response_id = a_text(an_object(event.get("response")).get("id"))[:LONGEST_NAME]
 
-    def _completed(self, event: Object) -> None:
+    def _response_completed(self, event: Object) -> None:
         response = an_object(event.get("response"))
         self.response_id = a_text(response.get("id"))[:LONGEST_NAME] or self.response_id
         if counts := an_object(response.get("usage")):
             self.usage = _usage(counts)
         self._finish()
 
-    def _incomplete(self, event: Object) -> None:
+    def _response_incomplete(self, event: Object) -> None:
         details = an_object(an_object(event.get("response")).get("incomplete_details"))
         self._fail(AnswerCut(a_text(details.get("reason"))[:LONGEST_NAME] or "incomplete"))
 
-    def _failed(self, event: Object) -> None:
+    def _response_failed(self, event: Object) -> None:
         error = an_object(event.get("response")).get("error")
         self._fail(in_stream(error) if error else StreamBroken("response.failed event received"))
 
@@ -208,13 +208,13 @@ class ResponsesDecoder(Decoder):
         self._fail(in_stream(event.get("error") or event))
 
     _handlers: ClassVar[dict[str, Callable[["ResponsesDecoder", Object], None]]] = {
-        "response.created": _created,
+        "response.created": _response_created,
         "response.reasoning_summary_part.added": _part_added,
         "response.function_call_arguments.delta": _arguments_delta,
         "response.output_item.done": _item_done,
-        "response.completed": _completed,
-        "response.incomplete": _incomplete,
-        "response.failed": _failed,
+        "response.completed": _response_completed,
+        "response.incomplete": _response_incomplete,
+        "response.failed": _response_failed,
         "error": _error,
     }
 

@@ -46,18 +46,18 @@ class Budgets:
         """Return the pause before the next try, or raise the final error."""
         if isinstance(error, RequestFailed):
             self._requests += 1
-            attempt, of, final = self._requests, self._endpoint.request_max_retries, error.exhausted
+            attempt, most, final = self._requests, self._endpoint.request_max_retries, error.exhausted
         else:
             self._requests = 0
             self._streams += 1
-            attempt, of, final = self._streams, self._endpoint.stream_max_retries, error.message
-        if attempt > of:
+            attempt, most, final = self._streams, self._endpoint.stream_max_retries, error.message
+        if attempt > most:
             raise RetriesExhausted(final) from error
         if (error.retry_after_s or 0) > MAX_ASKED_S:
             raise RetriesExhausted(
                 f"{error.message} (the server asks to wait {shown(error.retry_after_s or 0)})"
             ) from error
-        return Pause(error.message, attempt, of, error.retry_after_s or back_off(attempt, self._uniform))
+        return Pause(error.message, attempt, most, error.retry_after_s or back_off(attempt, self._uniform))
 
 
 async def respond(
@@ -70,7 +70,7 @@ async def respond(
     uniform: Uniform = random.uniform,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Get one response, over as many attempts as needed. docs/models.md says what the three callables may rely on."""
+    """Get one response, over as many attempts as needed. docs/models.md has the guarantees of the callables."""
     budgets = Budgets(endpoint, uniform)
     while True:
         request = await build()

@@ -21,7 +21,7 @@ class SseParser:
 
     def __init__(self, limit: int = DEFAULTS.answer_event_bytes) -> None:
         self._limit = limit
-        self._start: bytes | None = b""  # a possible byte order mark; None once that is decided
+        self._start: bytes | None = b""  # a possible byte order mark; None when that is decided
         self._after_cr = False  # the last chunk ended in CR, to which a LF at the next one's beginning belongs
         self._open = bytearray()  # the incomplete event so far
 

@@ -1,4 +1,4 @@
-"""Searches of the web that a provider carries out itself: how they are offered, and what it wants back. No I/O.
+"""Searches of the web that a provider carries out itself: the tools to offer, and the items to send back. No I/O.
 
 A provider's own items go back as they came, on the wire that they came on: only it can read them.
 """
@@ -30,7 +30,7 @@ def kept(*items: Mapping[str, Any]) -> str:
 
 
 def items_of(search: Searched) -> list[dict[str, Any]]:
-    """Read what was kept; nothing if it is no list of objects any more, as in a history that was shortened."""
+    """Read the kept items; nothing if they are no list of objects any more, as in a history that was shortened."""
     try:
         items = from_json(search.kept) if search.kept else []
     except ValueError:

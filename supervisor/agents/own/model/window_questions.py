@@ -1,7 +1,7 @@
-"""Servers of one's own that are asked how much a model can read at once: Ollama, llama.cpp, vLLM, LM Studio.
+"""Questions to a person's own servers about a model's window: Ollama, llama.cpp, vLLM, LM Studio. Loop thread.
 
-Asked in the background, once for ten minutes, with a short bound; an answer that does not come means unknown. A
-hosted service is never asked, and of a server elsewhere only the list of its models. Loop thread.
+Asked in the background, once in ten minutes, with a short bound; an answer that does not come means unknown. A hosted
+service is never asked, and a server outside this network only for the list of its models.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from supervisor.agents.own.model.decoding import Object, a_count, a_list, a_text
 from supervisor.agents.own.model.endpoint import Endpoint, headers_of
 
 ASK_S = 2.0  # for all questions to one server; a server on this machine answers in milliseconds
-FRESH_S = 600.0  # after which it is asked again: somebody may have loaded the model with another window
-AGAIN_S = 20.0  # after an answer that told nothing: Ollama knows only when the model was loaded, by a first request
+FRESH_S = 600.0  # after which it is asked again: the model may have been loaded with another window
+AGAIN_S = 20.0  # after an answer without a number: Ollama knows it only when a first request has loaded the model
 ANSWER_BYTES = 1 << 20  # of one answer; the list of a gateway with a thousand models has half of it
 KEPT = 256  # endpoints and models
 HOSTED = (
@@ -34,7 +34,7 @@ HOSTED = (
 @lru_cache(KEPT)
 def is_hosted(base_url: str) -> bool:
     host = urlsplit(base_url).hostname or ""
-    return any(host == one or host.endswith(f".{one}") for one in HOSTED)
+    return any(host == domain or host.endswith(f".{domain}") for domain in HOSTED)
 
 
 @lru_cache(KEPT)
@@ -53,7 +53,7 @@ class Told(Struct, frozen=True):
 
 
 class WindowQuestions:
-    """The answers of servers. `ask` begins a question where none is fresh; nobody has to wait for it."""
+    """The answers of servers. `ask` begins a question where none is fresh; the caller need not wait for it."""
 
     def __init__(
         self, http: Callable[[], "asyncio.Task[httpx.AsyncClient]"], now: Callable[[], float] = time.monotonic
@@ -64,11 +64,11 @@ class WindowQuestions:
         self._asking: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def ask(self, endpoint: Endpoint, model: str) -> "asyncio.Task[None] | None":
-        """Begin to ask, unless the answer is fresh. Returns what is under way."""
+        """Begin to ask, unless the answer is fresh. Return the question under way, if there is one."""
         key = (endpoint.base_url, model)
-        told = self._told.get(key)
-        fresh_s = AGAIN_S if told is None or told.tokens is None else FRESH_S
-        if key not in self._asking and (told is None or self._now() - told.at > fresh_s):
+        known = self._told.get(key)
+        fresh_s = AGAIN_S if known is None or known.tokens is None else FRESH_S
+        if key not in self._asking and (known is None or self._now() - known.at > fresh_s):
             task = asyncio.get_running_loop().create_task(self._find_out(key, endpoint), name="window-question")
             self._asking[key] = task
             task.add_done_callback(lambda _: self._asking.pop(key, None))
@@ -82,7 +82,7 @@ class WindowQuestions:
         return (endpoint.base_url, model) in self._told
 
     def learn(self, endpoint: Endpoint, model: str, tokens: int) -> None:
-        """Remember what a refusal has told."""
+        """Remember the window that a refusal has named."""
         self._keep((endpoint.base_url, model), tokens)
 
     async def _find_out(self, key: tuple[str, str], endpoint: Endpoint) -> None:
@@ -90,7 +90,7 @@ class WindowQuestions:
         found = None
         with suppress(httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError, ValueError):
             async with asyncio.timeout(ASK_S):
-                found = await _asked(await asyncio.shield(self._http()), endpoint, key[1])
+                found = await _first_answer(await asyncio.shield(self._http()), endpoint, key[1])
         self._keep(key, found or (before.tokens if before else None))
 
     def _keep(self, key: tuple[str, str], tokens: int | None) -> None:
@@ -101,14 +101,14 @@ class WindowQuestions:
 
     async def aclose(self) -> None:
         asking = list(self._asking.values())
-        for one in asking:
-            one.cancel()
+        for task in asking:
+            task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
 
-async def _asked(http: httpx.AsyncClient, endpoint: Endpoint, model: str) -> int | None:
+async def _first_answer(http: httpx.AsyncClient, endpoint: Endpoint, model: str) -> int | None:
     """Ask one question after the other, until one is answered."""
-    questions = _near_answers if is_near(endpoint.base_url) else _listed
+    questions = _near_answers if is_near(endpoint.base_url) else _list_answers
     async for tokens in questions(http, endpoint, model):
         if tokens is not None and tokens > 0:
             return tokens
@@ -122,17 +122,17 @@ async def _near_answers(http: httpx.AsyncClient, endpoint: Endpoint, model: str)
     yield of_ollama_show(await _answer(http, endpoint, f"{root}/api/show", {"model": model}))
     yield of_llama_cpp(await _answer(http, endpoint, f"{root}/props"))
     yield of_lm_studio(await _answer(http, endpoint, f"{root}/api/v0/models"), model)
-    async for listed in _listed(http, endpoint, model):
+    async for listed in _list_answers(http, endpoint, model):
         yield listed
 
 
-async def _listed(http: httpx.AsyncClient, endpoint: Endpoint, model: str) -> AsyncIterator[int | None]:
+async def _list_answers(http: httpx.AsyncClient, endpoint: Endpoint, model: str) -> AsyncIterator[int | None]:
     base = endpoint.base_url.rstrip("/")
     yield of_list(await _answer(http, endpoint, f"{base}/models"), model)
 
 
 async def _answer(http: httpx.AsyncClient, endpoint: Endpoint, url: str, body: Object | None = None) -> Object:
-    """Return a JSON object that a server answers, or an empty one. Of a page without an end so much is read."""
+    """Return a JSON object that a server answers, or an empty one. Of an endless page, ANSWER_BYTES are read."""
     headers = {name: value for name, value in headers_of(endpoint, "").items() if name.lower() != "accept"}
     read = bytearray()
     async with http.stream("POST" if body else "GET", url, headers=headers, json=body) as response:
@@ -149,10 +149,10 @@ async def _answer(http: httpx.AsyncClient, endpoint: Endpoint, url: str, body: O
 
 def of_ollama_ps(answer: Object, model: str) -> int | None:
     """Read the window with which Ollama has loaded the model; `latest` may be left out of names."""
-    for one in map(an_object, a_list(answer.get("models"))):
-        names = {a_text(one.get("name")), a_text(one.get("model"))}
+    for entry in map(an_object, a_list(answer.get("models"))):
+        names = {a_text(entry.get("name")), a_text(entry.get("model"))}
         if model in names or f"{model}:latest" in names:
-            return a_count(one.get("context_length"))
+            return a_count(entry.get("context_length"))
     return None
 
 
@@ -170,16 +170,16 @@ def of_llama_cpp(answer: Object) -> int | None:
 
 
 def of_lm_studio(answer: Object, model: str) -> int | None:
-    """Read the window of a loaded model; that of one that is not loaded is decided when it is."""
-    for one in map(an_object, a_list(answer.get("data"))):
-        if a_text(one.get("id")) == model:
-            return a_count(one.get("loaded_context_length"))
+    """Read the window of a loaded model. Another model's window is decided when it is loaded."""
+    for entry in map(an_object, a_list(answer.get("data"))):
+        if a_text(entry.get("id")) == model:
+            return a_count(entry.get("loaded_context_length"))
     return None
 
 
 def of_list(answer: Object, model: str) -> int | None:
     """Read the window in a list of models, as vLLM, SGLang and some gateways write it."""
-    for one in map(an_object, a_list(answer.get("data"))):
-        if a_text(one.get("id")) == model:
-            return a_count(one.get("max_model_len")) or a_count(one.get("context_length"))
+    for entry in map(an_object, a_list(answer.get("data"))):
+        if a_text(entry.get("id")) == model:
+            return a_count(entry.get("max_model_len")) or a_count(entry.get("context_length"))
     return None

@@ -1,4 +1,4 @@
-"""The numbers in a server's refusal of a history that is too long: its window, and what it counted. Pure."""
+"""The numbers in a server's refusal of a history that is too long: its window and its count. Pure."""
 
 import re
 
@@ -28,10 +28,10 @@ class Refusal(Struct, frozen=True):
 
 
 def refusal_in(words: str) -> Refusal:
-    return Refusal(_first(_WINDOW, words), _first(_COUNTED, words))
+    return Refusal(_first_number(_WINDOW, words), _first_number(_COUNTED, words))
 
 
-def _first(pattern: re.Pattern[str], words: str) -> int | None:
+def _first_number(pattern: re.Pattern[str], words: str) -> int | None:
     found = pattern.search(words)
     number = next((group for group in found.groups() if group), None) if found else None
     return int(number.replace(",", "")) if number else None

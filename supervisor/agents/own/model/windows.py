@@ -1,7 +1,7 @@
 """The context windows of hosted models, by their names: a table with a date. Pure.
 
-What the config says wins over it, and what a server of one's own says, too: such servers load a model with the window
-that fits their memory. A model that no row knows has no window here, and nobody guesses one.
+The config wins over it, and so does a person's own server, which loads a model with the window that fits its memory.
+A model that no row knows has no window here, and none is guessed.
 """
 
 import re
@@ -10,7 +10,7 @@ K = 1_000
 M = 1 << 20
 
 # From the providers' model pages of 2026-11-19. The first row that matches counts. Names come with a vendor before a
-# slash, a date or `latest` behind. Where the larger window needs a header or a plan the smaller one is meant: a
+# slash, a date or `latest` after. Where the larger window needs a header or a plan the smaller one is meant: a
 # summary too early costs less than a refusal.
 TABLE: tuple[tuple[str, int], ...] = (
     (r"gpt-5(\.\d+)?-chat", 128 * K),

@@ -30,7 +30,7 @@ def form(wire: WireApi, model: str) -> Form:
 
 
 def body(endpoint: Endpoint, request: ModelRequest) -> list[bytes]:
-    """Build the body of a request, as bytes that belong one behind the other."""
+    """Build the body of a request, as a list of byte chunks."""
     match endpoint.wire:
         case WireApi.CHAT:
             plugin = endpoint.web_search and plugs_in(endpoint.base_url)
