@@ -75,7 +75,7 @@ def fields_of(params: Json) -> tuple[str, ...]:
 def _field_lines(params: Json) -> Iterator[str]:
     for field in form_of(params):
         several = "some of " if field.type == "array" else "one of "
-        kind = several + ", ".join(field.choices[:FIELDS]) if field.choices else field.type
+        kind = several + ", ".join(field.choices) if field.choices else field.type
         about = f" ({field.description or field.title})" if field.description or field.title else ""
         sent = f"a plain yes sends {json.dumps(field.default)}" if field.default is not None else "optional"
         needed = "needed" if field.required and field.default is None else sent
