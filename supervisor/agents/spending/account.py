@@ -139,7 +139,7 @@ class Account:
         budgets = self._budgets(self._turn.settings)
         limited = any_limit(budgets)
         if limited:
-            self._insist(self._unkeepable(budgets, asked) or used_up(budgets, self._spent(), BEFORE_A_REQUEST))
+            self._insist(self._unkeepable_budget(budgets, asked) or used_up(budgets, self._spent(), BEFORE_A_REQUEST))
         self._asked = self._uncounted = asked
         self._unmentioned = True
         if not limited:
@@ -212,7 +212,7 @@ class Account:
             "home": self._ledger.home,
         }
 
-    def _unkeepable(self, budgets: BudgetsTable, asked: Asked) -> ev.BudgetReached | None:
+    def _unkeepable_budget(self, budgets: BudgetsTable, asked: Asked) -> ev.BudgetReached | None:
         """Return a budget that can't be kept: its ledger is unreadable, or an answer's tokens or price unknown."""
         if (unread := self._unread(budgets, BEFORE_A_REQUEST)) is not None:
             return unread

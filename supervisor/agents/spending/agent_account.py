@@ -47,7 +47,7 @@ class AgentAccount(Account):
         """Check the budgets. Raises OverBudget. A call is seen when it has begun, so one too many can begin."""
         budgets = self._budgets(self._turn.settings)
         if any_limit(budgets):
-            trouble = self._unread(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._unreported(budgets)
+            trouble = self._unread(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._unreported_budget(budgets)
             self._insist(
                 trouble or used_up(budgets, self._spent(), BEFORE_A_REQUEST) or self._too_many_calls(budgets)
             )
@@ -62,7 +62,7 @@ class AgentAccount(Account):
     def _note(self, unit: ev.BudgetUnit) -> None:
         self._ledger.note_uncounted(self._turn.order.settings.agent, unit)
 
-    def _unreported(self, budgets: BudgetsTable) -> ev.BudgetReached | None:
+    def _unreported_budget(self, budgets: BudgetsTable) -> ev.BudgetReached | None:
         agent = self._turn.order.settings.agent
         for unit in MEASURED:
             for scope, limit in limits(budgets, unit):
