@@ -1,8 +1,8 @@
-"""The bell and the window's title: how a person who looks elsewhere hears of a question, or of a long turn's end.
+"""The bell and the window's title, which tell a person who looks elsewhere of an approval or of a long turn's end.
 
-The title says whose conversation the window shows, and whether it asks; the terminal keeps its own meanwhile. The
-bell rings once for each question, and for the end of a turn that took long, but not for somebody who is there: the
-terminal says that its window has the focus, or a key was pressed a moment ago.
+The title names the conversation in the window, and says whether it asks; the terminal restores its own title later.
+The bell rings once for each approval, and for the end of a turn that took long, but not for a person who is there:
+the window has the focus, or a key was pressed a moment ago.
 """
 
 import sys
@@ -15,7 +15,7 @@ from actors.vocabulary.visible import visible
 BELL = "\a"
 KEEP_TITLE, OLD_TITLE = "\x1b[22;0t", "\x1b[23;0t"
 THERE_S = 10.0  # after a key the person is still looking, where the terminal does not tell of its focus
-LONG_S = 10.0  # who waits for a shorter turn is looking
+LONG_S = 10.0  # a person who waits for a shorter turn is looking
 
 
 class Window(Protocol):
@@ -25,13 +25,13 @@ class Window(Protocol):
 
 
 class Attention:
-    """Inside of its block the title is ours. `name` is what the window shows."""
+    """The bell, and our title inside the `with` block. `name` is the conversation or the verb in the window."""
 
     def __init__(self, window: Window, name: str, now: float) -> None:
         self._window = window
         self._name = visible(name)
         self._pressed = now
-        self._asked: set[str] = set()  # every question so far
+        self._asked: set[str] = set()  # every approval so far
         self._title = ""
 
     def __enter__(self) -> Self:
@@ -46,7 +46,7 @@ class Attention:
         self._pressed = now
 
     def questions(self, open_: Iterable[str], now: float) -> None:
-        """The questions that are open now."""
+        """Show whether approvals are open, and ring for a new one."""
         asked = set(open_)
         if asked - self._asked:
             self._ring(now)
@@ -54,7 +54,7 @@ class Attention:
         self._entitle(f"? {self._name} asks (greenroom)" if asked else f"{self._name} (greenroom)")
 
     def turn_ended(self, began: float, ended: float, now: float) -> None:
-        """A turn's end is shown, maybe one of long ago."""
+        """Ring for the end of a long turn, unless it ended long ago."""
         if ended - began >= LONG_S and now - ended < LONG_S:
             self._ring(now)
 

@@ -1,11 +1,11 @@
-"""The output of commands and tools as a person reads it: the beginning as it comes, the end when it is over. Pure."""
+"""The output of commands and tools as a person reads it: the beginning at once, the end when it is complete. Pure."""
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
 
 
 class CommandOutput:
-    """The lines of each item's output. What a method returns is to be shown now."""
+    """The lines of each item's output. Each method returns the lines to show now."""
 
     def __init__(self, *, raw: bool) -> None:
         self._most = 1 << 30 if raw else HEAD
@@ -15,7 +15,7 @@ class CommandOutput:
         self._lines[item] = []
 
     def began(self, item: str) -> bool:
-        """Tell whether any of its output has come."""
+        """Whether any output of the item has come."""
         return bool(self._lines.get(item))
 
     def take(self, item: str, text: str) -> list[str]:
@@ -31,12 +31,12 @@ class CommandOutput:
         return lines[before:-1][: max(0, self._most - before)]
 
     def take_whole(self, item: str, text: str) -> list[str]:
-        """Take all of an output at once, of which nothing came before."""
+        """Take a whole output at once, if none of it came before."""
         self._lines[item] = lines = text.split("\n") if text else []
         return lines[:-1][: self._most]
 
     def end(self, item: str) -> list[str]:
-        """Return the end of the output, and how many lines were left out."""
+        """Return the end of the output, with the number of lines left out."""
         lines = self._lines.pop(item, [])
         complete = lines[:-1] if lines and not lines[-1] else lines
         unseen = complete[min(self._most, max(0, len(lines) - 1)) :]

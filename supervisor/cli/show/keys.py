@@ -1,6 +1,6 @@
-"""Keys as they are pressed on a terminal, which is restored however the program leaves.
+"""Keys as a person presses them on a terminal, which is restored however the program ends.
 
-What was typed meanwhile and read by nobody is thrown away then: a shell would take it for a command.
+Keys that were not read are thrown away then: a shell would take them for a command.
 """
 
 import os
@@ -40,7 +40,7 @@ def there_are() -> bool:
 
 
 class Keyboard:
-    """The keyboard. Every key is read, Ctrl-C too; the verb decides what it means. A signal raises SystemExit."""
+    """The keyboard. Every key is read, Ctrl-C too; the verb decides its meaning. A signal raises SystemExit."""
 
     def __init__(self) -> None:
         self.fd = sys.stdin.fileno()
@@ -51,7 +51,7 @@ class Keyboard:
         self._before = termios.tcgetattr(self.fd)
         self._unfinished = b""
         self._begun = ""
-        self._paste: str | None = None  # what has arrived of a paste that has not ended
+        self._paste: str | None = None  # the text so far of a paste that has not ended
 
     def __enter__(self) -> Self:
         for number in self._handlers:
@@ -79,19 +79,19 @@ class Keyboard:
 
     @staticmethod
     def _say(words: str) -> None:
-        with suppress(OSError):  # the same
+        with suppress(OSError):  # the terminal is gone
             sys.stdout.write(words)
             sys.stdout.flush()
 
     def pending(self) -> list[str]:
-        """The keys that are pressed already."""
+        """The keys that were pressed already, up to Ctrl-D."""
         found: list[str] = []
-        while CTRL_D not in found and select.select([self.fd], [], [], 0)[0]:  # it is also the end of the input
+        while CTRL_D not in found and select.select([self.fd], [], [], 0)[0]:  # Ctrl-D is also the end of the input
             found += self.read()
         return found
 
     def read(self) -> list[str]:
-        """Read what was pressed or pasted. The end of input is Ctrl-D; arrow keys and the like come whole."""
+        """Read the pressed keys and the pastes. The end of input is Ctrl-D; arrow keys and the like come whole."""
         try:
             data = os.read(self.fd, 4096)
         except OSError:
@@ -135,7 +135,7 @@ class Keyboard:
 
 
 def end_by_signal(number: int, _: object) -> NoReturn:
-    """Handle a signal so that whoever has changed the terminal changes it back."""
+    """Raise SystemExit for a signal, so that the terminal is restored on the way out."""
     raise SystemExit(128 + number)
 
 

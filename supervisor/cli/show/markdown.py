@@ -19,7 +19,7 @@ _SPAN = re.compile(
 
 
 def painted(text: str, paint: Paint) -> str:
-    """Of clean text, which brings no codes of its own."""
+    """Paint a text that is clean, so that it has no escape codes of its own."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):

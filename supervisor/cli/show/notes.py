@@ -1,4 +1,4 @@
-"""Events that one line tells, in words. Pure: knows neither screen nor colours."""
+"""Events that are shown as a single line of text. Pure: knows neither screen nor colours."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ BEGUN = {"resumed": "goes on", "loaded": "goes on", "seeded": "began anew, and w
 
 
 def _session(body: Json) -> str:
-    """The beginning of an agent's session; what there is to know about it is a line of its own."""
+    """The beginning of an agent's session; a note about it is an event of its own."""
     program = f" ({visible(body['program'])})" if body.get("program") else ""
     return f"{visible(body['agent'])}{program}: {BEGUN.get(body['how'], 'begins')}"
 

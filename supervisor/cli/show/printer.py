@@ -1,4 +1,4 @@
-"""Events as a person reads them. Knows how each looks; the screen decides where it goes.
+"""Events as a person reads them. Knows how each event looks; the screen decides where its text goes.
 
 No line of a model or a command, even if the window breaks it, begins like an approval: with `? ID` at the margin.
 
@@ -129,7 +129,7 @@ class EventPrinter(ToolPrinter):
         self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
 
     def _count_last(self, body: Json) -> None:
-        """Count the turn's last answer, whose tokens the server has not told: its end tells of it."""
+        """Count the turn's last answer if the server has not told its tokens: the end of the turn says so."""
         uncounted = body.get("uncounted")
         if uncounted is not None:
             self._on_token_count({"total_tokens": 0, "counted": False, **uncounted}, {})
@@ -152,7 +152,7 @@ class EventPrinter(ToolPrinter):
     def _on_error(self, body: Json, _: Json) -> None:
         self.ended, self._error = "error", body["message"]
 
-    # --- what the model says --------------------------------------------------------------------------------------
+    # --- the model's words ----------------------------------------------------------------------------------------
 
     def _on_agent_message_delta(self, body: Json, _: Json) -> None:
         if body["item_id"] not in self._streamed:
@@ -164,14 +164,14 @@ class EventPrinter(ToolPrinter):
         text = clean_piece(body["message"])
         if shown is None:
             self._told.fresh()
-            self._said.line(self._whole(text))
+            self._said.line(self._in_colour(text))
         else:
             self._said.write(text[len(shown) :] if text.startswith(shown) else "")
             self._said.fresh()
         if body["partial"]:
             self._cut(body)
 
-    def _whole(self, text: str) -> str:
+    def _in_colour(self, text: str) -> str:
         return painted(text, self._paint) if self._markdown and self._paint.on else text
 
     def _on_agent_reasoning_delta(self, body: Json, _: Json) -> None:

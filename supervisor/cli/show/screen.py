@@ -44,7 +44,7 @@ class Screen:
     def write(self, text: str, *, asks: bool = False) -> None:
         """Write text; full lines break between words. Only an approval (`asks`) may begin a line with its sign."""
         self._erase()
-        self._stream.write("".join(self._wrapped(text, asks=asks)))
+        self._stream.write("".join(self._wrap(text, asks=asks)))
         self._draw()
         self._stream.flush()
 
@@ -88,7 +88,7 @@ class Screen:
 
     # --- the flow -------------------------------------------------------------------------------------------------
 
-    def _wrapped(self, text: str, *, asks: bool) -> list[str]:
+    def _wrap(self, text: str, *, asks: bool) -> list[str]:
         out: list[str] = []
         for piece in _PIECES.findall(text):
             if piece.startswith("\x1b"):
@@ -136,7 +136,7 @@ class Screen:
 def _first_drawn(text: str, start: int) -> str:
     """The first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
     rest = (text[at] for at in range(start, len(text)))
-    return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
+    return next((character for character in rest if unicodedata.category(character) not in {"Mn", "Me", "Cf"}), "")
 
 
 def _fitting(text: str, cells: int) -> str:

@@ -16,7 +16,7 @@ from supervisor.cli.kit.words import took
 from supervisor.cli.show import keys
 
 SHOW = "show"
-LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for the line that was being typed
+LOOK_S = 0.5  # no person reads an approval faster; an earlier key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
 PASTED = "a paste answers no approval; type the word"
@@ -136,7 +136,7 @@ class Talk:
         elif key == keys.ENTER:
             said, self._typed = self._typed.strip(), ""
             self._pasted = self._pasted or more
-            wanted = self._entered(said, scene) if said else None
+            wanted = self._enter(said, scene) if said else None
             self._seen = None  # but not if the line was only erased
             return wanted
         elif key in {keys.BACKSPACE, "\x08"}:
@@ -147,7 +147,7 @@ class Talk:
             self._typed += key
         return None
 
-    def _entered(self, said: str, scene: Scene) -> WatchCommand | None:
+    def _enter(self, said: str, scene: Scene) -> WatchCommand | None:
         if scene.approval is None:
             if self._seen is None or not is_like_an_answer(said):
                 return WatchCommand(WatchAction.SAY, said)
@@ -177,7 +177,7 @@ class Talk:
         return self._typed.strip()
 
     def keep(self, pressed: list[str]) -> None:
-        """Add keys to the line that is not sent any more."""
+        """Add keys to the line, which is not sent any more."""
         for key in pressed:
             if key == keys.ENTER:
                 self._typed += "\n"
@@ -188,7 +188,7 @@ class Talk:
         self._asking = self._interrupting = False
 
     def foot(self, scene: Scene, now: float, columns: int) -> str:
-        """The text of the foot line: the most urgent there is."""
+        """The text of the foot line: the most urgent notice or hint."""
         if self._asking:
             return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
         if self._held and scene.away:
@@ -214,6 +214,6 @@ class Talk:
         if scene.partly:
             return f"{short(approval)}: show (all of it), no, abort + Enter"
         words, known = list(possible_words(scene.question)), short(approval)
-        long, plain = (", ".join(one) for one in ([SAYS.get(word, word) for word in words], words))
-        told = (f"{known}: {long}", f"{known}: {plain}", f"{known}: {'/'.join(words)}", "/".join(words))
-        return next((one for one in (f"{one} + Enter" for one in told) if len(one) < columns), told[-1])
+        long, plain = (", ".join(choices) for choices in ([SAYS.get(word, word) for word in words], words))
+        texts = (f"{known}: {long}", f"{known}: {plain}", f"{known}: {'/'.join(words)}", "/".join(words))
+        return next((line for line in (f"{text} + Enter" for text in texts) if len(line) < columns), texts[-1])

@@ -1,6 +1,6 @@
-"""The tools that a turn uses, as a person reads them: commands, patches, plans, tools of servers and of other agents.
+"""The tools that a turn uses, as a person reads them: commands, patches, plans, tools of servers and agents.
 
-With it the lines that all events are written by. The printer of all other events builds on this one.
+Also writes the lines of all events: the printer of all other events inherits from this class.
 """
 
 import base64
@@ -16,7 +16,7 @@ from transports import question as texts
 
 MCP = "⚒"  # before a tool of an MCP server, as `$` before a command
 CUTS = {"lost": "(cut off here when the daemon ended)"}
-REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a person refuses says "by user"
+REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; a refusal by a person says "by user"
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
@@ -28,7 +28,7 @@ class ToolPrinter:
         self._raw = raw
         self._output = CommandOutput(raw=raw)
         self._looks: set[str] = set()  # items that no program runs for
-        self._told_of: set[str] = set()  # items of which another event has told that they failed
+        self._told_of: set[str] = set()  # items whose failure another event has shown
         self.base = ""  # the conversation's directory, to which file names are relative
 
     def _forget_tools(self) -> None:
@@ -42,13 +42,13 @@ class ToolPrinter:
         self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
 
     def _note(self, text: str, *styles: str) -> None:
-        self._hung(text, "  ", *styles)
+        self._write_hanging(text, "  ", *styles)
 
     def _note_each(self, lines: list[str]) -> None:
         for line in lines:
             self._note(f"  {line}")
 
-    def _hung(self, text: str, below: str, *styles: str) -> None:
+    def _write_hanging(self, text: str, below: str, *styles: str) -> None:
         for line in hung(text, self._told.room, below):
             self._plain(self._paint(line, *(styles or ("dim",))))
 
@@ -76,7 +76,7 @@ class ToolPrinter:
 
     def _on_exec_command_end(self, body: Json, _: Json) -> None:
         item = body["item_id"]
-        if item in self._looks:  # what it found is for the model, and a failure is said with the output
+        if item in self._looks:  # its result is for the model, and a failure is shown with the output
             self._looks.discard(item)
             return
         if not self._output.began(item):
@@ -123,9 +123,9 @@ class ToolPrinter:
             self._note(clean(body["explanation"]))
         for step in body["plan"]:
             style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "plain")
-            self._hung(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
+            self._write_hanging(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
 
-    # --- tools of servers, and of agents of others -----------------------------------------------------------------
+    # --- tools of servers, and of third-party agents --------------------------------------------------------------
 
     def _on_mcp_tool_call_begin(self, body: Json, _: Json) -> None:
         self._note(f"{MCP} {one_line(texts.invoked(body['invocation']))}", "cyan")
@@ -150,7 +150,7 @@ class ToolPrinter:
         self._output.begin(body["item_id"])
 
     def _on_tool_use_delta(self, body: Json, _: Json) -> None:
-        if body["reads_as"] == "command":  # what other tools found is for the agent
+        if body["reads_as"] == "command":  # the results of other tools are for the agent
             self._note_each(self._output.take(body["item_id"], clean(body["delta"])))
 
     def _on_tool_use_end(self, body: Json, _: Json) -> None:
@@ -170,7 +170,7 @@ class ToolPrinter:
             self._note(f"  {code or 'failed'}, {_length(body)}", "red")
 
     def _on_tool_output(self, body: Json, _: Json) -> None:
-        """Show what failed, unless another event has told it already. Older histories tell only what was refused."""
+        """Show a failure, unless another event has shown it already. Older histories have refusals only."""
         failed = body.get("failed")
         known = body["item_id"] in self._told_of
         self._told_of.discard(body["item_id"])

@@ -1,7 +1,7 @@
 """A conversation, watched live: events to the screen, keys to the daemon. One thread, one select.
 
-Leaving never ends anything: the conversation goes on. A daemon that goes away and comes back is attached to again,
-behind the last event that was shown; what it has not acknowledged is sent again under the same key.
+Leaving never ends anything: the conversation goes on. When a daemon that went away is back, the watch attaches again
+after the last event that was shown; requests that it has not acknowledged are sent again under the same key.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ class SentRequest(NamedTuple):
 
     method: str
     params: Json
-    again: bool = False  # a daemon that has come back is asked once more: it has a key, or can be answered only once
+    again: bool = False  # sent once more to a daemon that is back: it has a key, or can be answered only once
     quiet: frozenset[str] = frozenset()  # refusals that the screen shows anyway
 
 
@@ -58,12 +58,12 @@ class Watch:
         self._options = options
         terminal = is_terminal() and not options.as_json
         self._keyboard = keys.Keyboard() if terminal and options.keys and keys.there_are() else None
-        one = terminal or (options.one_stream and not options.as_json)
-        told = Screen(sys.stdout if one else sys.stderr, live=terminal)
-        said = told if one else Screen(sys.stdout, live=False)
+        same_screen = terminal or (options.one_stream and not options.as_json)
+        told = Screen(sys.stdout if same_screen else sys.stderr, live=terminal)
+        said = told if same_screen else Screen(sys.stdout, live=False)
         self.screen = told
         self._said = said
-        paint = Paint(sys.stdout if one else sys.stderr)
+        paint = Paint(sys.stdout if same_screen else sys.stderr)
         self.printer = EventPrinter(said, told, paint, raw=options.raw, markdown=terminal)
         self.ending = TurnOutcome()
         self._talk = Talk(paint, read_only=options.read_only)
@@ -74,7 +74,7 @@ class Watch:
         self._attaching: int | None = None
         self._why_again = ""  # the daemon's own reason, if it ended the subscription
         self._sent: dict[int, SentRequest] = {}
-        self._unsent: list[SentRequest] = []  # to be sent when everything is shown that was stored meanwhile
+        self._unsent: list[SentRequest] = []  # to be sent when all events stored meanwhile are shown
         self._awaited: SentRequest | None = None
         self.result: Json | None = None
         self._over = False
@@ -92,7 +92,7 @@ class Watch:
             lambda: self._control.call("conversation/attach", **attachment), absence.say
         )
         self.seq = answer["seq"] if after is None else after
-        self._attached(answer)
+        self._begin_subscription(answer)
         return answer
 
     def until_answered(self, method: str, params: Json, timeout_s: float | None = None) -> Json:
@@ -104,14 +104,14 @@ class Watch:
             self._lose(lost)
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
-            raise self._left()
+            raise self._reason_to_leave()
         return self.result
 
     def until_left(self) -> NoReturn:
         self._loop(lambda: False)
-        raise self._left()
+        raise self._reason_to_leave()
 
-    def _left(self) -> Exception:
+    def _reason_to_leave(self) -> Exception:
         return PersonLeft() if self._absence is None or self._lost is None else self._lost
 
     # --- the loop -------------------------------------------------------------------------------------------------
@@ -146,9 +146,9 @@ class Watch:
     def _hear(self) -> None:
         for message in self._control.messages(0.0):
             self._heartbeat.heard()
-            self._arrived(message)
+            self._take_message(message)
             if self.result is not None:
-                return  # what follows belongs to another turn
+                return  # later messages belong to another turn
         self._heartbeat.look()
 
     def _wait(self, wake: int) -> None:
@@ -161,9 +161,9 @@ class Watch:
             os.read(wake, 64)
             self.screen.resized()
         if self._keyboard is not None and self._keyboard.fd in ready:
-            self._pressed(self._keyboard.read())
+            self._press_keys(self._keyboard.read())
 
-    def _pressed(self, pressed: list[str]) -> None:
+    def _press_keys(self, pressed: list[str]) -> None:
         if self._attention is not None and pressed:
             self._attention.pressed(time.time())
         for at, key in enumerate(pressed, 1):
@@ -177,7 +177,7 @@ class Watch:
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[int]:
-        """Let a new window size wake the select, and leave the terminal as it was, whatever ends the program."""
+        """Let a new window size wake the select, and restore the terminal, however the program ends."""
         wake, woken = os.pipe()
         for end in (wake, woken):
             os.set_blocking(end, False)
@@ -215,7 +215,7 @@ class Watch:
         self._attach_again()
 
     def _attach_again(self) -> None:
-        """Attach behind the last event that was shown."""
+        """Attach after the last event that was shown."""
         self._attaching = self._control.send("conversation/attach", **self._attachment(self.seq))
 
     def _send_unsent(self) -> None:
@@ -224,7 +224,7 @@ class Watch:
 
     def _show_slowness(self, slow: bool) -> None:
         self._scene.slow = absence.SLOW if slow else ""
-        if not self.screen.live:  # there is no line at the bottom to say it in
+        if not self.screen.live:  # there is no foot line to say it in
             absence.say(absence.SLOW if slow else absence.ANSWERS)
 
     def _note(self, text: str) -> None:
@@ -239,7 +239,7 @@ class Watch:
     def _attachment(self, after: int | None) -> Json:
         return {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
 
-    def _attached(self, answer: Json) -> None:
+    def _begin_subscription(self, answer: Json) -> None:
         summary = answer["summary"]
         self._subscription = answer["subscription"]
         self._unfinished.attached()
@@ -248,7 +248,7 @@ class Watch:
         if self._keyboard is not None and self._attention is None:
             self._attention = Attention(self._keyboard, summary["name"] or ids.short(self.conversation), time.time())
 
-    def _arrived(self, message: Json) -> None:
+    def _take_message(self, message: Json) -> None:
         method, params = message.get("method"), message.get("params") or {}
         if method == "events" and params.get("subscription") == self._subscription:
             self._events(params)
@@ -259,9 +259,9 @@ class Watch:
             self.screen.line(f"({clean(str(params.get('message')))})")
         elif "method" not in message and self._attaching is not None and message.get("id") == self._attaching:
             self._attaching = None
-            self._attached(self._attachment_in(message))
+            self._begin_subscription(self._attachment_in(message))
         elif "method" not in message:
-            self._answered(message)
+            self._take_answer(message)
 
     def _attachment_in(self, message: Json) -> Json:
         try:
@@ -271,7 +271,7 @@ class Watch:
                 raise
             raise Problem(f"the daemon ended the subscription: {self._why_again}", refusal.message) from refusal
 
-    def _answered(self, message: Json) -> None:
+    def _take_answer(self, message: Json) -> None:
         request = self._sent.pop(message.get("id"), None)  # type: ignore[arg-type]  # None is in no dict of numbers
         if message.get("id") is None or (request is not None and request is self._awaited):
             self.result = result_of(message)  # an error without an id: the request could not be read
@@ -291,7 +291,7 @@ class Watch:
             if envelope["seq"] is None:
                 if (fresh := self._unfinished.fresh(envelope)) is None:
                     continue
-                envelope = fresh  # noqa: PLW2901  # the same event without what was said already
+                envelope = fresh  # noqa: PLW2901  # the same event without the text that was shown already
             else:
                 self._unfinished.finish(envelope["event"])
                 self.seq = envelope["seq"]
@@ -311,7 +311,7 @@ class Watch:
         if approval != self._scene.approval:
             self._scene.approval, self._scene.asked = approval, time.time()
             if approval is not None and not (self._options.read_only or self._options.as_json):
-                self._below(approval)
+                self._add_hint(approval)
 
     def _look_at(self, approval: str | None) -> None:
         self._scene.partly = approval in self.printer.partly
@@ -319,7 +319,7 @@ class Watch:
         if self._attention is not None:
             self._attention.questions(self.printer.approvals, time.time())
 
-    def _below(self, approval: str) -> None:
+    def _add_hint(self, approval: str) -> None:
         """Add a line below an approval if the foot line can't say all that the person needs."""
         short = ids.short(approval)
         if self._keyboard is None:
@@ -379,7 +379,7 @@ class Watch:
         if self._scene.approval is not None:
             self.printer.ask(self.printer.approvals[self._scene.approval], whole=whole)
             self._look_at(self._scene.approval)
-            self._below(self._scene.approval)
+            self._add_hint(self._scene.approval)
 
     def _send(self, request: SentRequest) -> None:
         try:
