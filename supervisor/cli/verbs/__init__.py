@@ -1,4 +1,4 @@
-"""All verbs, in groups as help shows them. Data only: a verb's module is imported when it is asked for."""
+"""All verbs, in groups as help shows them. Data only: a verb's module is imported when the verb runs."""
 
 from supervisor.cli.verbs.clients import AROUND
 from supervisor.cli.verbs.conversations import IN_CONVERSATION
