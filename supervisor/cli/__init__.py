@@ -1,1 +1,1 @@
-"""The command line: a module per family of verbs, each importing only what it draws with."""
+"""The command line: a module for each family of verbs, which imports only the drawing code that it needs."""

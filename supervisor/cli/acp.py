@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-LOGIN = "login"  # what an editor puts behind our own arguments to have a person log in
+LOGIN = "login"  # the word that an editor adds after our arguments to have a person log in
 
 
 def verb() -> bridging.BridgeVerb:
@@ -23,7 +23,7 @@ def verb() -> bridging.BridgeVerb:
 
 
 def _replay(said: bridging.Said) -> AcpReplay:
-    """Decide once which version is spoken: the daemon does as the hello says."""
+    """Make the replay for one version of ACP, decided here once: the daemon follows the hello."""
     settings = said["settings"]
     settings["v2"] = speaks_draft(settings, os.environ)
     return AcpReplay(VERSION, v2=settings["v2"] is True)

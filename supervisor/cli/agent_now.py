@@ -1,4 +1,4 @@
-"""A conversation's agent in lines of `greenroom status ID`: what it has said of itself, and what it brings."""
+"""The lines of `greenroom status ID` about an agent: its own report of itself, and the settings it brings."""
 
 import os
 from typing import TYPE_CHECKING
@@ -16,21 +16,21 @@ IN_LINES_OF_THEIR_OWN = ("model", "mode")
 
 
 def agent_lines(found: Json) -> dict[str, str]:
-    """The names of lines and what they say; nothing where nothing is to say."""
+    """The lines by their titles; an empty text makes no line."""
     settings, now = found["settings"], found.get("agent_now")
     if not settings["agent"]:
         provider = settings["provider"] or "default provider"
         return {"model": visible(f"{settings['model']} ({provider}), effort {settings['effort']}")}
     return {
         "agent": visible(" ".join([settings["agent"], *_program(now)])),
-        **(_told(now) if now else {}),
+        **(_session_lines(now) if now else {}),
         "model": visible(_model(settings, now)),
-        "brings": INDENT.join(visible(f"{one.what} ({home(one.where)})") for one in brings(settings)),
+        "brings": INDENT.join(visible(f"{thing.what} ({home(thing.where)})") for thing in brings(settings)),
     }
 
 
 def brings(settings: Json) -> "tuple[Inherited, ...]":
-    """The things that an agent has by itself, as far as this terminal's variables lead to them."""
+    """The settings, servers and the like that an agent has by itself, found by this terminal's variables."""
     from pathlib import Path  # slow to import
 
     from supervisor.config.inherited import inherited
@@ -39,7 +39,7 @@ def brings(settings: Json) -> "tuple[Inherited, ...]":
 
 
 def variables(settings: Json) -> list[str]:
-    """The names of the variables that an agent gets of this terminal's, and of its table's; never a value."""
+    """The names of the variables that an agent gets from this terminal and from its table; never a value."""
     from actors.vocabulary.errors import ConfigError
     from supervisor.config.agent_definitions import definition_of
     from supervisor.config.command_environment import Keys, agent_environment
@@ -61,20 +61,20 @@ def _program(now: Json | None) -> list[str]:
     return [f"({now['program']})"] if now and now["program"] else []
 
 
-def _told(now: Json) -> dict[str, str]:
-    rest = (one for one in now["options"] if one["category"] not in IN_LINES_OF_THEIR_OWN)
+def _session_lines(now: Json) -> dict[str, str]:
+    rest = (option for option in now["options"] if option["category"] not in IN_LINES_OF_THEIR_OWN)
     return {
         "its session": visible(f"{now['session'] or '-'}{now['how'] and ', ' + now['how']}"),
         "note": one_line(now["note"]),
         "can": visible(", ".join(now["can"])),
         "mode": visible(now["mode"]),
-        "options": visible(", ".join(f"{one['id']}={one['value']}" for one in rest)),
+        "options": visible(", ".join(f"{option['id']}={option['value']}" for option in rest)),
     }
 
 
 def _model(settings: Json, now: Json | None) -> str:
-    """The model that was named, and the one that the agent has, where they differ."""
-    named, told = settings["agent_model"], now["model"] if now else ""
-    if named and told and named != told:
-        return f"{named}, {told} in its session so far"
-    return named or told or "the agent's own choice"
+    """The chosen model, and the session's model where that differs."""
+    named, actual = settings["agent_model"], now["model"] if now else ""
+    if named and actual and named != actual:
+        return f"{named}, {actual} in its session so far"
+    return named or actual or "the agent's own choice"

@@ -1,6 +1,7 @@
-"""`greenroom agents`: the agents that are here, whether they are logged in, and how to get what is missing.
+"""`greenroom agents`: list the agents, whether they are installed and logged in, and how to get a missing one.
 
-Needs no daemon. The config and what starts programs are imported by the run alone: this is also read for completions.
+Needs no daemon. The config and the modules that start programs are imported only when the verb runs, because
+completion imports this module too.
 """
 
 import os
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from supervisor.config.agents_here import AgentHere
     from supervisor.config.load import LoadedConfig
 
-CHECK_S = 60.0  # some load for 10 s on a busy machine, and ask their server who they are
+CHECK_S = 60.0  # some agents load for 10 s on a busy machine, and then ask a server for their login
 
 COLOURS = {"ready": ("green",), "no login": ("yellow",), "missing": ("dim",), "failed": ("red",)}
 
@@ -29,7 +30,7 @@ def _state(row: Row) -> str:
 
 
 def _use(row: Row) -> str:
-    """The thing to do next, or else the program that is there."""
+    """The next step, or else the installed program."""
     return one_line(row["next"]) or (clean(home(row["start"][0])) if row["start"] else "")
 
 
@@ -65,8 +66,8 @@ AGENTS = ListLayout(
 def run(chosen: Namespace) -> int:
     limit_s = chosen.timeout if chosen.timeout is not None else CHECK_S
     if chosen.agent is None:
-        return present(AGENTS, lambda: _rows(_loaded(), None, limit_s, check=chosen.check), chosen)
-    rows = _rows(_loaded(), chosen.agent, limit_s, check=chosen.check)
+        return present(AGENTS, lambda: _rows(_load_config(), None, limit_s, check=chosen.check), chosen)
+    rows = _rows(_load_config(), chosen.agent, limit_s, check=chosen.check)
     if chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
         print("\n".join(_block(rows[0])))
     else:
@@ -74,7 +75,7 @@ def run(chosen: Namespace) -> int:
     return 0 if rows[0]["state"] in {"ready", "installed"} else 1
 
 
-def _loaded() -> "LoadedConfig":
+def _load_config() -> "LoadedConfig":
     from actors.vocabulary.errors import ConfigError
     from supervisor.config.load import load
     from supervisor.logs.setup import silence
@@ -96,65 +97,65 @@ def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bo
         _ = agent_named(name, config) if name is not None else ""
     except ConfigError as error:
         raise Problem(error.message.removeprefix("agent: "), code=error.code) from error
-    found = [one for one in agents_here(config, os.environ, Path.cwd()) if name in {None, one.name}]
-    trials = _tried(loaded, [one.name for one in found if one.start], limit_s) if check else {}
-    return [_row(one, trials.get(one.name)) for one in found]
+    found = [agent for agent in agents_here(config, os.environ, Path.cwd()) if name in {None, agent.name}]
+    trials = _try_agents(loaded, [agent.name for agent in found if agent.start], limit_s) if check else {}
+    return [_row(agent, trials.get(agent.name)) for agent in found]
 
 
-def _row(one: "AgentHere", trial: Row | None) -> Row:
+def _row(agent: "AgentHere", trial: Row | None) -> Row:
     from supervisor.config.inherited import inherited
 
-    row: Row = {name: getattr(one, name, None) for name in AGENTS.fields}
+    row: Row = {name: getattr(agent, name, None) for name in AGENTS.fields}
     return {
         **row,
-        "start": list(one.start),
-        "own": list(one.own),
-        "state": _state_of(one, trial),
-        "next": _next(one, trial),
-        "brings": [each._asdict() for each in inherited(one.name, os.environ, Path.cwd())],
+        "start": list(agent.start),
+        "own": list(agent.own),
+        "state": _state_of(agent, trial),
+        "next": _next_step(agent, trial),
+        "brings": [thing._asdict() for thing in inherited(agent.name, os.environ, Path.cwd())],
         "check": trial,
     }
 
 
-def _state_of(one: "AgentHere", trial: Row | None) -> str:
-    """Some begin a session without a login, and want one at the first prompt: a start shows nothing of it."""
+def _state_of(agent: "AgentHere", trial: Row | None) -> str:
+    """The state after a trial, which misses some logins: some agents ask for theirs at the first prompt only."""
     if trial is None:
-        return one.state
-    return "installed" if trial["state"] == "ready" and one.login == "no" else str(trial["state"])
+        return agent.state
+    return "installed" if trial["state"] == "ready" and agent.login == "no" else str(trial["state"])
 
 
-def _next(one: "AgentHere", trial: Row | None) -> str:
+def _next_step(agent: "AgentHere", trial: Row | None) -> str:
     from msgspec.structs import replace
 
     from supervisor.config.agents_here import next_step
 
     if trial is None:
-        return next_step(one)
-    wants = trial["state"] == "no login" or (trial["state"] == "ready" and one.login == "no")
-    return next_step(replace(one, state="no login")) if wants else str(trial["wrong"])
+        return next_step(agent)
+    wants = trial["state"] == "no login" or (trial["state"] == "ready" and agent.login == "no")
+    return next_step(replace(agent, state="no login")) if wants else str(trial["wrong"])
 
 
 def _block(row: Row) -> list[str]:
-    """All about one agent, a line for each thing."""
+    """The lines about a single agent, one for each fact."""
     lines = [f"{clean(row['name'])}: {clean(row['title'])}, {row['state']}"]
     columns = terminal.size()[0] if terminal.is_terminal() else None
-    for what, words in _told(row):
-        if words:
-            lines += hung(f"  {what:<9} {one_line(words)}", columns, " " * 12)
+    for title, text in _facts_of(row):
+        if text:
+            lines += hung(f"  {title:<9} {one_line(text)}", columns, " " * 12)
     return lines
 
 
-def _told(row: Row) -> list[tuple[str, str]]:
+def _facts_of(row: Row) -> list[tuple[str, str]]:
     found = {"yes": f"yes: {home(row['sign'])}", "no": "no key and no file of credentials found"}
     trial = row["check"] or {}
-    around = "outside of every sandbox" if row["confine"] == "none" else "in the conversation's sandbox"
+    where = "outside of every sandbox" if row["confine"] == "none" else "in the conversation's sandbox"
     return [
         ("program", " ".join(row["start"]) or row["wrong"]),
         ("login", found.get(row["login"], "unknown; its own program knows")),
         ("next", row["next"] if row["next"] != row["wrong"] else ""),
-        ("runs", f"{around}, network {'open' if row['network'] else 'closed'}" if row["start"] else ""),
+        ("runs", f"{where}, network {'open' if row['network'] else 'closed'}" if row["start"] else ""),
         ("writes", ", ".join(map(home, row["own"]))),
-        *(("brings", f"{each['what']} ({home(each['where'])})") for each in row["brings"]),
+        *(("brings", f"{thing['what']} ({home(thing['where'])})") for thing in row["brings"]),
         ("says", trial.get("program", "")),
         ("can", ", ".join(trial.get("can", ()))),
         ("modes", ", ".join(trial.get("modes", ()))),
@@ -163,14 +164,14 @@ def _told(row: Row) -> list[tuple[str, str]]:
     ]
 
 
-def _tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
-    """Start them one after the other: each may take hundreds of megabytes."""
+def _try_agents(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
+    """Start the agents in turn: each may take hundreds of megabytes."""
     import asyncio
 
-    return asyncio.run(_all_tried(loaded, names, limit_s))
+    return asyncio.run(_run_trials(loaded, names, limit_s))
 
 
-async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
+async def _run_trials(loaded: "LoadedConfig", names: list[str], limit_s: float) -> dict[str, Row]:
     from tempfile import TemporaryDirectory
 
     from msgspec.structs import asdict
@@ -185,7 +186,7 @@ async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -
     from supervisor.work.processes.processes import Processes
     from supervisor.work.sandbox.sandbox import Sandbox
 
-    told: dict[str, Row] = {}
+    trials: dict[str, Row] = {}
     writable = open_folders(ReadOnly(), Path.cwd(), os.environ)
     sandbox = Sandbox(protection(loaded, locate(), os.environ))
     with TemporaryDirectory(prefix="greenroom-") as ledger:
@@ -193,5 +194,5 @@ async def _all_tried(loaded: "LoadedConfig", names: list[str], limit_s: float) -
             place = Place(processes, sandbox, loaded.config, Around(os.environ))
             for name in names:
                 trial = await tried(place, definition_of(name, loaded.config, os.environ, writable), limit_s)
-                told[name] = {**asdict(trial), "state": trial.state}
-    return told
+                trials[name] = {**asdict(trial), "state": trial.state}
+    return trials

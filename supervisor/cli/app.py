@@ -24,32 +24,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _carry_out(words)
     except Problem as problem:
-        return _failed(problem, as_json=as_json)
+        return _report_failure(problem, as_json=as_json)
     except UnsafePath as error:
-        return _failed(Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed"), as_json=as_json)
+        return _report_failure(
+            Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed"), as_json=as_json
+        )
     except KeyboardInterrupt:
         return exits.CTRL_C
     except BrokenPipeError:
-        _end_like_others()
+        _die_of_sigpipe()
     except OSError as error:
-        return _failed(streams.problem(error), as_json=as_json)
+        return _report_failure(streams.problem(error), as_json=as_json)
     except Exception as error:
         refused = _refusal(error)
         if refused is None:
             raise
-        return _failed(refused, as_json=as_json)
+        return _report_failure(refused, as_json=as_json)
 
 
 def _refusal(error: Exception) -> Problem | None:
-    """The problem for an error that is meant for people; a verb that raised one has loaded their module itself."""
+    """The problem for an error of Greenroom; a verb that raised one has loaded the errors already."""
     errors = sys.modules.get("actors.vocabulary.errors")
     if errors is None or not isinstance(error, errors.GreenroomError):
         return None
     return Problem(error.message, code=error.code)
 
 
-def _failed(problem: Problem, *, as_json: bool) -> int:
-    """Report the problem, also if the output so far, or the report itself, can't be written."""
+def _report_failure(problem: Problem, *, as_json: bool) -> int:
+    """Report the problem and return its exit code, also if the output or the report itself can't be written."""
     streams.let_go_if_broken()
     try:
         report(problem, as_json=as_json)
@@ -83,13 +85,13 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 def _unknown(word: str) -> Problem:
     from supervisor.cli.kit.guesses import nearest_verb
 
-    meant = nearest_verb(word)
-    more = "" if not meant else " " if meant.endswith("?") else "; "
-    return Problem(f"unknown verb {word!r}", f"{meant}{more}`greenroom help` lists all verbs", "usage")
+    guess = nearest_verb(word)
+    more = "" if not guess else " " if guess.endswith("?") else "; "
+    return Problem(f"unknown verb {word!r}", f"{guess}{more}`greenroom help` lists all verbs", "usage")
 
 
-def _end_like_others() -> NoReturn:
-    """Die of SIGPIPE, as other programs do when the reader of their output has gone; shells know what that means."""
+def _die_of_sigpipe() -> NoReturn:
+    """Die of SIGPIPE, as other programs do when the reader of their output has gone; shells expect that."""
     sys.stderr.flush()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)

@@ -19,7 +19,7 @@ from transports.question import LONGEST, is_tool, is_use, may_leave, outside, pl
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
-END = 1 << 60  # behind the last event, however much has happened since the list was made
+END = 1 << 60  # after the last event, however many came after the list was made
 LEAST = 2  # characters that a prefix of an id must have
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
@@ -53,17 +53,21 @@ OPEN_APPROVALS = ListLayout(
 
 def listing(chosen: Namespace) -> int:
     with Control("approvals") as control:
-        meant = chosen.approval
-        named = meant is not None and bool(_with_id(control, meant))
+        reference = chosen.approval
+        named = reference is not None and bool(_with_id(control, reference))
 
         def fetch() -> list[Row]:
             if named:
-                return _with_id(control, meant)
-            found = control.call("approvals/list") if meant is None else ids.call(control, "approvals/list", meant)
-            return [row_of(one) for one in found["approvals"]]
+                return _with_id(control, reference)
+            found = (
+                control.call("approvals/list")
+                if reference is None
+                else ids.call(control, "approvals/list", reference)
+            )
+            return [row_of(approval) for approval in found["approvals"]]
 
         if named and chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
-            return _whole(fetch())
+            return _print_whole(fetch())
         return present(OPEN_APPROVALS, fetch, chosen)
 
 
@@ -71,10 +75,10 @@ def _with_id(control: Control, reference: str) -> list[Row]:
     if len(reference) < LEAST:
         return []
     found = control.call("approvals/list")["approvals"]
-    return [row_of(one) for one in found if one["approval_id"].startswith(reference)]
+    return [row_of(approval) for approval in found if approval["approval_id"].startswith(reference)]
 
 
-def _whole(rows: list[Row]) -> int:
+def _print_whole(rows: list[Row]) -> int:
     columns = terminal.size()[0] if terminal.is_terminal() else LONGEST
     with paged() as text:
         for row in rows:
@@ -94,76 +98,76 @@ def deny(chosen: Namespace) -> int:
         raise Problem("the reason is given twice", "write `--reason TEXT`, or `because` and the reason last", "usage")
     references, content = _words_of(words)
     if because and len(references) > 1:
-        one = f"`greenroom deny {references[0]} because {because}`"
-        raise Problem(f"a reason follows, and {len(references)} approvals are named", f"write {one}", "usage")
+        example = f"`greenroom deny {references[0]} because {because}`"
+        raise Problem(f"a reason follows, and {len(references)} approvals are named", f"write {example}", "usage")
     answer = Answer("abort" if chosen.abort else "denied", chosen.option or "", chosen.reason or because)
     return _answer(chosen, references, answer, content)
 
 
 def _answer(chosen: Namespace, references: list[str], answer: Answer, content: dict[str, str]) -> int:
-    """Answer all that are named; nothing, if one of them can't be meant or can't be answered so."""
+    """Answer all named approvals, or none if a name is wrong or the answer does not fit."""
     failures: list[Problem] = []
     with Control(chosen.verb) as control:
         open_ = control.call("approvals/list")["approvals"]
-        found = _all_meant(control, references, open_, chosen)
+        found = _approval_ids(control, references, open_, chosen)
         if found is None:
             return exits.NO_SUCH
-        _check(references, [one for one in open_ if one["approval_id"] in found], answer)
-        for whole in found:
+        _check(references, [approval for approval in open_ if approval["approval_id"] in found], answer)
+        for approval_id in found:
             try:
-                result = control.call("approvals/answer", approval=whole, content=content, **answer.members)
+                result = control.call("approvals/answer", approval=approval_id, content=content, **answer.members)
             except Problem as problem:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
                 continue
-            meant = [one for one in open_ if one["approval_id"] == whole]
-            told = json_text(result) if chosen.json else f"{ids.short(whole)}: {_said(result, meant)}"
-            shown = meant if terminal.is_terminal() and not chosen.json else ()
-            lines = [told, *_bodies(shown)]
+            answered = [approval for approval in open_ if approval["approval_id"] == approval_id]
+            text = json_text(result) if chosen.json else f"{ids.short(approval_id)}: {_said(result, answered)}"
+            to_show = answered if terminal.is_terminal() and not chosen.json else ()
+            lines = [text, *_bodies(to_show)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))  # in one piece: others may write there, too
     return exit_of(failures, len(references))
 
 
-def _all_meant(
+def _approval_ids(
     control: Control, references: list[str], open_: list[Json], chosen: Namespace
 ) -> tuple[str, ...] | None:
-    """The ids of all that are named; None, and a line about each that is none: then nothing is answered."""
+    """The ids of all named approvals. None, after a line about each wrong name: then nothing is answered."""
     found, failures = list[str](), list[Problem]()
     for reference in references:
         try:
-            found.append(_meant(control, reference, open_))
+            found.append(_approval_id(control, reference, open_))
         except Problem as problem:
             failures.append(problem)
     if not failures:
         return tuple(dict.fromkeys(found))
     if len(references) == 1:
         raise failures[0]
-    for one in failures:
-        report(one, as_json=chosen.json)
+    for failure in failures:
+        report(failure, as_json=chosen.json)
     hint = "; a reason is written as `because …`, last" if chosen.verb == "deny" else ""
     report(Problem("nothing was answered", f"name open approvals alone{hint}"), as_json=chosen.json)
     return None
 
 
-def _check(references: list[str], meant: list[Json], answer: Answer) -> None:
-    """Refuse an answer that some of the questions do not have, before any is answered."""
+def _check(references: list[str], approvals: list[Json], answer: Answer) -> None:
+    """Refuse an answer that does not fit all of the approvals, before any is answered."""
     if answer.option and len(references) > 1:
         write = f"`greenroom approvals {references[0]}` shows those of one; answer each by itself"
         raise Problem(f"an option belongs to a single approval, and {len(references)} are named", write, "usage")
-    for one in meant if answer.outside else ():
-        if not (may_leave(one) or outside(one)):
-            what = f"{ids.short(one['approval_id'])} does not ask to leave the sandbox"
+    for approval in approvals if answer.outside else ():
+        if not (may_leave(approval) or outside(approval)):
+            what = f"{ids.short(approval['approval_id'])} does not ask to leave the sandbox"
             raise Problem(what, "leave --outside out; nothing was answered", "usage")
 
 
 def _reason_in(words: list[str]) -> tuple[list[str], str]:
-    """The words before `because`, and those behind it."""
+    """The words before `because`, and those after it."""
     at = next((at for at, word in enumerate(words) if at and word.lower().strip(",:;") == "because"), len(words))
     return words[:at], " ".join(words[at + 1 :])
 
 
 def _words_of(words: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The approvals that are meant, and what the form of one is told. No id has an equals sign."""
+    """The references to approvals, and the values for a form: no id has an equals sign."""
     references = [word for word in words if "=" not in word]
     content = dict(word.split("=", 1) for word in words if "=" in word)
     if not references or (content and len(references) > 1):
@@ -174,30 +178,32 @@ def _words_of(words: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _bodies(answered: Iterable[Json]) -> Iterator[str]:
-    """The text of what was answered, because the person may have read another approval than the one they named."""
+    """The text of the answered approvals, because the person may have read a different one."""
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
         yield from body(found, columns, paint, IN_A_LIST)[0]
 
 
-def _said(result: Json, meant: Iterable[Json]) -> str:
-    decision, asked = result["decision"], list(meant)
-    if any(is_use(one) for one in asked):
-        return _option_said(result, asked[0])
-    if any(is_tool(one) for one in asked):
+def _said(result: Json, answered: Iterable[Json]) -> str:
+    decision, approvals = result["decision"], list(answered)
+    if any(is_use(approval) for approval in approvals):
+        return _option_text(result, approvals[0])
+    if any(is_tool(approval) for approval in approvals):
         return _WORDS[decision].replace("command", "tool")
-    if any(one.get("history_of") for one in asked):
+    if any(approval.get("history_of") for approval in approvals):
         return _WORDS[decision].replace("the same command later", "all that changes this repository's history")
     if result["outside"]:
         return _WORDS[decision].replace("approved", "approved outside the sandbox", 1)
     return _WORDS[decision]
 
 
-def _option_said(result: Json, asked: Json) -> str:
-    """The answer to a third-party agent, with the option that was named, and the rule that it makes."""
-    named = [one.get("rule") or one["name"] for one in asked["options"] if one["id"] == result["option"]]
+def _option_text(result: Json, approval: Json) -> str:
+    """The answer to a third-party agent in words, with the rule or the name of the chosen option."""
+    names = [
+        option.get("rule") or option["name"] for option in approval["options"] if option["id"] == result["option"]
+    ]
     said = _WORDS[result["decision"]].replace("the same command later", "the same later")
-    return f"{said}: {visible(named[0])}" if named else said
+    return f"{said}: {visible(names[0])}" if names else said
 
 
 _WORDS = {
@@ -209,23 +215,23 @@ _WORDS = {
 _PAST = {"approved_for_session": "approved", "abort": "denied"}
 
 
-def _meant(control: Control, reference: str, open_: list[Json]) -> str:
-    """The id that a reference means. A whole id is not looked up: the daemon knows who has answered it already."""
+def _approval_id(control: Control, reference: str, open_: list[Json]) -> str:
+    """The id for a reference. A whole id is not looked up: the daemon knows who has answered it already."""
     if "@" in reference[1:]:
         return reference
-    found = [one for one in open_ if one["approval_id"].startswith(reference)]
+    found = [approval for approval in open_ if approval["approval_id"].startswith(reference)]
     if not found:
         found = _of_conversation(control, reference)
     if len(found) == 1:
         return str(found[0]["approval_id"])
     if found:
-        known = ", ".join(ids.short(one["approval_id"]) for one in found)
+        known = ", ".join(ids.short(approval["approval_id"]) for approval in found)
         raise Problem(f"{reference!r} matches {len(found)} approvals", f"name one of {known}", "ambiguous_approval")
     raise _not_open(control, reference)
 
 
 def _of_conversation(control: Control, reference: str) -> list[Json]:
-    """The open approvals of a conversation, asked of itself, because the list of all may lag behind."""
+    """The open approvals of a conversation, which knows them itself: the list of all approvals may lag."""
     try:
         found: list[Json] = control.call("conversation/get", conversation=ids.meant(control, reference))["pending"]
     except Problem:

@@ -35,7 +35,7 @@ def attached(control: Control, conversation: str, chosen: Namespace) -> int:
 
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
     """The first line on the screen: the conversation's state and last seq, the number of watchers, how to leave."""
-    others = sum(1 for one in summary["readers"] if one["subscription"] != mine)
+    others = sum(1 for reader in summary["readers"] if reader["subscription"] != mine)
     who = many(others, "other client") if others else "no other client"
     name = f" ({visible(summary['name'])})" if summary["name"] else ""
     leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")

@@ -1,11 +1,11 @@
-"""The jobs that run, for verbs that mention them. Small, because those verbs must start fast."""
+"""The running jobs, for verbs that mention them. Small, because those verbs must start fast."""
 
 from supervisor.cli.kit.client import Control, Json, Refused
 from supervisor.cli.kit.words import many
 
 
 def running(control: Control, conversation: str | None = None) -> list[Json]:
-    """The jobs that run. None of a daemon of an earlier version, which does not know the question."""
+    """The running jobs; none from a daemon of an earlier version, which does not know the method."""
     try:
         jobs: list[Json] = control.call("jobs/list", conversation=conversation)["jobs"]
     except Refused:
@@ -14,6 +14,6 @@ def running(control: Control, conversation: str | None = None) -> list[Json]:
 
 
 def ending(control: Control) -> str:
-    """The words for somebody who stops the daemon; empty if nothing runs in the background."""
+    """The notice for a person who stops the daemon; empty if nothing runs in the background."""
     jobs = running(control)
     return f"{many(len(jobs), 'background command ends', 'background commands end')} with it" if jobs else ""

@@ -1,6 +1,6 @@
 """The verbs that an editor starts: their options, and a bridge between its standard streams and the daemon.
 
-Standard library only, and little of it: every window of an editor starts one. Main thread.
+Standard library only, and little of it: every window of an editor starts a bridge. Main thread.
 """
 
 # ruff: noqa: PTH105, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Said = dict[str, dict[str, object]]
 
 ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
-LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
+LOG_BYTES = 1 << 20  # then a new log begins, and the previous log is kept; a connection logs one line
 
 
 class NoOptions:
@@ -46,9 +46,9 @@ class NoOptions:
 
 
 class BridgeVerb:
-    """A verb that starts a bridge. `replay` makes the dialect's part of one, from what the hello says.
+    """A verb that starts a bridge. `replay` makes the dialect's part of the bridge from the choices of the hello.
 
-    `instead`: what to do in place of that for a word behind the options.
+    `instead`: by the word after the options, a function that runs in place of the bridge.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ def main(verb: BridgeVerb, arguments: Sequence[str]) -> int:
 
 
 def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Namespace, str]:
-    """The options of the verb, in Codex's spellings too, and the word behind them, if there is one."""
+    """The options of the verb, in Codex's spellings too, and the word after them, if any."""
     from supervisor.cli.kit.arguments import parser
     from supervisor.cli.verbs import find
     from supervisor.cli.verbs.options import APPROVALS, SANDBOXES
 
     verb = find(wanted.name)
-    assert verb is not None  # noqa: S101  # it is this one
+    assert verb is not None  # noqa: S101  # the verb that runs
     made = parser(verb)
     made.said = arguments
     made.add_argument("-p", dest="profile")
@@ -141,8 +141,8 @@ def _run_to_the_end(client: StandardStreams, link: DaemonLink, log: Log) -> int:
         caught[0] = 128 + signum
         bridge.stop(ENDS[signum])
 
-    for wanted in ENDS:
-        lean.signal(wanted, stop)
+    for number in ENDS:
+        lean.signal(number, stop)
     bridge.begin()
     bridge.run()
     return caught[0]
@@ -156,9 +156,9 @@ class DaemonAddress:
 
     def dial(self) -> lean.socket | None:
         try:
-            return dial(self._paths, _never_waiting)
+            return dial(self._paths, _nonblocking_socket)
         except UnsafePath:
-            return None  # starting the daemon says what is wrong with the path
+            return None  # the start of the daemon reports the unsafe path
 
     def start(self) -> Launch:
         from supervisor.daemon.launch import Launch
@@ -166,18 +166,18 @@ class DaemonAddress:
         return Launch(("--for-editor",))
 
     def left_in_order(self) -> bool:
-        """True if no daemon has left its pid file behind, which it takes away before it lets its clients go."""
+        """True if the pid file is gone: a daemon in good order removes it before it disconnects its clients."""
         return not os.path.exists(self._paths.pid_file)
 
 
-def _never_waiting() -> lean.socket:
+def _nonblocking_socket() -> lean.socket:
     fresh = lean.socket(lean.AF_UNIX, lean.SOCK_STREAM)
     fresh.setblocking(False)
     return fresh
 
 
 class Log:
-    """The log in the state directory, bounded; what can't be written there goes to standard error."""
+    """The log in the state directory, bounded; lines that can't be written there go to standard error."""
 
     def __init__(self, path: str, verb: str) -> None:
         self._path = path
@@ -225,7 +225,7 @@ def spoken(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> Sa
 
 def _settings(verb: BridgeVerb, overrides: Sequence[str]) -> dict[str, object]:
     """The settings of this connection, from `-c greenroom…`. Checked here, where a person reads the error."""
-    if not any(_is_ours(one) for one in overrides):
+    if not any(_is_ours(override) for override in overrides):
         return {}
     from actors.vocabulary.errors import ConfigError
     from supervisor.config.connection import connection_settings
@@ -254,7 +254,7 @@ def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
     if chosen.config:
         from supervisor.cli.kit.arguments import pairs
 
-        said["config"] = pairs([one for one in chosen.config if not _is_ours(one)])
+        said["config"] = pairs([override for override in chosen.config if not _is_ours(override)])
     return {name: value for name, value in said.items() if value}
 
 

@@ -1,4 +1,4 @@
-"""The doctor's checks. Each yields a line if all is well, else what is wrong, what to do, whether it is a fault."""
+"""The doctor's checks. Each yields a line if all is well, else the finding, the advice, and whether it is a fault."""
 
 import os
 import socket as sockets
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Found = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
-ROOM_BYTES = 200 << 20  # a busy day may fill less than that
+ROOM_BYTES = 200 << 20  # a busy day fills less than that
 FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
 LOG_ADVICE = "see the log: {}"
 
@@ -79,7 +79,7 @@ def lock(installation: "Installation") -> Found:
 
 
 def _holder() -> AlreadyRunning | None:
-    """The lock's holder. A dead holder is asked about again: a child it was starting has the lock until its exec."""
+    """The lock's holder. A dead one is looked up again: a child that it was starting has the lock until its exec."""
     deadline = time.monotonic() + STRANGE_S
     while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
         time.sleep(LOOK_S)
@@ -113,14 +113,14 @@ def leftovers(installation: "Installation") -> Found:
     left = [pid for pid in table.everybody() if pid != os.getpid() and table.marks(pid).get(INSTANCE) == paths.state]
     left = [pid for pid in left if pid not in _ancestors()]
     if left:
-        told = many(len(left), "process", "processes")
-        yield f"{told} of the last daemon left running: {left}", "`greenroom up` ends them", True
+        count = many(len(left), "process", "processes")
+        yield f"{count} of the last daemon left running: {left}", "`greenroom up` ends them", True
     else:
         yield "no process is left"
 
 
 def _ancestors() -> set[int]:
-    """The ancestors of this process. They carry marks if a conversation's command runs the doctor."""
+    """The ancestors of this process, which carry marks if a conversation's command runs the doctor."""
     table, pid, found = table_of_this_system(), os.getpid(), set[int]()
     while (process := table.look(pid)) is not None and process.ppid > 0:
         found.add(pid := process.ppid)
@@ -204,14 +204,14 @@ def journal(installation: "Installation") -> Found:
         found = Path(locate().journal_file)
         yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
-    told = installation.control.call("daemon/status")
-    if told.get("trouble"):
-        what, _, advice = told["trouble"].partition("; nothing is stored any more; ")
-        yield what, advice or LOG_ADVICE.format(told["log"]), True
-    elif told["journal_repaired"]:
-        yield f"the journal was repaired: {told['journal_repaired']}", LOG_ADVICE.format(told["log"]), False
+    status = installation.control.call("daemon/status")
+    if status.get("trouble"):
+        what, _, advice = status["trouble"].partition("; nothing is stored any more; ")
+        yield what, advice or LOG_ADVICE.format(status["log"]), True
+    elif status["journal_repaired"]:
+        yield f"the journal was repaired: {status['journal_repaired']}", LOG_ADVICE.format(status["log"]), False
     else:
-        yield f"{size(told['journal_bytes'])}, no damage found"
+        yield f"{size(status['journal_bytes'])}, no damage found"
 
 
 def search(installation: "Installation") -> Found:
@@ -219,11 +219,11 @@ def search(installation: "Installation") -> Found:
         found = Path(locate().search_file)
         yield size(size_on_disk(found)) if found.exists() else "no file yet"
         return
-    told = installation.control.call("daemon/status")
-    if told.get("search_trouble"):
-        yield f"nothing new is found: {told['search_trouble']}", LOG_ADVICE.format(told["log"]), False
+    status = installation.control.call("daemon/status")
+    if status.get("search_trouble"):
+        yield f"nothing new is found: {status['search_trouble']}", LOG_ADVICE.format(status["log"]), False
     else:
-        yield size(told["search_bytes"]) if told.get("search_bytes") else "no file yet"
+        yield size(status["search_bytes"]) if status.get("search_bytes") else "no file yet"
 
 
 CHECKS: dict[str, Callable[["Installation"], Found]] = {

@@ -1,4 +1,4 @@
-"""`greenroom clients`: list the connected clients, what each reads, and how far behind it is."""
+"""`greenroom clients`: list the connected clients, the conversations that each reads, and how far it lags."""
 
 from argparse import Namespace
 
@@ -25,7 +25,7 @@ CLIENTS = ListLayout(
         Column("NAME", lambda row: visible(row["name"]) + (" (you)" if row["you"] else "")),
         Column("PID", lambda row: str(row["pid"] or ""), right=True),
         Column("DIRECTORY", lambda row: home(row["cwd"]), gives=True),
-        Column("ATTACHED TO", lambda row: ", ".join(_reads(one) for one in row["attached"]), gives=True),
+        Column("ATTACHED TO", lambda row: ", ".join(map(_attachment, row["attached"])), gives=True),
     ),
 )
 
@@ -39,14 +39,14 @@ def run(chosen: Namespace) -> int:
 
 def _rows(control: Control) -> list[Row]:
     """The clients in a fixed order, so that rows keep their places while a person watches."""
-    rows = [{**one, "id": one["connection"]} for one in control.call("clients/list")["clients"]]
+    rows = [{**client, "id": client["connection"]} for client in control.call("clients/list")["clients"]]
     return sorted(rows, key=lambda row: (row["name"], row["pid"] or 0, row["id"]))
 
 
-def _reads(one: Json) -> str:
-    how = " read-only" if one["read_only"] else ""
-    late = f", {one['behind']} behind" if one["behind"] else ""
-    return f"{ids.short(one['conversation'])}{how}{late}"
+def _attachment(reader: Json) -> str:
+    how = " read-only" if reader["read_only"] else ""
+    late = f", {reader['behind']} behind" if reader["behind"] else ""
+    return f"{ids.short(reader['conversation'])}{how}{late}"
 
 
 def _kill(control: Control, reference: str) -> int:

@@ -1,6 +1,6 @@
 """`greenroom completion`: a small script for each shell, which asks this program for the next word.
 
-So the script never lags behind the program. Ids and names come from the daemon, if it answers at once.
+So the script always fits the program. Ids and names come from the daemon, if it answers at once.
 """
 
 from argparse import Namespace
@@ -93,7 +93,7 @@ def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
         return
     option = _option(verb, before[-1])
     if option is not None and option.metavar and option.bare is None:
-        yield from _values(option.choices, option.kind, last, _first(before))
+        yield from _values(option.choices, option.kind, last, _first_argument(before))
     elif last.startswith("-"):
         yield from ((flag, opt.help) for opt in verb.opts for flag in opt.flags)
     else:
@@ -101,11 +101,11 @@ def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
             yield from _values((), f"{option.kind} {verb.name}", last)
         argument = _argument(verb, before[1:])
         if argument is not None:
-            yield from _values(argument.choices, argument.kind, last, _first(before))
+            yield from _values(argument.choices, argument.kind, last, _first_argument(before))
 
 
-def _first(before: list[str]) -> str:
-    """The first argument of a verb, if it was given: the conversation, where there is one."""
+def _first_argument(before: list[str]) -> str:
+    """The first argument, which is the conversation where a verb takes one; empty if it was not given."""
     return before[1] if len(before) > 1 and not before[1].startswith(("-", "@")) else ""
 
 
@@ -130,7 +130,7 @@ def _argument(verb: Verb, given: list[str]) -> Arg | None:
 
 
 def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> Iterator[Candidate]:
-    yield from ((one, "") for one in choices)
+    yield from ((choice, "") for choice in choices)
     if kind in {"file", "directory"}:
         yield FILES, ""
     elif kind == "conversation":
@@ -144,18 +144,20 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
     elif kind == "input" and given:
         yield from _inputs(given)
     elif kind == "job":
-        yield from ((one["job"], cut(one_line(" ".join(one["command"])), 40)) for one in _asked("jobs/list", "jobs"))
+        yield from (
+            (job["job"], cut(one_line(" ".join(job["command"])), 40)) for job in _ask_daemon("jobs/list", "jobs")
+        )
     elif kind == "worktree":
         from supervisor.cli.worktree_git import all_of_them
 
-        yield from ((one.name, one.main) for one in all_of_them())
+        yield from ((worktree.name, worktree.main) for worktree in all_of_them())
     elif kind == "topic":
         from supervisor.cli.topics import TOPICS
 
         yield from ((name, summary) for name, (summary, _) in TOPICS.items())
         yield from ((verb.name, verb.summary) for verb in VERBS)
     elif kind == "state":
-        yield from ((one, "") for one in STATES)
+        yield from ((state, "") for state in STATES)
     elif kind == "agent":
         from supervisor.cli.setting import agents
 
@@ -173,7 +175,7 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
 
 
 def _conversations() -> Iterator[Candidate]:
-    for row in _asked("conversation/list", "conversations", limit=ROWS):
+    for row in _ask_daemon("conversation/list", "conversations", limit=ROWS):
         meaning = f"{row['state']} {cut(one_line(row['preview'] or ''), 40)}"
         yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name and name.isprintable())
 
@@ -181,17 +183,17 @@ def _conversations() -> Iterator[Candidate]:
 def _approvals() -> Iterator[Candidate]:
     from supervisor.cli.kit.approval_text import row_of
 
-    for one in map(row_of, _asked("approvals/list", "approvals")):
-        yield one["id"][:8], cut(one["what"], 40)
+    for approval in map(row_of, _ask_daemon("approvals/list", "approvals")):
+        yield approval["id"][:8], cut(approval["what"], 40)
 
 
 def _inputs(conversation: str) -> Iterator[Candidate]:
-    for one in _asked("conversation/queue", "waiting", conversation=conversation):
-        yield one["input"], cut(one_line(one["preview"]), 40)
+    for message in _ask_daemon("conversation/queue", "waiting", conversation=conversation):
+        yield message["input"], cut(one_line(message["preview"]), 40)
 
 
-def _asked(method: str, member: str, **params: int | str) -> list[Json]:
-    """A list of the daemon's; empty if it does not answer at once."""
+def _ask_daemon(method: str, member: str, **params: int | str) -> list[Json]:
+    """Ask the daemon for a list; empty if it does not answer at once."""
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
             found: list[Json] = control.call(method, WITHIN_S, **params)[member]
@@ -201,7 +203,7 @@ def _asked(method: str, member: str, **params: int | str) -> list[Json]:
 
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:
-    """Complete the last part of a list with commas."""
+    """Complete the last part of a comma-separated list."""
     from supervisor.cli.agents import AGENTS
     from supervisor.cli.approvals import OPEN_APPROVALS
     from supervisor.cli.clients import CLIENTS

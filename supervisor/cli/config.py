@@ -38,8 +38,8 @@ def _get(chosen: Namespace) -> int:
     if chosen.json:
         print(written(answer))
     elif isinstance(value, dict):
-        for key, each in _flat(value):
-            print(f"{key} = {json_text(each)}")
+        for key, leaf in _flat(value):
+            print(f"{key} = {json_text(leaf)}")
     else:
         print(value if isinstance(value, str) else json_text(value))
     return 0

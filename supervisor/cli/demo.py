@@ -35,7 +35,7 @@ def run(_: Namespace) -> int:
     base = Path(tempfile.mkdtemp(prefix="greenroom-demo-"))
     tour = Tour(base)
     try:
-        with _ending_well():
+        with _cleaned_up_on_term():
             tour.go()
     finally:
         tour.clean_up()
@@ -50,7 +50,7 @@ def next_commands() -> str:
 
 
 def own_program() -> str:
-    """The program as a shell finds it: by its name where that is on the PATH, else by its place."""
+    """The program as a shell finds it: its name if that is on the PATH, else its path."""
     beside = Path(sys.executable).with_name("greenroom")
     found = shutil.which("greenroom")
     if not beside.exists():
@@ -106,7 +106,7 @@ class Tour:
 
     def _approval(self) -> None:
         asking = self._begin("send", "tour", "--wait", NEEDS_APPROVAL)
-        while asking.poll() is None and not json.loads(self._asked("approvals", "tour", "--json") or "[]"):
+        while asking.poll() is None and not json.loads(self._output_of("approvals", "tour", "--json") or "[]"):
             time.sleep(POLL_S)  # the turn begins in another process
         self._do("approve", "tour", second=True)
         self._end(asking)
@@ -155,10 +155,10 @@ class Tour:
             raise Problem("a step of the tour did not end", "`greenroom doctor` may show why", "timed_out") from None
 
     def _can_confine(self) -> bool:
-        findings = json.loads(self._asked("doctor", "--json"))
-        return any(one["what"] == "sandbox" and not one["advice"] for one in findings)
+        findings = json.loads(self._output_of("doctor", "--json"))
+        return any(finding["what"] == "sandbox" and not finding["advice"] for finding in findings)
 
-    def _asked(self, *words: str) -> str:
+    def _output_of(self, *words: str) -> str:
         done = subprocess.run(  # noqa: S603  # our own program
             [*PROGRAM, *words],
             stdin=subprocess.DEVNULL,
@@ -170,7 +170,7 @@ class Tour:
         return done.stdout
 
     def _note_the_daemon(self) -> None:
-        self._daemons.add(int(self._asked("pid")))
+        self._daemons.add(int(self._output_of("pid")))
 
     def _kill(self) -> None:
         (pid,) = self._daemons
@@ -206,13 +206,13 @@ def _lines(line: str, words: tuple[str, ...], columns: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _ending_well() -> Iterator[None]:
+def _cleaned_up_on_term() -> Iterator[None]:
     """Let TERM end the tour as Ctrl-C does, with everything removed."""
 
-    def terminated(*_: object) -> None:
+    def end_tour(*_: object) -> None:
         raise SystemExit(143)
 
-    before = signal.signal(signal.SIGTERM, terminated)
+    before = signal.signal(signal.SIGTERM, end_tour)
     try:
         yield
     finally:

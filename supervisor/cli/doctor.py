@@ -1,4 +1,4 @@
-"""`greenroom doctor`: check the installation; each check passes or says what to do.
+"""`greenroom doctor`: check the installation; each check passes or gives advice.
 
 Works without a daemon, which is when it is needed most. Changes nothing.
 """

@@ -21,7 +21,7 @@ def run(chosen: Namespace) -> int:
     types = _types(chosen.filter)
     count: int | None = chosen.count
     with Control("events") as control:
-        only = {ids.resolved(control, one) for one in chosen.conversation}
+        only = {ids.resolved(control, reference) for reference in chosen.conversation}
         since = when(chosen.since) if chosen.since is not None else None
         for envelope in _all(control, since, only, chosen.timeout):
             if types and envelope["event"]["type"] not in types:
@@ -50,15 +50,15 @@ def _all(control: Control, since: float | None, only: set[str], limit_s: float |
     ends = {row["conversation"]: _end(control, row) for row in rows}
     if since is not None:
         named = [row for row in rows if row["updated"] >= since or row["state"] not in AT_REST]
-        found = (_history(control, row["conversation"], since, ends) for row in named if _wanted(row, only))
+        found = (_history(control, row["conversation"], since, ends) for row in named if _is_wanted(row, only))
         yield from sorted(chain.from_iterable(found), key=lambda envelope: envelope["ts"])
-    for envelope in _followed(control, EverythingReader(ends), deadline):
-        if envelope["seq"] is not None and _wanted(envelope, only):
+    for envelope in _live_events(control, EverythingReader(ends), deadline):
+        if envelope["seq"] is not None and _is_wanted(envelope, only):
             yield envelope
 
 
-def _wanted(one: Json, only: set[str]) -> bool:
-    return not only or one["conversation"] in only
+def _is_wanted(item: Json, only: set[str]) -> bool:
+    return not only or item["conversation"] in only
 
 
 def _end(control: Control, row: Json) -> int:
@@ -71,7 +71,7 @@ def _history(control: Control, conversation: str, since: float, ends: dict[str, 
     return histories.events(control, conversation, after, ends[conversation])
 
 
-def _followed(control: Control, reader: EverythingReader, deadline: float | None) -> Iterator[Json]:
+def _live_events(control: Control, reader: EverythingReader, deadline: float | None) -> Iterator[Json]:
     happenings = reader.events()
     step = advance(happenings)
     while True:

@@ -13,7 +13,7 @@ from supervisor.cli.kit.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
-SOON_S = 1.0  # what a daemon that is well takes for these is milliseconds
+SOON_S = 1.0  # a daemon that is well answers these in milliseconds
 FILES = ListLayout(
     {"what": "One of journal, search, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
     (
@@ -27,27 +27,27 @@ FILES = ListLayout(
 
 
 def pid(_: Namespace) -> int:
-    """Print the number of the daemon; that of one which does not answer is proved by the lock that it holds."""
+    """Print the daemon's process id. If it does not answer, the lock that it holds proves which process it is."""
     try:
         with Control("pid", timeout_s=SOON_S) as control:
             print(control.call("daemon/status", SOON_S)["pid"])
     except Problem as problem:
         if problem.code != "timed_out":
             raise
-        print(_silent_one(problem))
+        print(_pid_of_silent_daemon(problem))
     return 0
 
 
-def _silent_one(problem: Problem) -> int:
+def _pid_of_silent_daemon(problem: Problem) -> int:
     from supervisor.daemon.single import held, life_of, lives, state_of
 
     holder = held(locate().lock_file)
     if holder is None or holder.pid is None or not lives(holder.pid) or holder.life not in {"", life_of(holder.pid)}:
         raise problem
-    told = "does not answer"
+    state = "does not answer"
     if state_of(holder.pid) == "T":
-        told = f"was stopped by a signal, and `kill -CONT {holder.pid}` lets it go on"
-    print(f"greenroom: it {told}; `greenroom up --force` ends it and starts another", file=sys.stderr)
+        state = f"was stopped by a signal, and `kill -CONT {holder.pid}` lets it go on"
+    print(f"greenroom: it {state}; `greenroom up --force` ends it and starts another", file=sys.stderr)
     return holder.pid
 
 
@@ -93,13 +93,13 @@ def _files() -> list[Row]:
             kind = next((what for begin, what in beginnings.items() if name.startswith(begin)), "other")
             kinds[kind].append(f"{base}/{name}")
     rows: list[Row] = [
-        {"what": what, "bytes": _together(files), "path": places.get(what, paths.state)}
+        {"what": what, "bytes": _total_size(files), "path": places.get(what, paths.state)}
         for what, files in kinds.items()
     ]
     return [*rows, {"what": "free", "bytes": room_at(paths.state)[1], "path": paths.state}]
 
 
-def _together(files: list[str]) -> int:
+def _total_size(files: list[str]) -> int:
     total = 0
     for file in files:
         try:
@@ -110,7 +110,7 @@ def _together(files: list[str]) -> int:
 
 
 def room_at(directory: str) -> tuple[str, int]:
-    """The directory, or the nearest above it that exists, and the free bytes on its disk."""
+    """The directory, or its nearest parent that exists, and the free bytes on its disk."""
     while not os.path.isdir(directory) and directory != "/":  # noqa: PTH112  # as above
         directory = os.path.dirname(directory)  # noqa: PTH120  # as above
     found = os.statvfs(directory)

@@ -20,7 +20,7 @@ from supervisor.paths import Paths, locate
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
 STOPPED_S = 1.5  # for one that a signal stopped: it answers nothing until somebody continues it
 COMING_UP_S = 20.0  # for a daemon that is starting or stopping, without a socket; repairing a journal takes longest
-SOON_S = 1.0  # before a line says what is waited for
+SOON_S = 1.0  # before a line announces the wait
 STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
 GONE_S = 10.0  # for a killed process to be gone
 POLL_S = 0.05
@@ -44,7 +44,7 @@ class Hung(NamedTuple):
 
 
 def clear_the_way() -> bool:
-    """End the daemon of this home if it does not answer. False if none runs, or it is well."""
+    """End the daemon of this home if it does not answer. Return False if none runs, or it is well."""
     paths = locate()
     holder, before = held(paths.lock_file), None
     while holder is not None and (holder.pid, holder.life) != before:  # another program may replace it meanwhile
@@ -56,19 +56,19 @@ def clear_the_way() -> bool:
         return False
     if holder.embedded:
         raise Problem(f"pid {holder.pid} serves this home by itself (`--embedded`)", "end that program")
-    with closing(_certain(paths, holder)) as hung:
+    with closing(_proven_holder(paths, holder)) as hung:
         _end(paths, hung)
     return True
 
 
 def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
-    """Wait for an answer, and say so. True also if the daemon ends by itself meanwhile."""
-    began, told = time.monotonic(), False
+    """Whether the daemon answers after a wait, which is announced. True also if it ends by itself meanwhile."""
+    began, announced = time.monotonic(), False
     while held(paths.lock_file) is not None:
         limit_s = _patience_s(holder)
         left = began + limit_s - time.monotonic()
         try:
-            Control("up", timeout_s=max(POLL_S, left if told else SOON_S)).close()
+            Control("up", timeout_s=max(POLL_S, left if announced else SOON_S)).close()
         except DaemonDown:
             time.sleep(POLL_S)  # it has no socket: it is starting or stopping
         except Problem as problem:
@@ -78,8 +78,8 @@ def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
             return True
         if time.monotonic() - began > _patience_s(holder):
             return False
-        if not told and time.monotonic() - began >= SOON_S:
-            told = True
+        if not announced and time.monotonic() - began >= SOON_S:
+            announced = True
             _say(f"pid {holder.pid} does not answer; waiting up to {limit_s:g} s for it")
     return True
 
@@ -95,8 +95,8 @@ def is_stopped(holder: AlreadyRunning | None) -> bool:
     return holder is not None and holder.pid is not None and state_of(holder.pid) == "T"
 
 
-def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
-    """The process that holds the lock, proved by what it wrote there or by the kernel; otherwise a Problem."""
+def _proven_holder(paths: Paths, holder: AlreadyRunning) -> Hung:
+    """The process that holds the lock, proved by its entry there or by the kernel; a Problem without proof."""
     pid = holder.pid
     if pid is None or not lives(pid):
         raise Problem(
@@ -104,7 +104,7 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
             "end it there",
             "not_allowed",
         )
-    # First the handle: what follows is about this process, even if its pid is used again later.
+    # First the handle: it means this process, even if its pid is used again later.
     handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
     hung = Hung(pid, handle)
     if holder.life == life_of(pid) if holder.life else _listens(holder.socket, pid):
@@ -118,7 +118,7 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
 
 
 def _listens(address: str, pid: int) -> bool:
-    """Whether this process listens there. The kernel knows, even if the process is stopped."""
+    """Whether this process listens at the address. The kernel knows, even if the process is stopped."""
     import socket
 
     from transports.address import reached
@@ -133,7 +133,7 @@ def _listens(address: str, pid: int) -> bool:
 
 def _end(paths: Paths, hung: Hung) -> None:
     doing = DOING.get(state_of(hung.pid), "the reason is unknown")
-    _say(f"the daemon (pid {hung.pid}{_since(hung.pid)}) does not answer: {doing}")
+    _say(f"the daemon (pid {hung.pid}{_up_since(hung.pid)}) does not answer: {doing}")
     _say("ending it now; running turns are lost, everything that was stored is kept")
     if state_of(hung.pid) != "T":
         hung.send(signal.SIGUSR1)
@@ -141,19 +141,19 @@ def _end(paths: Paths, hung: Hung) -> None:
         _say(f"the stacks of its threads are in {paths.stacks_file}")
     hung.send(signal.SIGKILL)
     deadline = time.monotonic() + GONE_S
-    while not _gone(hung):
+    while not _is_gone(hung):
         if time.monotonic() > deadline:
             raise Problem(f"pid {hung.pid} can't be ended: {doing}", "check its disk, or restart the machine")
         time.sleep(POLL_S)
 
 
-def _gone(hung: Hung) -> bool:
+def _is_gone(hung: Hung) -> bool:
     if hung.handle is not None:
         return bool(select.select([hung.handle], [], [], 0)[0])
     return not lives(hung.pid)
 
 
-def _since(pid: int) -> str:
+def _up_since(pid: int) -> str:
     try:
         started = int(life_of(pid).partition(":")[2]) / os.sysconf("SC_CLK_TCK")
         up_s = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0]) - started

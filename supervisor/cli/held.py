@@ -1,4 +1,4 @@
-"""The words on messages that a pause holds: which they are, and how to let them go on or drop them."""
+"""The notice about messages that a pause holds: their first words, and how to let them run or drop them."""
 
 from actors.vocabulary.visible import visible
 from supervisor.cli.kit.client import Json
@@ -6,8 +6,8 @@ from transports.waiting_words import waits
 
 
 def held_words(name: str, waiting: list[Json]) -> str:
-    """A clause to put behind what happened; `name` is the conversation as the person typed it."""
-    told = waits(len(waiting), [one["preview"] for one in waiting])
-    it = "it" if len(waiting) == 1 else "them"
+    """A clause to add after the result of a verb; `name` is the conversation as the person typed it."""
+    held = waits(len(waiting), [message["preview"] for message in waiting])
+    pronoun = "it" if len(waiting) == 1 else "them"
     queue = f"`greenroom queue {visible(name)}"
-    return f"{told}; {queue} go` lets {it} run, {queue} drop --all` drops {it}"
+    return f"{held}; {queue} go` lets {pronoun} run, {queue} drop --all` drops {pronoun}"

@@ -28,10 +28,10 @@ def overview() -> str:
     for title, verbs in GROUPS.items():
         lines += [f"{title}:", *(f"  {verb.name:11} {verb.summary}" for verb in verbs), ""]
     lines.append(f"`greenroom VERB --help` shows its options. Topics of `greenroom help`: {', '.join(TOPICS)}.")
-    return "\n".join(_wrapped(lines))
+    return "\n".join(_wrap(lines))
 
 
-def _wrapped(lines: list[str]) -> list[str]:
+def _wrap(lines: list[str]) -> list[str]:
     import textwrap
 
     return [

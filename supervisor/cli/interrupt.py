@@ -19,16 +19,16 @@ def run(chosen: Namespace) -> int:
     if not (chosen.conversation or chosen.all):
         raise Problem("no conversation is named", "name a conversation, or use --all", "usage")
     with Control("interrupt") as control:
-        wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
-        how = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
-        asked = [{"conversation": one, **how} for _, one in wanted]
-        results = control.each("conversation/interrupt", asked, chosen.wait)
+        wanted = _busy(control) if chosen.all else [(name, ids.meant(control, name)) for name in chosen.conversation]
+        options = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
+        params = [{"conversation": reference, **options} for _, reference in wanted]
+        results = control.each("conversation/interrupt", params, chosen.wait)
         explained = [
-            _explained(control, name, one, result, as_json=chosen.json)
-            for (name, one), result in zip(wanted, results, strict=True)
+            _explain(control, name, reference, result, as_json=chosen.json)
+            for (name, reference), result in zip(wanted, results, strict=True)
         ]
-        jobs = [] if chosen.json else _jobs(control, [one for _, one in wanted])
-    code = _told([name for name, _ in wanted], explained, chosen)
+        jobs = [] if chosen.json else _jobs(control, [reference for _, reference in wanted])
+    code = _print_results([name for name, _ in wanted], explained, chosen)
     for job in jobs:
         print(f"job {job} goes on in the background; `greenroom jobs end {job}` ends it")
     return code
@@ -37,23 +37,23 @@ def run(chosen: Namespace) -> int:
 def _jobs(control: Control, references: list[str]) -> list[str]:
     """The jobs of these conversations that an interrupt leaves running: those that outlive their turn."""
     kept = [job for job in running(control) if job["keeps"]]
-    meant = {_whole(control, one) for one in references} if kept else set()
-    return [visible(job["job"]) for job in kept if job["conversation"] in meant]
+    interrupted = {_whole_id(control, reference) for reference in references} if kept else set()
+    return [visible(job["job"]) for job in kept if job["conversation"] in interrupted]
 
 
-def _whole(control: Control, reference: str) -> str:
-    """The whole id; empty if there is no such conversation, which the interrupt has said already."""
+def _whole_id(control: Control, reference: str) -> str:
+    """The whole id; empty if there is no such conversation: the result of the interrupt says so already."""
     try:
         return ids.resolved(control, reference)
     except Problem:
         return ""
 
 
-def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
+def _explain(control: Control, name: str, reference: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
     """The result with the whole id for a program, or the problem with suggestions."""
     if isinstance(result, Problem):
         return ids.explained(control, name, result)
-    return {"conversation": ids.resolved(control, one), **result} if as_json else result
+    return {"conversation": ids.resolved(control, reference), **result} if as_json else result
 
 
 def _busy(control: Control) -> list[tuple[str, str]]:
@@ -61,11 +61,11 @@ def _busy(control: Control) -> list[tuple[str, str]]:
     return [(ids.short(row["conversation"]), row["conversation"]) for row in rows]
 
 
-def _told(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:
+def _print_results(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:
     as_json, failures = chosen.json, list[Problem]()
     for name, result in zip(names, results, strict=True):
         if isinstance(result, Problem):
-            failures.append(_late(name, chosen.wait) if result.code == "timed_out" else result)
+            failures.append(_timeout_problem(name, chosen.wait) if result.code == "timed_out" else result)
             report(failures[-1], as_json=as_json)
         elif as_json:
             print(json_text(result))
@@ -84,7 +84,7 @@ def _words(result: Json) -> str:
     return "the turn had already completed" if result["ending"] == "completed" else "interrupted"
 
 
-def _late(name: str, wait_s: float) -> Problem:
+def _timeout_problem(name: str, wait_s: float) -> Problem:
     return Problem(
         f"{name}: the turn did not end within {wait_s:g} s",
         "it will still end; run the same command again to kill its commands at once",

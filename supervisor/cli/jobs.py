@@ -1,4 +1,4 @@
-"""`greenroom jobs`: background commands of all conversations, as people see to them."""
+"""`greenroom jobs`: list, read, write to, await and end the background commands of all conversations."""
 
 import sys
 import time
@@ -53,8 +53,8 @@ def run(chosen: Namespace) -> int:
 
 
 def _list(control: Control, chosen: Namespace) -> int:
-    one = None if chosen.conversation is None else ids.resolved(control, chosen.conversation)
-    return present(JOBS, lambda: _rows(control, one), chosen)
+    conversation = None if chosen.conversation is None else ids.resolved(control, chosen.conversation)
+    return present(JOBS, lambda: _rows(control, conversation), chosen)
 
 
 def _rows(control: Control, conversation: str | None) -> list[Row]:
@@ -88,17 +88,17 @@ def _write(control: Control, chosen: Namespace) -> int:
     if chosen.text is None and not chosen.end_input:
         raise Problem("there is nothing to write", "name a text, or - for standard input", "usage")
     job = control.call("jobs/write", job=chosen.job, text=text if chosen.text else "", end_input=chosen.end_input)
-    return _told(job, chosen)
+    return _print_job(job, chosen)
 
 
 def _wait(control: Control, chosen: Namespace) -> int:
-    """Wait for the end; fail if the command did."""
+    """Wait for the end of the job; fail if its command failed."""
     deadline = None if chosen.timeout is None else time.monotonic() + chosen.timeout
     while True:
         left = AT_A_TIME_S if deadline is None else min(AT_A_TIME_S, max(0.0, deadline - time.monotonic()))
         job = control.call("jobs/wait", ANSWER_S + left, job=chosen.job, seconds=left)
         if not job["running"]:
-            _told(job, chosen)
+            _print_job(job, chosen)
             return exits.OK if job["exit_code"] == 0 else exits.FAILED
         if deadline is not None and time.monotonic() >= deadline:
             hint = f"`greenroom jobs read {job['job']}` shows its output"
@@ -106,10 +106,10 @@ def _wait(control: Control, chosen: Namespace) -> int:
 
 
 def _end(control: Control, chosen: Namespace) -> int:
-    return _told(control.call("jobs/end", job=chosen.job), chosen)
+    return _print_job(control.call("jobs/end", job=chosen.job), chosen)
 
 
-def _told(job: Json, chosen: Namespace) -> int:
+def _print_job(job: Json, chosen: Namespace) -> int:
     print(json_text(job) if chosen.json is not None else f"{job['job']}: {visible(job['state'])}")
     return exits.OK
 

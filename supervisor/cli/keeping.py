@@ -24,7 +24,7 @@ from supervisor.cli.kit.written import json_text, seen
 from supervisor.cli.setting import OPTIONS, of_options
 
 LONG_S = 120.0  # for a history of a hundred thousand events
-ABOUT = 60  # cells for what a conversation is about
+ABOUT = 60  # cells for the preview of a conversation
 PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other clients are served in between
 
 
@@ -32,7 +32,7 @@ def inspect(chosen: Namespace) -> int:
     with Control("inspect") as control:
         found = ids.call(control, "conversation/get", chosen.conversation)
         given = control.call("conversation/servers", conversation=found["conversation"])["servers"]
-    found = {"id": found.pop("conversation"), **found, "servers": given, **_brought(found["settings"])}
+    found = {"id": found.pop("conversation"), **found, "servers": given, **_agent_details(found["settings"])}
     if chosen.format is not None:
         print(filled(found, found, chosen.format))
         return 0
@@ -41,11 +41,11 @@ def inspect(chosen: Namespace) -> int:
     return 0
 
 
-def _brought(settings: Json) -> Json:
-    """The things that a third-party agent has by itself, each `what` and `where`, and the variables that it gets."""
+def _agent_details(settings: Json) -> Json:
+    """The settings and the like that a third-party agent has by itself, and the variables that it gets."""
     if not settings.get("agent"):
         return {}
-    return {"brings": [one._asdict() for one in brings(settings)], "variables": variables(settings)}
+    return {"brings": [thing._asdict() for thing in brings(settings)], "variables": variables(settings)}
 
 
 def restart(chosen: Namespace) -> int:
@@ -76,17 +76,17 @@ def fork(chosen: Namespace) -> int:
 def archive(chosen: Namespace) -> int:
     with Control("archive") as control:
         archive = partial(ids.call, control, "conversation/archive", archived=not chosen.undo)
-        return _each(_settled(control, chosen.conversation), archive, "unarchived" if chosen.undo else "archived")
+        return _do_each(_look_up(control, chosen.conversation), archive, "unarchived" if chosen.undo else "archived")
 
 
 def remove(chosen: Namespace) -> int:
     with Control("rm") as control:
         if not (chosen.force or sys.stdin.isatty()):
             raise Problem("rm can't ask for confirmation without a terminal", "use --force", "usage")
-        targets = _settled(control, chosen.conversation)
+        targets = _look_up(control, chosen.conversation)
         if not chosen.force:
-            targets = _confirmed(control, targets)
-        return _each(targets, partial(ids.call, control, "conversation/delete", timeout_s=LONG_S), "deleted")
+            targets = _confirm(control, targets)
+        return _do_each(targets, partial(ids.call, control, "conversation/delete", timeout_s=LONG_S), "deleted")
 
 
 def export(chosen: Namespace) -> int:
@@ -119,24 +119,24 @@ def import_(chosen: Namespace) -> int:
         for piece, partial in chain([first], pieces):
             _upload(control, lines=piece, upload="1", more=True, partial=partial)
         made = _upload(control, lines=[], upload="1", new_id=chosen.new_id, cwd=cwd)
-    for one in made["changed"] if not chosen.json else ():
-        print(f"greenroom: {_differing(one, made['conversation'], chosen.file)}", file=sys.stderr)
+    for change in made["changed"] if not chosen.json else ():
+        print(f"greenroom: {_difference(change, made['conversation'], chosen.file)}", file=sys.stderr)
     print(json_text(made) if chosen.json else made["conversation"])
     return 0
 
 
-def _differing(one: Json, conversation: str, file: str) -> str:
-    """Tell what the file of an import asked for and what the conversation has, and the command that takes it."""
-    name, asked, here = one["name"], visible(one["file"]) or NOTHING, visible(one["here"]) or NOTHING
+def _difference(change: Json, conversation: str, file: str) -> str:
+    """The notice about a value of the imported file that the conversation does not have, and how to take it."""
+    name, asked, here = change["name"], visible(change["file"]) or NOTHING, visible(change["here"]) or NOTHING
     told = f"the file asked for {name} {asked}; it has {here}, yours"
-    if not one["file"]:
+    if not change["file"]:
         return told
-    if asked != one["file"] or "…" in asked or name not in (*OPTIONS, "cwd"):
+    if asked != change["file"] or "…" in asked or name not in (*OPTIONS, "cwd"):
         return f"{told}; to take it, write it into your config"
     if name == "cwd":
-        words = ["greenroom", "import", file, "--new-id", "-C", one["file"]]
+        words = ["greenroom", "import", file, "--new-id", "-C", change["file"]]
     else:
-        words = ["greenroom", "set", ids.short(conversation), f"{name}={one['file']}"]
+        words = ["greenroom", "set", ids.short(conversation), f"{name}={change['file']}"]
     return f"{told}; to take it: {shlex.join(words)}"
 
 
@@ -161,8 +161,8 @@ def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
     yield piece, False
 
 
-def _settled(control: Control, references: list[str]) -> dict[str, str]:
-    """The ids, each with the name to print. Looked up before anything is done, because @last changes with that."""
+def _look_up(control: Control, references: list[str]) -> dict[str, str]:
+    """The ids, each with the name to print. All are looked up before the first action, because that changes @last."""
     found = {}
     for reference in references:
         whole = ids.meant(control, reference)
@@ -170,7 +170,7 @@ def _settled(control: Control, references: list[str]) -> dict[str, str]:
     return found
 
 
-def _each(targets: dict[str, str], act: Callable[[str], object], done: str) -> int:
+def _do_each(targets: dict[str, str], act: Callable[[str], object], done: str) -> int:
     failures: list[Problem] = []
     for reference, called in targets.items():
         try:
@@ -184,15 +184,15 @@ def _each(targets: dict[str, str], act: Callable[[str], object], done: str) -> i
     return exit_of(failures, len(targets))
 
 
-def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
-    """Show the conversations and ask. Whole ids are returned, so that exactly those are deleted that were shown."""
+def _confirm(control: Control, targets: dict[str, str]) -> dict[str, str]:
+    """Show the conversations and ask. Return whole ids, so that exactly the conversations shown are deleted."""
     found = {}
     for reference, called in targets.items():
-        one = ids.call(control, "conversation/get", reference)
-        whole = one["conversation"]
+        conversation = ids.call(control, "conversation/get", reference)
+        whole = conversation["conversation"]
         found[whole] = called
-        name = f" ({visible(one['name'])})" if one["name"] else ""
-        print(f"{ids.short(whole)}{name}: {cut(one_line(one['preview'] or ''), ABOUT)}", file=sys.stderr)
+        name = f" ({visible(conversation['name'])})" if conversation["name"] else ""
+        print(f"{ids.short(whole)}{name}: {cut(one_line(conversation['preview'] or ''), ABOUT)}", file=sys.stderr)
     what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
     print(f"Delete {visible(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     try:

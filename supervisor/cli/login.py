@@ -1,6 +1,6 @@
 """`greenroom login`: store a model provider's key, or run an agent's own login, in this terminal.
 
-Nothing is sent anywhere. Needs no daemon; one that runs is told.
+Nothing is sent anywhere. Needs no daemon; a running daemon is told to read the keys.
 """
 
 import os
@@ -66,7 +66,7 @@ def _log_in(name: str | None, *, forget: bool) -> int:
         return _forget(config, ways)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Problem("`greenroom login` needs a terminal to ask in, and this is none", NO_TERMINAL, "usage")
-    way = ways[0] if len(ways) == 1 else _picked(ways)
+    way = ways[0] if len(ways) == 1 else _pick(ways)
     return _own_login(way) if way.command else _store(way, config)
 
 
@@ -75,15 +75,15 @@ def _ways(config: Config) -> list[Way]:
     return models + [Way(name, known.title, known.login) for name, known in KNOWN.items() if known.login]
 
 
-def _picked(ways: list[Way]) -> Way:
-    """Ask for a name, and then, where a provider and an agent share it, for the one that is meant."""
+def _pick(ways: list[Way]) -> Way:
+    """Ask for a name, and again where a provider and an agent share the name."""
     by_name = {name: [way for way in ways if way.name == name] for name in dict.fromkeys(way.name for way in ways)}
     if len(by_name) == 1:
         return ways[_number([(way.name, way.line) for way in ways])]
     names = list(by_name)
     chosen = _number([(name, " and ".join(way.line for way in by_name[name])) for name in names])
     meant = by_name[names[chosen]]
-    return meant[0] if len(meant) == 1 else _picked(meant)
+    return meant[0] if len(meant) == 1 else _pick(meant)
 
 
 def _number(choices: list[tuple[str, str]]) -> int:
@@ -91,7 +91,7 @@ def _number(choices: list[tuple[str, str]]) -> int:
     for number, (name, line) in enumerate(choices, 1):
         _say(f"{number:3}  {name:12} {line}")
     for _ in range(TRIES):
-        answer = _asked("Number or name: ").strip()
+        answer = _ask("Number or name: ").strip()
         if names.count(answer) == 1:
             return names.index(answer)
         if answer.isascii() and answer.isdigit() and 0 < int(answer) <= len(choices):
@@ -120,7 +120,7 @@ def _store(way: Way, config: Config) -> int:
 
 
 def _tell_of_agents(variable: str | None) -> None:
-    """Say that an agent that works by the same variable has not got it: it has a login of its own."""
+    """Say that the stored key is not given to agents that read the same variable: each has a login of its own."""
     for name in (name for name, known in KNOWN.items() if variable is not None and variable in known.keys):
         _say(f"It is for our own agent: {KNOWN[name].title} logs in by `greenroom login {name}`, or by {variable}.")
 
@@ -130,7 +130,7 @@ def _variable(definition: ModelProvider) -> str | None:
 
 
 def _key(way: Way) -> str:
-    """Ask until it looks like a key. What is behind its first line is dropped: the next program must not read it."""
+    """Ask until the input looks like a key. Further lines are dropped: the next program must not read them."""
     for _ in range(TRIES):
         key = getpass(f"Key of {way.title} (not shown): ", sys.stderr).strip()
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
@@ -164,7 +164,7 @@ def _forget(config: Config, ways: list[Way]) -> int:
 
 
 def _tell_the_daemon() -> None:
-    """Have a running daemon read the keys. Editors that are open then go on with them."""
+    """Make a running daemon read the keys, so that open editors go on with them."""
     try:
         with Control("login") as control:
             control.call("daemon/reload")
@@ -179,15 +179,15 @@ def _tell_the_daemon() -> None:
 
 def _own_login(way: Way) -> int:
     words, known = shlex.split(way.command), KNOWN[way.name]
-    around = outside(os.environ, open_folders(ReadOnly(), Path.cwd(), os.environ))
-    program = shutil.which(words[0], path=around.get("PATH", ""))
+    environ = outside(os.environ, open_folders(ReadOnly(), Path.cwd(), os.environ))
+    program = shutil.which(words[0], path=environ.get("PATH", ""))
     if program is None:
         there = shutil.which(words[0])
         wrong = f"found only at {there}, where turns may write" if there else "not installed"
         how = "install it elsewhere" if there else f"`{known.own_install or known.install}` installs it"
         raise Problem(f"{words[0]} is {wrong}", by_key(f"{how}", known))
     _say(by_key(f"starting `{way.command}`", known))
-    code = _in_front([program, *words[1:]])
+    code = _run_in_foreground([program, *words[1:]])
     if code:
         how = f"`greenroom agents {way.name}` says whether it works"
         raise Problem(f"`{way.command}` ended with exit code {code}", by_key(how, known))
@@ -195,12 +195,12 @@ def _own_login(way: Way) -> int:
 
 
 def by_key(words: str, known: KnownAgent) -> str:
-    """Name the other way to log an agent in, where there is one."""
+    """Add the other way to log the agent in, by a key, where there is one."""
     return f"{words}; a key in {' or '.join(known.keys)} does as well" if known.keys else words
 
 
-def _in_front(words: list[str]) -> int:
-    """Run a program that has the terminal to itself: a Ctrl-C is for it."""
+def _run_in_foreground(words: list[str]) -> int:
+    """Run a program that has the terminal to itself: Ctrl-C is for that program."""
     before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which the program would inherit
     try:
         return subprocess.run(words, check=False).returncode  # noqa: S603  # a command of our own table
@@ -211,7 +211,7 @@ def _in_front(words: list[str]) -> int:
 # --- the terminal ---------------------------------------------------------------------------------------------------
 
 
-def _asked(question: str) -> str:
+def _ask(question: str) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     line = sys.stdin.readline()

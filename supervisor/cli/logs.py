@@ -21,27 +21,27 @@ def run(chosen: Namespace) -> int:
     with Control("logs") as control:
         conversation = ids.resolved(control, chosen.conversation)
         last = histories.last_seq(control, conversation)
-        after = _after(control, conversation, chosen.since, last, chosen.lines)
+        after = _start_seq(control, conversation, chosen.since, last, chosen.lines)
         if chosen.follow:
-            return _followed(control, conversation, after, chosen)
+            return _follow(control, conversation, after, chosen)
         found = histories.events(control, conversation, after, last)
         if chosen.json:
             for envelope in found:
                 write_event(envelope)
             return 0
         with paged() as text:
-            _written(found, text or sys.stdout, raw=chosen.raw)
+            _print_events(found, text or sys.stdout, raw=chosen.raw)
     return 0
 
 
-def _after(control: Control, conversation: str, since: str | None, last: int, count: int | None) -> int:
+def _start_seq(control: Control, conversation: str, since: str | None, last: int, count: int | None) -> int:
     if since is None:
         return max(0, last - (LINES if count is None else count))
     began = int(since) if since.isdigit() else histories.seq_before(control, conversation, when(since))
     return began if count is None else max(began, last - count)
 
 
-def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
+def _print_events(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
     screen = Screen(stream, live=terminal.is_terminal())
     printer = EventPrinter(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
     for envelope in found:
@@ -49,7 +49,7 @@ def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
     screen.close()
 
 
-def _followed(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
+def _follow(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
     """Print new events until Ctrl-C, which leaves without a hint on how to come back."""
     options = WatchOptions(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
     watch = Watch(control, conversation, options)

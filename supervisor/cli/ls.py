@@ -11,7 +11,7 @@ from supervisor.cli.kit.rows import FIELDS, LISTING, row_of
 from supervisor.cli.verbs.options import STATES
 
 FILTERS = ("state", "cwd", "name")
-ORDERS = {"-updated": "updated", "-created": "created"}  # that the daemon gives; others need all rows
+ORDERS = {"-updated": "updated", "-created": "created"}  # orders that the daemon knows; others need all rows
 
 
 def run(chosen: Namespace) -> int:

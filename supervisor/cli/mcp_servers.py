@@ -1,8 +1,8 @@
-"""`greenroom mcp-servers`: start each configured MCP server from here, and list what it offers. Needs no daemon.
+"""`greenroom mcp-servers`: start each configured MCP server from here, and list its tools. Needs no daemon.
 
-With a conversation: those that clients have given it, as the daemon knows them.
+With a conversation: list the servers that clients have given it, as the daemon knows them.
 
-The agent's modules and the SDK are imported by the run alone: this one is also read for completions.
+The agent's modules and the SDK are imported only when the verb runs: completion imports this module too.
 """
 
 import os
@@ -36,7 +36,7 @@ SERVERS = ListLayout(
         Column("NAME", lambda row: clean(row["name"])),
         Column("STATE", lambda row: row["state"]),
         Column("APPROVAL", lambda row: row["approval"]),
-        Column("TOOLS", lambda row: one_line(row["wrong"] or _told(row)), gives=True),
+        Column("TOOLS", lambda row: one_line(row["wrong"] or _tool_names(row)), gives=True),
         Column("WHERE", lambda row: clean(row["where"]), gives=True),
     ),
     "no MCP servers; `[mcp_servers.NAME]` in the config adds one",
@@ -44,7 +44,7 @@ SERVERS = ListLayout(
 )
 
 
-ANSWERS = {True: "yes", False: "no", None: "not asked"}  # to the question whether it may be started
+ANSWERS = {True: "yes", False: "no", None: "not asked"}  # to the question whether the server may be started
 GIVEN = ListLayout(
     {
         "name": "Its name.",
@@ -66,26 +66,26 @@ GIVEN = ListLayout(
 
 
 def run(chosen: Namespace) -> int:
-    return _tried_servers(chosen) if chosen.conversation is None else _given_servers(chosen)
+    return _list_configured(chosen) if chosen.conversation is None else _list_given(chosen)
 
 
-def _given_servers(chosen: Namespace) -> int:
+def _list_given(chosen: Namespace) -> int:
     with Control("mcp-servers") as control:
 
         def fetch() -> list[Row]:
             found = ids.call(control, "conversation/servers", chosen.conversation)
-            return [given_row(one) for one in found["servers"]]
+            return [given_row(server) for server in found["servers"]]
 
         return present(GIVEN, fetch, chosen)
 
 
-def given_row(one: Json) -> Row:
-    if one["kind"] == "stdio":
-        return {**one, "where": command_line(one["command"]), "values": one["variables"]}
-    return {**one, "where": one["url"], "values": one["headers"]}
+def given_row(server: Json) -> Row:
+    if server["kind"] == "stdio":
+        return {**server, "where": command_line(server["command"]), "values": server["variables"]}
+    return {**server, "where": server["url"], "values": server["headers"]}
 
 
-def _tried_servers(chosen: Namespace) -> int:
+def _list_configured(chosen: Namespace) -> int:
     found = list[Row]()
 
     def fetch() -> list[Row]:
@@ -99,13 +99,13 @@ def _tried_servers(chosen: Namespace) -> int:
 
 
 def _tell_whole(rows: list[Row]) -> None:
-    """Say why servers have no tools, of which a table on a terminal has no more than the first words."""
+    """Say in full why servers have no tools: a table on a terminal has room for the first words only."""
     for row in rows:
         if row["state"] == "failed":
             print(f"{clean(row['name'])}: {one_line(row['wrong'])}")
 
 
-def _told(row: Row) -> str:
+def _tool_names(row: Row) -> str:
     names = [tool["name"] for tool in row["tools"] if tool["offered"]]
     return f"{len(names)}: {', '.join(names)}" if names else "none"
 
@@ -122,10 +122,10 @@ def _rows() -> list[Row]:
         servers = load(environ=os.environ).config.mcp_servers
     except ConfigError as error:
         raise Problem(error.message, code=error.code) from error
-    return asyncio.run(_looked_at(dict(servers))) if servers else []
+    return asyncio.run(_try_all(dict(servers))) if servers else []
 
 
-async def _looked_at(servers: "dict[str, McpServer]") -> list[Row]:
+async def _try_all(servers: "dict[str, McpServer]") -> list[Row]:
     import asyncio
     from pathlib import Path
     from tempfile import TemporaryDirectory
@@ -138,7 +138,7 @@ async def _looked_at(servers: "dict[str, McpServer]") -> list[Row]:
         async with Processes(Path(folder), folder, guarded=True) as processes:
             connections = Connections(processes, DEFAULTS.frame_bytes)
             try:
-                return await asyncio.gather(*(_row(connections, name, one) for name, one in servers.items()))
+                return await asyncio.gather(*(_row(connections, name, server) for name, server in servers.items()))
             finally:
                 await connections.close()
 
@@ -157,10 +157,10 @@ async def _row(connections: "Connections", name: str, server: "McpServer") -> Ro
         return {**row, "wrong": "it is Greenroom itself, which is no server for its own conversations"}
     if not server.enabled:
         return {**row, "wrong": "enabled = false"}
-    return {**row, **await _tried(connections, name, server)}
+    return {**row, **await _try_server(connections, name, server)}
 
 
-async def _tried(connections: "Connections", name: str, server: "McpServer") -> Row:
+async def _try_server(connections: "Connections", name: str, server: "McpServer") -> Row:
     from supervisor.agents.environments import Around
     from supervisor.agents.own.mcp_client.failures import Unavailable
     from supervisor.agents.own.mcp_client.offers import offered
@@ -170,7 +170,7 @@ async def _tried(connections: "Connections", name: str, server: "McpServer") -> 
         tools = await connection.tools()
     except Unavailable as error:
         return {"state": "failed", "wrong": str(error)}
-    names = {one.tool.name: one.name for one in offered([(name, server, tools)], ())[0]}
+    names = {offer.tool.name: offer.name for offer in offered([(name, server, tools)], ())[0]}
     listed = [
         {
             "name": tool.name,

@@ -1,4 +1,4 @@
-"""`--image`: pictures that go with a message. They are read here, as the person may; the daemon gets the data."""
+"""`--image`: pictures that go with a message. Read here, with the person's rights; the daemon gets the data."""
 
 import base64
 from argparse import Namespace
@@ -14,7 +14,7 @@ MOST_BYTES = 11 << 20  # of all pictures together: with a third more, as text, t
 
 
 def message(prompt: str, files: list[str]) -> Json:
-    """The words and the pictures as a message has them."""
+    """The members of a message with this prompt and these pictures."""
     if not files:
         return {"prompt": prompt}
     room, items = MOST_BYTES, [{"type": "text", "text": prompt}]
@@ -35,8 +35,8 @@ def _read(file: str, room: int) -> bytes:
     except ValueError:  # a NUL in the name
         raise Problem(f"{file!r} can't be the name of a file", "name a picture", "usage") from None
     if len(data) > room:
-        told = f"with {file!r} the pictures of this message have more than {MOST_BYTES >> 20} MiB"
-        raise Problem(told, "make them smaller, or send them in several messages", "usage")
+        excess = f"with {file!r} the pictures of this message have more than {MOST_BYTES >> 20} MiB"
+        raise Problem(excess, "make them smaller, or send them in several messages", "usage")
     return data
 
 
@@ -65,7 +65,7 @@ def refuse_blind(control: Control, conversation: str, chosen: Namespace) -> None
 
 
 def begin_without_blind(control: Control, conversation: str, chosen: Namespace) -> None:
-    """The same for a conversation that has just begun, which is not left behind empty."""
+    """Do the same for a new conversation, and delete it if the Problem is raised."""
     try:
         refuse_blind(control, conversation, chosen)
     except Problem:

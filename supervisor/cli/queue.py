@@ -1,4 +1,4 @@
-"""`greenroom queue`: the messages of a conversation that wait, and what people do to them. It must start fast."""
+"""`greenroom queue`: list a conversation's waiting messages; edit, move or drop them. This verb must start fast."""
 
 import sys
 from argparse import Namespace
@@ -14,7 +14,7 @@ from supervisor.cli.kit.terminal import is_terminal
 from supervisor.cli.kit.words import age, many, one_line
 from supervisor.cli.running import prompt_of
 
-SHORT = 8  # characters of an id, which nearly always tell two apart
+SHORT = 8  # characters of an id: nearly always enough to tell two ids apart
 HOW = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}
 WAITING = ListLayout(
     {
@@ -67,29 +67,31 @@ def _list(control: Control, chosen: Namespace) -> int:
 
 def _rows(control: Control, reference: str) -> list[Row]:
     found = ids.call(control, "conversation/queue", reference)
-    names = [one["input"] for one in found["waiting"]]
-    return [{**one, "short": _shortest(one["input"], names)} for one in found["waiting"]]
+    names = [message["input"] for message in found["waiting"]]
+    return [{**message, "short": _shortest(message["input"], names)} for message in found["waiting"]]
 
 
 def _shortest(name: str, names: Sequence[str]) -> str:
-    """So much of the id that it means no other one."""
+    """The shortest beginning of the id that no other id has."""
     lengths = range(SHORT, len(name) + 1)
-    return next((name[:some] for some in lengths if sum(one.startswith(name[:some]) for one in names) == 1), name)
+    return next((name[:end] for end in lengths if sum(other.startswith(name[:end]) for other in names) == 1), name)
 
 
 def _edit(control: Control, chosen: Namespace) -> int:
     words = prompt_of(chosen.prompt)
-    one = _meant(control, chosen.conversation, chosen.input)
-    ids.call(control, "conversation/edit_input", chosen.conversation, input=one["input"], prompt=words)
+    message = _find_message(control, chosen.conversation, chosen.input)
+    ids.call(control, "conversation/edit_input", chosen.conversation, input=message["input"], prompt=words)
     print("changed")
     return 0
 
 
 def _move(control: Control, chosen: Namespace) -> int:
-    one = _meant(control, chosen.conversation, chosen.input)
-    before = _meant(control, chosen.conversation, chosen.before)["input"] if chosen.before is not None else None
+    message = _find_message(control, chosen.conversation, chosen.input)
+    before = (
+        _find_message(control, chosen.conversation, chosen.before)["input"] if chosen.before is not None else None
+    )
     to = None if before else "first" if chosen.first else "last"
-    ids.call(control, "conversation/move_input", chosen.conversation, input=one["input"], before=before, to=to)
+    ids.call(control, "conversation/move_input", chosen.conversation, input=message["input"], before=before, to=to)
     print("moved")
     return 0
 
@@ -97,8 +99,8 @@ def _move(control: Control, chosen: Namespace) -> int:
 def _drop(control: Control, chosen: Namespace) -> int:
     params: Json = {"all": True, "reason": chosen.reason or ""}
     if not chosen.all:
-        one = _meant(control, chosen.conversation, chosen.input)
-        params = {"input": one["input"], "reason": chosen.reason or ""}
+        message = _find_message(control, chosen.conversation, chosen.input)
+        params = {"input": message["input"], "reason": chosen.reason or ""}
     count = len(_rows_of(control, chosen.conversation)) if chosen.all else 1
     ids.call(control, "conversation/withdraw", chosen.conversation, **params)
     print(f"{many(count, 'message')} dropped" if count else "nothing waits")
@@ -123,11 +125,11 @@ def _rows_of(control: Control, reference: str) -> list[Json]:
     return waiting
 
 
-def _meant(control: Control, reference: str, name: str) -> Json:
-    """The message with this id, or the only one whose id begins so."""
+def _find_message(control: Control, reference: str, name: str) -> Json:
+    """The message with this id, or else the only message whose id begins with it."""
     waiting = _rows_of(control, reference)
-    found = [one for one in waiting if name and one["input"].startswith(name)]
-    exact = [one for one in found if one["input"] == name] or found
+    found = [message for message in waiting if name and message["input"].startswith(name)]
+    exact = [message for message in found if message["input"] == name] or found
     if len(exact) == 1:
         return exact[0]
     if exact:

@@ -21,7 +21,7 @@ def run(chosen: Namespace) -> int:
     said = _message(prompt, chosen.image)
     with ensure("run", environment=True) as control:
         with _worktree(chosen, prompt) as worktree:
-            made = _created(control, _with_model(creation(chosen), chosen), worktree)
+            made = _create(control, _with_model(creation(chosen), chosen), worktree)
         conversation = made["conversation"]
         if chosen.image:
             from supervisor.cli.pictures import begin_without_blind
@@ -33,17 +33,17 @@ def run(chosen: Namespace) -> int:
                 print(f"greenroom: {line}", file=sys.stderr)
         try:
             if not chosen.detach:
-                return _watched(control, conversation, 0, said, as_json=chosen.json)
+                return _watch_turn(control, conversation, 0, said, as_json=chosen.json)
             control.call("conversation/send", conversation=conversation, **said)
         except Refused:
-            _without_an_empty_one(control, conversation)
+            _delete_if_empty(control, conversation)
             raise
     print(json_text({"conversation": conversation}) if chosen.json else conversation)
     return 0
 
 
-def _created(control: Control, creation: Json, worktree: str | None) -> Json:
-    """Create the conversation. Without a name of its own it has that of its worktree, unless another has it."""
+def _create(control: Control, creation: Json, worktree: str | None) -> Json:
+    """Create the conversation. Without a name it gets that of its worktree, unless that is taken."""
     if worktree is not None and creation["name"] is None:
         try:
             return control.call("conversation/create", **{**creation, "name": worktree})
@@ -54,7 +54,7 @@ def _created(control: Control, creation: Json, worktree: str | None) -> Json:
 
 
 def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[str | None]:
-    """Make the worktree that was asked for, and let the conversation begin in it. Its name is what `with` gives."""
+    """A context in which the conversation begins in its new worktree, if one was asked for. Yields its name."""
     if chosen.worktree is None:
         return nullcontext()
     from supervisor.cli.worktree import in_a_new_one  # few conversations have one
@@ -69,8 +69,8 @@ def _with_model(creation: Json, chosen: Namespace) -> Json:
     return {**creation, **roots, "provider": chosen.provider, "config": {**creation["config"], **effort}}
 
 
-def _without_an_empty_one(control: Control, conversation: str) -> None:
-    """Delete a conversation that is empty, as its first message was refused: nobody would know what it is for."""
+def _delete_if_empty(control: Control, conversation: str) -> None:
+    """Delete the conversation if it is empty because its first message was refused."""
     found = control.call("conversation/get", conversation=conversation)
     if found["turn"] is None and not (found["preview"] or found["queued"]):
         control.call("conversation/delete", conversation=conversation)
@@ -88,14 +88,14 @@ def send(chosen: Namespace) -> int:
             refuse_blind(control, conversation, chosen)
         said = {**words, "if_busy": chosen.if_busy, "key": chosen.key, "settings": of_options(chosen)}
         if chosen.wait:
-            return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
+            return _watch_turn(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
         accepted = control.call("conversation/send", conversation=conversation, **said)
         policy = "enqueue" if said["settings"] and chosen.if_busy == "steer" else chosen.if_busy
-        told = _accepted(control, conversation, accepted, policy, chosen.conversation)
+        outcome = _outcome_of(control, conversation, accepted, policy, chosen.conversation)
     if chosen.json:
         print(json_text({"conversation": conversation, **accepted}))
     else:
-        print(told)
+        print(outcome)
     return 0
 
 
@@ -112,7 +112,7 @@ def compact(chosen: Namespace) -> int:
         conversation = ids.resolved(control, chosen.conversation)
         if not chosen.detach:
             limit_s, method = chosen.timeout, "conversation/compact"
-            return _watched(control, conversation, None, {}, as_json=chosen.json, limit_s=limit_s, method=method)
+            return _watch_turn(control, conversation, None, {}, as_json=chosen.json, limit_s=limit_s, method=method)
         accepted = control.call("conversation/compact", conversation=conversation)
     if chosen.json:
         print(json_text({"conversation": conversation, **accepted}))
@@ -147,8 +147,8 @@ def creation(chosen: Namespace) -> Json:
     }
 
 
-def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str, name: str) -> str:
-    """A sentence on what becomes of the message. While a turn is being stopped, it waits for the end of that turn."""
+def _outcome_of(control: Control, conversation: str, accepted: Json, if_busy: str, name: str) -> str:
+    """The outcome of an accepted message in words. While a turn is being stopped, the message waits for its end."""
     if accepted["duplicate"]:
         return "already sent with this key"
     queue = control.call("conversation/queue", conversation=conversation) if accepted["queued"] else None
@@ -163,7 +163,7 @@ def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str,
     return "queued until the turn that is being stopped has ended" if stopping else "joins the running turn"
 
 
-def _watched(
+def _watch_turn(
     control: Control,
     conversation: str,
     after: int | None,
@@ -177,9 +177,9 @@ def _watched(
 
     def work() -> int:
         watch.attach(after)
-        key = said.get("key") or fresh_key()  # so that a daemon that was lost can be asked again
-        asked = {**said, "conversation": conversation, "wait": True, "key": key}
-        result = watch.until_answered(method, asked, limit_s)
+        key = said.get("key") or fresh_key()  # so that the request can be repeated if the daemon goes away
+        params = {**said, "conversation": conversation, "wait": True, "key": key}
+        result = watch.until_answered(method, params, limit_s)
         return exits.of_turn(result["ending"], denied=watch.ending.denied)
 
     return coming_back(conversation, work)

@@ -1,4 +1,4 @@
-"""`greenroom search`: find what was said in any conversation, newest first."""
+"""`greenroom search`: find words in all conversations, newest first."""
 
 import sys
 from argparse import Namespace
@@ -16,7 +16,7 @@ from supervisor.cli.kit.words import age, clean, when
 
 HITS = 20  # to print, unless a number is given
 PAGE = 200  # the most that one request may ask for
-LONGEST = 1_000  # characters, the same
+LONGEST = 1_000  # characters of a query in one request
 SEARCH_S = 30.0  # for a page: the search has two seconds, and may wait for others
 
 
@@ -25,11 +25,11 @@ def _block(row: Row, _: int, paint: Paint) -> list[str]:
     about = f"  seq {row['seq']}, {row['kind']}, {age(row['ts'])} ago"
     return [
         f"{paint(ids.short(row['conversation']), 'cyan')}{named}{paint(about, 'dim')}",
-        f"  {_painted(row, paint)}",
+        f"  {_highlight(row, paint)}",
     ]
 
 
-def _painted(row: Row, paint: Paint) -> str:
+def _highlight(row: Row, paint: Paint) -> str:
     """The text in one line, with its marks in bold."""
     parts, place = [], 0
     for begin, end in row["marks"]:
@@ -73,7 +73,7 @@ def run(chosen: Namespace) -> int:
     query = " ".join(chosen.words)
     if len(query) > LONGEST:
         raise Problem(f"{len(query):,} characters are too many", f"write {LONGEST:,} at most", "usage")
-    asked = {
+    params = {
         "query": query,
         "cwd": _absolute(chosen.cwd),
         "since": None if chosen.since is None else when(chosen.since),
@@ -82,8 +82,8 @@ def run(chosen: Namespace) -> int:
     rows: list[Row] = []
     with Control("search") as control:
         if chosen.conversation is not None:
-            asked["conversation"] = ids.resolved(control, chosen.conversation)
-        for page in _pages(control, asked, count):
+            params["conversation"] = ids.resolved(control, chosen.conversation)
+        for page in _pages(control, params, count):
             rows += page["hits"]
     if rows or chosen.json is not None:
         for line in text(FOUND, _each_once(rows) if chosen.quiet else rows, chosen):
@@ -92,10 +92,10 @@ def run(chosen: Namespace) -> int:
     return exits.OK if rows else exits.FAILED
 
 
-def _pages(control: Control, asked: Json, count: int) -> Iterator[Json]:
+def _pages(control: Control, params: Json, count: int) -> Iterator[Json]:
     cursor = None
     while True:
-        page = control.call("conversation/search", SEARCH_S, **asked, limit=min(count, PAGE), cursor=cursor)
+        page = control.call("conversation/search", SEARCH_S, **params, limit=min(count, PAGE), cursor=cursor)
         yield page
         count, cursor = count - len(page["hits"]), page["next_cursor"]
         if cursor is None or count <= 0:
@@ -108,17 +108,17 @@ def _each_once(rows: list[Row]) -> list[Row]:
 
 
 def _say_what_is_missing(last: Json, found: bool) -> None:
-    told = []
+    notes = []
     if not found:
-        told.append("nothing found")
+        notes.append("nothing found")
     elif last["next_cursor"] is not None:
-        told.append("there are more (-n)")
+        notes.append("there are more (-n)")
     if not last["complete"]:
-        told.append("not all could be searched in time; use more words, or words that are less common")
+        notes.append("not all could be searched in time; use more words, or words that are less common")
     if last["read"] < 1:
-        told.append(f"{int(100 * last['read'])} % of the histories have been read so far")
-    if told:
-        print(f"greenroom: {'; '.join(told)}", file=sys.stderr)
+        notes.append(f"{int(100 * last['read'])} % of the histories have been read so far")
+    if notes:
+        print(f"greenroom: {'; '.join(notes)}", file=sys.stderr)
 
 
 def _absolute(path: str | None) -> str | None:

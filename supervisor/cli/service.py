@@ -24,15 +24,17 @@ def run(chosen: Namespace) -> int:
 
 
 def unit() -> str:
-    """The systemd unit. KillMode=mixed: TERM to the daemon alone, which ends its commands; KILL to what is left."""
-    environment = "".join(f"Environment={_assigned(f'{name}={value}')}\n" for name, value in _carried().items())
+    """The systemd unit. KillMode=mixed: TERM to the daemon alone, which ends its commands; KILL to the rest."""
+    environment = "".join(
+        f"Environment={_quote_assignment(f'{name}={value}')}\n" for name, value in _carried_variables().items()
+    )
     return f"""[Unit]
 Description=Greenroom, a supervisor for coding-agent conversations
 
 [Service]
 Type=notify
 NotifyAccess=main
-ExecStart={_quoted(sys.executable)} -m supervisor
+ExecStart={_quote_path(sys.executable)} -m supervisor
 ExecReload=/bin/kill -HUP $MAINPID
 {environment}WorkingDirectory=/
 KillMode=mixed
@@ -51,7 +53,7 @@ def agent() -> str:
     wanted = {
         "Label": LABEL,
         "ProgramArguments": [sys.executable, "-m", "supervisor"],
-        "EnvironmentVariables": _carried(),
+        "EnvironmentVariables": _carried_variables(),
         "WorkingDirectory": "/",
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
@@ -144,18 +146,18 @@ def _file() -> Path:
     return Path(base if Path(base).is_absolute() else Path.home() / ".config") / "systemd" / "user" / UNIT
 
 
-def _carried() -> dict[str, str]:
-    locate()  # refuses what the daemon would refuse too
+def _carried_variables() -> dict[str, str]:
+    locate()  # refuses the paths that the daemon would refuse
     return {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """Quote a path for systemd, to which % and blanks have a meaning."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
-    return f'"{escaped}"' if any(one.isspace() or one == '"' for one in path) else escaped
+    return f'"{escaped}"' if any(character.isspace() or character == '"' for character in path) else escaped
 
 
-def _assigned(text: str) -> str:
+def _quote_assignment(text: str) -> str:
     """Quote an assignment for systemd, to which escapes and % have a meaning here, but $ has none."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""`greenroom set`, and the options of `send` and `fork` that say the same: new values for settings."""
+"""New values for settings: `greenroom set`, and the same settings as options of `send` and `fork`."""
 
 import os
 from argparse import Namespace
@@ -13,7 +13,7 @@ from supervisor.cli.kit.words import NOTHING, setting_change
 from supervisor.cli.kit.written import json_text
 from supervisor.cli.verbs.options import APPROVALS, EFFORTS, SANDBOXES
 
-# The key of each setting, what it is, and its values where they are few.
+# Each setting: its key, its meaning, and its values where they are few.
 SETTINGS: dict[str, tuple[str, tuple[str, ...]]] = {
     "model": ("the model", ()),
     "provider": ("the model provider", ()),
@@ -70,7 +70,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def _instead_of(key: str) -> str:
-    """Advise the setting that the config calls so, or all of them."""
+    """Suggest the setting that has this name in the config, or list all settings."""
     short = key.lower().removeprefix("model_")
     meant = IN_THE_CONFIG.get(short, short)
     return f"did you mean {meant}?" if meant in SETTINGS else f"the settings are {', '.join(SETTINGS)}"
@@ -87,7 +87,7 @@ def in_the_api(values: Iterable[tuple[str, str]]) -> Json:
 
 
 def _value(key: str, value: str) -> str | Sequence[str] | None:
-    """The value; None, which is what the config says, if it is empty. A colon alone means no directories."""
+    """The value; if it is empty None, for the value of the config. A colon alone means no directories."""
     if key == "writable_roots" and value:
         return [os.path.expanduser(name) for name in value.split(os.pathsep) if name]  # noqa: PTH111  # pathlib is slow to import
     return value or None
@@ -97,12 +97,12 @@ def agents() -> Iterator[tuple[str, str]]:
     """The agents that can be named: our own, those of the config, the known ones."""
     from supervisor.work.reach.known_agents import KNOWN
 
-    known = {name: one.title for name, one in KNOWN.items()}
-    named = {OWN_AGENT: "Greenroom's own", **dict.fromkeys(_configured(), "of the config")}
+    known = {name: agent.title for name, agent in KNOWN.items()}
+    named = {OWN_AGENT: "Greenroom's own", **dict.fromkeys(_configured_agents(), "of the config")}
     yield from {**named, **known}.items()
 
 
-def _configured() -> list[str]:
+def _configured_agents() -> list[str]:
     """The names of the config's tables, without the checks of a daemon's start; none if it can't be read."""
     import tomllib
 
@@ -121,7 +121,7 @@ def _configured() -> list[str]:
 
 
 def candidates(last: str) -> Iterator[tuple[str, str]]:
-    """Complete a key, or the value behind it."""
+    """Complete a key, or the value after it."""
     key, equals, _ = last.partition("=")
     if not equals:
         yield from ((f"{name}=", meaning) for name, (meaning, _) in SETTINGS.items())

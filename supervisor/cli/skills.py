@@ -42,12 +42,12 @@ def _rows(cwd: str) -> list[Row]:
     found = find_skills(cwd, os.environ.get("HOME", ""), locate().config, read_for_a_person)
     return [
         {
-            "name": one.name,
-            "from": one.origin,
-            "description": one.description,
-            "path": one.path,
-            "offered": not one.wrong,
-            "wrong": one.wrong,
+            "name": skill.name,
+            "from": skill.origin,
+            "description": skill.description,
+            "path": skill.path,
+            "offered": not skill.wrong,
+            "wrong": skill.wrong,
         }
-        for one in found
+        for skill in found
     ]

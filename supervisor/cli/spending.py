@@ -1,4 +1,4 @@
-"""`greenroom usage` and `greenroom budget`: what was spent, and what may be."""
+"""`greenroom usage` and `greenroom budget`: print the spending; print and raise its limits."""
 
 import re
 from argparse import Namespace
@@ -24,7 +24,7 @@ def _group(row: Row) -> str:
     return ids.short(group) if UUID.fullmatch(group) else visible(group)
 
 
-def _raised(row: Row) -> str:
+def _raise_text(row: Row) -> str:
     return f"by {clean(row['raised_by'])}, {moment(row['raised_at'])}" if row["raised_by"] else ""
 
 
@@ -73,7 +73,7 @@ BUDGET = ListLayout(
         Column("BUDGET", lambda row: f"{row['scope']}.{row['unit']}", style=lambda _: ("cyan",)),
         Column("USED", lambda row: _amount(row["used"]), right=True),
         Column("LIMIT", lambda row: "-" if row["limit"] is None else _amount(row["limit"]), right=True),
-        Column("RAISED", _raised, tells=lambda row: bool(row["raised_by"])),
+        Column("RAISED", _raise_text, tells=lambda row: bool(row["raised_by"])),
     ),
     "no budget is set; --raise UNIT=NUMBER sets one for a conversation, [greenroom.budget] in the configuration any",
     key="scope",

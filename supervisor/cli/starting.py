@@ -1,4 +1,4 @@
-"""`greenroom up` and `down`: return when what they promise is true, and not before."""
+"""`greenroom up` and `down`: return only when the daemon answers, or when it has ended."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from supervisor.cli.kit.written import json_text
 from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
 
-GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
+GONE_S = 20.0  # beyond the drain time: for commands to end, and for the last messages
 PATIENCE_S = 10.0  # for an answer of a daemon that is well, however busy
 POLL_S = 0.02
 
@@ -51,13 +51,13 @@ def up(chosen: Namespace) -> int:
 
 
 def start(arguments: tuple[str, ...] = ()) -> None:
-    """Returns when a daemon answers, whoever of those who tried at once has started it."""
+    """Start the daemon, and return when it answers, also if another program started it at the same time."""
     with as_problems(), SlowStart() as slow:
         start_daemon(arguments, slow.tell)
 
 
 class SlowStart:
-    """Words on standard error about a start that takes long: a line that changes, or without a terminal the first."""
+    """Notices of a slow start on standard error: a line that changes, or without a terminal the first notice."""
 
     def __init__(self) -> None:
         self._in_place = sys.stderr.isatty()
@@ -79,7 +79,7 @@ class SlowStart:
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:
-    """A connection, after a start if need be. Only for verbs that may start a daemon."""
+    """Connect to the daemon, and start it if none runs. Only for verbs that may start a daemon."""
     try:
         return Control(verb, environment=environment)
     except DaemonDown:
@@ -89,41 +89,44 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 
 def down(chosen: Namespace) -> int:
-    running = _brought_down_now() if chosen.now else _brought_down(chosen.drain)
+    running = _bring_down_now() if chosen.now else _bring_down(chosen.drain)
     print("down" if running else "already down")
     return 0
 
 
-def _brought_down_now() -> bool:
-    """Bring it down without a drain; end one that does not answer. One that is stopped is not asked first."""
+def _bring_down_now() -> bool:
+    """Bring the daemon down without a drain, or end it if it does not answer or a signal has stopped it."""
     from supervisor.cli.forcing import clear_the_way, is_stopped
     from supervisor.daemon.single import held
 
     try:
         if not is_stopped(held(locate().lock_file)):
-            return _brought_down(0.0)
+            return _bring_down(0.0)
     except Problem as problem:
         if problem.code != "timed_out":
             raise
-    return clear_the_way() or _brought_down(0.0)  # it may have been busy, and hear us now
+    return clear_the_way() or _bring_down(0.0)  # it may have been busy, and answer now
 
 
-def _brought_down(drain_s: float | None) -> bool:
-    """False if there was nobody."""
-    control = _whoever_runs()
+def _bring_down(drain_s: float | None) -> bool:
+    """Bring the daemon down after its drain time; return False if none runs."""
+    control = _connect_to_running()
     if control is None:
         return False
     with control:
         pid = control.call("daemon/status", PATIENCE_S)["pid"]
         if words := ending(control):
             print(f"greenroom: {words}", file=sys.stderr)
-        told = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
-        _wait_for_the_end(control, pid, told)
+        granted_s = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
+        _wait_for_the_end(control, pid, granted_s)
     return True
 
 
-def _whoever_runs() -> Control | None:
-    """Also one that still comes up, or was told to go by somebody else: it is there as long as it has the lock."""
+def _connect_to_running() -> Control | None:
+    """Connect to the daemon; None if none runs.
+
+    A daemon that still starts, or was told to end by another client, is waited for as long as it has the lock.
+    """
     deadline = time.monotonic() + START_S
     while True:
         try:

@@ -41,7 +41,7 @@ def _rows(control: Control, chosen: Namespace) -> list[Row]:
     if not chosen.conversation:
         rows, total = ids.newest(control, screenful(chosen))
         return Part(map(row_of, rows), total, "greenroom ls --all")
-    wanted = [ids.resolved(control, one) for one in chosen.conversation]
+    wanted = [ids.resolved(control, reference) for reference in chosen.conversation]
     return [row_of(row) for row in ids.these(control, wanted)]
 
 
@@ -57,11 +57,11 @@ def _daemon(control: Control) -> Json:
 
 def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     daemon, paint = _daemon(control), terminal.Paint()
-    asked = rows if chosen.conversation else None
-    counts = Counter(row["state"] for row in asked) if asked else ids.counted(control, STATES)
-    told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
+    named = rows if chosen.conversation else None
+    counts = Counter(row["state"] for row in named) if named else ids.counted(control, STATES)
+    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
     up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
-    print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
+    print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {states}")
     clients = daemon["clients"] - 1  # without this command
     print(f"socket {daemon['socket']}")
     print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
@@ -88,7 +88,7 @@ def _detail(control: Control, row: Row) -> None:
         "name": visible(found["name"] or "-"),
         "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
-        "last turn": _ended(found),
+        "last turn": _last_ending(found),
         "directory": home(settings["cwd"]),
         **agent_lines(found),
         "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
@@ -111,7 +111,7 @@ def _detail(control: Control, row: Row) -> None:
 
 
 def _jobs(control: Control, conversation: str) -> str:
-    """The commands that run in the background; nothing if none does."""
+    """The commands that run in the background; empty if none runs."""
     return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running(control, conversation))
 
 
@@ -119,8 +119,8 @@ def _held_until(row: Row) -> str:
     return f", held until `greenroom queue {ids.short(row['id'])} go`"
 
 
-def _ended(found: Json) -> str:
-    """The ending of the last turn, if that was not an answer; the history says why."""
+def _last_ending(found: Json) -> str:
+    """The ending of the last turn, unless it completed; the history says why."""
     return "" if found["ended"] in {None, "completed"} else str(found["ended"])
 
 

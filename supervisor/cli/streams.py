@@ -13,7 +13,7 @@ OF_THE_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 def prepare() -> None:
     """Open every descriptor below 3 that is closed, so that no socket gets its number."""
     while True:
-        free = os.open(os.devnull, os.O_RDONLY)  # what is written to a closed output fails, as it should
+        free = os.open(os.devnull, os.O_RDONLY)  # a write to a closed output fails, as it should
         if free > 2:  # no standard descriptor is closed any more
             os.close(free)
             break
@@ -47,7 +47,7 @@ def let_go_if_broken() -> None:
 
 
 def let_go(stream: TextIO) -> None:
-    """Drop what is still in the buffer: the interpreter would try to write it at its end, and complain."""
+    """Drop the text in the buffer: the interpreter would try to write it at its end, and complain."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):

@@ -64,17 +64,17 @@ class Sample:
         found, self.total = ids.newest(control, SHOWN)
         clients = control.call("clients/list")["clients"]
         self.approvals = control.call("approvals/list")["approvals"]
-        there = {one["conversation"] for one in found}
-        asking = {one["conversation"] for one in self.approvals} - there
-        rows = [row_of(one) for one in (*found, *ids.these(control, sorted(asking)))]
+        there = {conversation["conversation"] for conversation in found}
+        asking = {approval["conversation"] for approval in self.approvals} - there
+        rows = [row_of(conversation) for conversation in (*found, *ids.these(control, sorted(asking)))]
         memory, passed_s = of_conversations(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
             row["memory"] = memory.get(row["id"], 0)
             row["watched"] = [
-                visible(one["name"])
-                for one in clients
-                if any(r["conversation"] == row["id"] for r in one["attached"])
+                visible(client["name"])
+                for client in clients
+                if any(reader["conversation"] == row["id"] for reader in client["attached"])
             ]
         self._before, self._then = {row["id"]: row["seq"] for row in rows}, now
         self.rows = sorted(rows, key=lambda row: (ORDER.index(row["state"]), -row["updated"]))
@@ -105,7 +105,7 @@ def run(chosen: Namespace) -> int:
 
 
 class Top(Onlooker):
-    """The screen, the selected row, and what keys do to it."""
+    """The screen, the selected row, and the work of keys."""
 
     def __init__(self, control: Control, sample: Sample, chosen: Namespace) -> None:
         self._control = control
@@ -126,7 +126,7 @@ class Top(Onlooker):
         self._control.onlooker = self
         sys.stdout.write(SCREEN_ON)
         try:
-            with self._keyboard, self._attention, suppress(_Left):
+            with self._keyboard, self._attention, suppress(_PersonLeft):
                 while not self._over:
                     self._draw()
                     self._turn()
@@ -147,7 +147,9 @@ class Top(Onlooker):
                 self._press(key, more=at < len(pressed))
             if not pressed and self._absence is None:
                 self._sample.take()
-                self._attention.questions((one["approval_id"] for one in self._sample.approvals), time.time())
+                self._attention.questions(
+                    (approval["approval_id"] for approval in self._sample.approvals), time.time()
+                )
                 self._note = self._note if self._asking else ""
         except Lost as lost:
             self._asking = None
@@ -158,7 +160,7 @@ class Top(Onlooker):
     def waiting(self, waited_s: float) -> None:
         self._early += self._keyboard.pending()
         if {*WAYS_OUT} & {*self._early}:
-            raise _Left
+            raise _PersonLeft
         if waited_s >= SLOW_S and not self._slow:
             self._slow = True
             self._draw()
@@ -176,7 +178,7 @@ class Top(Onlooker):
         at = self._place()
         first = max(0, min(at - room + 1, len(self._sample.rows) - room))
         shown = self._sample.rows[first : first + room]
-        room_across, long = columns - 3, self._chosen.long or columns >= WIDE  # without the mark, and the last cell
+        room_across, long = columns - 3, self._chosen.long or columns >= WIDE  # without the mark and the last cell
         lines = ["no conversations; `greenroom run` starts one"]
         if shown:
             lines = drawn(TABLE, shown, room_across, paint, long=long, most=room_across)
@@ -209,7 +211,7 @@ class Top(Onlooker):
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def _press(self, key: str, *, more: bool) -> None:
-        """Act on a key. A paste is ignored, and no single key does what can't be undone."""
+        """Act on a key. A paste is ignored, and no single key does a thing that can't be undone."""
         if isinstance(key, keys.Pasted):
             self._asking, self._note = None, "a paste does nothing here"
             return
@@ -239,7 +241,7 @@ class Top(Onlooker):
             self._attach(row)
 
     def _ask_about(self, row: Row) -> None:
-        mine = [one for one in self._sample.approvals if one["conversation"] == row["id"]]
+        mine = [approval for approval in self._sample.approvals if approval["conversation"] == row["id"]]
         if mine:
             self._ask(Asking(mine[0]["approval_id"], title(mine[0]), mine[0]))
         else:
@@ -263,14 +265,14 @@ class Top(Onlooker):
         if answer is None:
             self._note = f"nothing was answered: {', '.join(asking.words)}"
         elif asking.found is not None:
-            self._note = self._answered(asking.id, answer)
+            self._note = self._answer_approval(asking.id, answer)
         elif answer.approves:
             self._control.send("conversation/interrupt", conversation=asking.id)
             self._note = f"{ids.short(asking.id)}: interrupt sent"
         else:
             self._note = "the turn goes on"
 
-    def _answered(self, approval: str, answer: Answer) -> str:
+    def _answer_approval(self, approval: str, answer: Answer) -> str:
         """Answer the approval, and say if somebody else was quicker."""
         try:
             result = self._control.call("approvals/answer", approval=approval, **answer.members)
@@ -293,7 +295,7 @@ class Top(Onlooker):
             self._sample.take()
 
 
-class _Left(Exception):
+class _PersonLeft(Exception):
     """The person left while the daemon did not answer."""
 
 
@@ -309,6 +311,6 @@ class Asking(NamedTuple):
         return ("yes", "no") if self.found is None else tuple(possible_words(self.found))
 
     def lines(self, columns: int) -> list[str]:
-        """All its lines, without colours, because they are counted and cut as text."""
+        """The lines of the prompt, without colours, because they are counted and cut as text."""
         below = body(self.found, columns, terminal.Paint(StringIO()))[0] if self.found is not None else []
         return [*hung(f"? {self.title}", columns), *below]

@@ -20,27 +20,27 @@ def run(chosen: Namespace) -> int:
     with Control("wait") as control:
         targets = [_Target(control, name, chosen.until) for name in chosen.conversation]
 
-        def late() -> None:
+        def check_deadline() -> None:
             if deadline is not None and time.monotonic() >= deadline:
-                raise _late([target for target in targets if not target.reached], chosen)
+                raise _timeout_problem([target for target in targets if not target.is_reached], chosen)
 
         heartbeat = absence.Heartbeat(control, lambda slow: absence.say(absence.SLOW if slow else absence.ANSWERS))
-        while not all(target.reached for target in targets):
-            late()
+        while not all(target.is_reached for target in targets):
+            check_deadline()
             try:
                 _hear(control, targets, heartbeat, deadline)
             except Lost as lost:
-                absence.await_return(lost, absence.say, late)
+                absence.await_return(lost, absence.say, check_deadline)
                 heartbeat.heard()
                 for target in targets:
                     target.detach()
     for target in targets:
-        print(json_text(target.told()) if chosen.json else f"{visible(target.name)}: {target.words()}")
+        print(json_text(target.result()) if chosen.json else f"{visible(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 
 def _hear(control: Control, targets: list["_Target"], heartbeat: absence.Heartbeat, deadline: float | None) -> None:
-    """Take what the daemon says within a second."""
+    """Receive messages of the daemon for a second."""
     for target in targets:
         target.attach_again(control)
     for message in control.messages(HEAR_S if deadline is None else min(HEAR_S, deadline - time.monotonic())):
@@ -55,7 +55,7 @@ def _code(codes: list[int]) -> int:
     return codes[0] if len(set(codes)) == 1 else exits.SOME_FAILED
 
 
-def _late(targets: list["_Target"], chosen: Namespace) -> Problem:
+def _timeout_problem(targets: list["_Target"], chosen: Namespace) -> Problem:
     names = [target.name for target in targets]
     return Problem(
         f"timed out waiting for {WAITED[chosen.until]}: {', '.join(names)}",
@@ -78,7 +78,7 @@ class _Target:
         self._learn(control, summary)
 
     def _learn(self, control: Control, summary: Json) -> None:
-        """Learn what happened in the turn so far, or how the last turn ended."""
+        """Read the events of the turn so far, or of the last turn with its end."""
         after = max(0, summary["seq"] - LOOK_BACK)
         for envelope in histories.events(control, self.conversation, after, summary["seq"]):
             self.ending.take(envelope["event"])
@@ -86,12 +86,12 @@ class _Target:
         self._ended = not self.ending.open
 
     def detach(self) -> None:
-        """The daemon is another: nothing comes from it before we have attached again."""
+        """Forget the subscription: a new daemon sends nothing before we have attached again."""
         self._subscription = ""
 
     def attach_again(self, control: Control) -> None:
-        """Attach behind the last event that came, if need be."""
-        if self._subscription or self.reached:
+        """Attach after the last event that came, unless attached or done."""
+        if self._subscription or self.is_reached:
             return
         params: Json = {"conversation": self.conversation, "after": self._seq, "read_only": True}
         self._subscription = control.call("conversation/attach", **params)["subscription"]
@@ -105,15 +105,15 @@ class _Target:
         for envelope in params.get("events", ()):
             body = envelope["event"]
             self._seq = envelope["seq"] or self._seq
-            if self.reached and self._until != "idle":
-                return  # the answer is known: that this turn has ended, or asks
+            if self.is_reached and self._until != "idle":
+                return  # the answer is known: this turn has ended, or asks
             self.ending.take(body)
             self._asks = self._asks or approval_text.asks(body)
             self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)
         self._ended = self._ended or (self._until == "idle" and not self.ending.open)
 
     @property
-    def reached(self) -> bool:
+    def is_reached(self) -> bool:
         return self._ended or (self._until == "approval" and self._asks)
 
     @property
@@ -129,7 +129,7 @@ class _Target:
             return asks if self._asks else f"{how}, without asking for an approval"
         return how if self._until == "done" else "idle"
 
-    def told(self) -> Json:
+    def result(self) -> Json:
         asked_nothing = self._until == "approval" and not self._asks
         ending = self.ending.how if self._until == "done" or asked_nothing else None
         reached = "idle" if asked_nothing else self._until

@@ -1,4 +1,4 @@
-"""`greenroom worktree`, and the worktree of a conversation that begins."""
+"""`greenroom worktree`, and the worktree of a new conversation."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from supervisor.cli.kit.written import json_text
 
 # ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
 
-WORDS = 4  # of the prompt in a name that nobody has chosen
+WORDS = 4  # of the prompt, in a name that is made from it
 LONGEST = 40  # characters of such a name
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -55,15 +55,15 @@ WORKTREES = ListLayout(
 
 @contextmanager
 def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[str | None]:
-    """Let what is begun inside have a new worktree as its directory. If it can't be begun, none is left.
+    """Make a worktree for the conversation that is created inside the block, and yield its name.
 
-    Gives the worktree's name.
+    If the block fails, the worktree is removed.
     """
     cwd = os.path.abspath(chosen.cwd or os.getcwd())
     if not os.path.isdir(cwd):
-        yield None  # refused for that
+        yield None  # the missing directory is refused later
         return
-    made = git.made_in(cwd, chosen.worktree or _named_by(prompt))
+    made = git.made_in(cwd, chosen.worktree or _name_from(prompt))
     chosen.cwd = git.inside(made, cwd)
     try:
         yield made.name
@@ -87,44 +87,48 @@ def run(chosen: Namespace) -> int:
     with Control("worktree") as control:
         if what == "list":
             return present(WORKTREES, lambda: _rows(control), chosen)
-        meant = _meant(control, chosen.worktree)
+        worktree = _find_worktree(control, chosen.worktree)
         if what == "remove":
-            _refuse_in_use(control, meant)
-        told = {"merge": git.merge, "remove": git.remove}[what](meant)
-    print(json_text({"worktree": meant.name, "done": told}) if chosen.json is not None else f"{meant.name}: {told}")
+            _refuse_in_use(control, worktree)
+        outcome = {"merge": git.merge, "remove": git.remove}[what](worktree)
+    print(
+        json_text({"worktree": worktree.name, "done": outcome})
+        if chosen.json is not None
+        else f"{worktree.name}: {outcome}"
+    )
     return 0
 
 
 def _rows(control: Control) -> list[Row]:
     conversations = ids.everything(control)
-    return [_row(one, conversations) for one in git.all_of_them()]
+    return [_row(worktree, conversations) for worktree in git.all_of_them()]
 
 
-def _row(one: git.Worktree, conversations: list[Json]) -> Row:
-    changes = git.changes(one)
+def _row(worktree: git.Worktree, conversations: list[Json]) -> Row:
+    changes = git.changes(worktree)
     return {
-        "worktree": one.name,
-        "path": one.path,
-        "branch": one.branch,
-        "repository": one.main,
+        "worktree": worktree.name,
+        "path": worktree.path,
+        "branch": worktree.branch,
+        "repository": worktree.main,
         "uncommitted": changes.uncommitted,
         "ahead": changes.ahead,
-        "conversations": [found["conversation"] for found in _working_in(one, conversations)],
+        "conversations": [found["conversation"] for found in _working_in(worktree, conversations)],
     }
 
 
-def _working_in(one: git.Worktree, conversations: list[Json]) -> list[Json]:
-    return [found for found in conversations if _is_inside(found["cwd"], one)]
+def _working_in(worktree: git.Worktree, conversations: list[Json]) -> list[Json]:
+    return [found for found in conversations if _is_inside(found["cwd"], worktree)]
 
 
-def _is_inside(cwd: str, one: git.Worktree) -> bool:
-    return f"{cwd}/".startswith(f"{one.path}/")
+def _is_inside(cwd: str, worktree: git.Worktree) -> bool:
+    return f"{cwd}/".startswith(f"{worktree.path}/")
 
 
-def _meant(control: Control, word: str) -> git.Worktree:
-    """The worktree of this name, or the one that this conversation works in."""
+def _find_worktree(control: Control, word: str) -> git.Worktree:
+    """The worktree of this name, or else that of the conversation of this name."""
     known = list(git.all_of_them())
-    named = [one for one in known if word in {one.name, one.branch, one.path}]
+    named = [worktree for worktree in known if word in {worktree.name, worktree.branch, worktree.path}]
     if len(named) > 1:
         raise Problem(
             f"{many(len(named), 'worktree')} are called {word!r}", f"name one by its path: {named[0].path}", "usage"
@@ -136,12 +140,12 @@ def _meant(control: Control, word: str) -> git.Worktree:
     except Problem as problem:
         if problem.code != "unknown_conversation":
             raise
-        advice = nearest(word, (one.name for one in known), "`greenroom worktree` lists them")
+        advice = nearest(word, (worktree.name for worktree in known), "`greenroom worktree` lists them")
         raise Problem(f"there is no worktree or conversation {word!r}", advice, "unknown_conversation") from problem
     cwd = control.call("conversation/get", conversation=conversation)["settings"]["cwd"]
-    for one in known:
-        if _is_inside(cwd, one):
-            return one
+    for worktree in known:
+        if _is_inside(cwd, worktree):
+            return worktree
     raise Problem(
         f"{word} works in {home(cwd)}, which Greenroom has not made",
         "`git worktree list` shows others",
@@ -149,16 +153,16 @@ def _meant(control: Control, word: str) -> git.Worktree:
     )
 
 
-def _refuse_in_use(control: Control, meant: git.Worktree) -> None:
-    for found in _working_in(meant, ids.everything(control)):
+def _refuse_in_use(control: Control, worktree: git.Worktree) -> None:
+    for found in _working_in(worktree, ids.everything(control)):
         if found["state"] in BUSY:
             advice = f"`greenroom interrupt {ids.short(found['conversation'])}` stops it"
             raise Problem(
-                f"conversation {ids.short(found['conversation'])} is at work in {meant.name}", advice, "busy"
+                f"conversation {ids.short(found['conversation'])} is at work in {worktree.name}", advice, "busy"
             )
 
 
-def _named_by(prompt: str) -> str:
-    """Make a name of the first words, with something behind it that makes it the only one."""
+def _name_from(prompt: str) -> str:
+    """Make a name of the prompt's first words, with a random end that makes it unique."""
     words = re.findall(r"[a-z0-9]+", prompt.lower())[:WORDS]
     return "-".join((*words, os.urandom(2).hex()))[-LONGEST:].lstrip("-")

@@ -1,7 +1,7 @@
-"""Worktrees by git: one for a conversation, made, looked at, merged, removed. Runs the person's git.
+"""Worktrees for conversations: make, list, merge and remove them. Runs the person's git.
 
-They lie together below the data directory, a folder for each repository, so they are found again without a list. Git
-starts nothing there that a turn could have left: see safe_git.
+All lie below the data directory, in a folder for each repository, so no list of them is kept. Git starts no program
+there that a turn could have left: see safe_git.
 """
 
 import contextlib
@@ -32,15 +32,15 @@ from supervisor.work.reach.safe_git import (
 
 # ruff: noqa: PTH111, PTH112, PTH118, PTH119, PTH120, PTH123, PTH208 # pathlib is slow to import
 
-READING_FILES = frozenset({"status", "merge", "diff", "worktree add"})  # by filters, where there are any
+READING_FILES = frozenset({"status", "merge", "diff", "worktree add"})  # through filters, where there are any
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Worktree(NamedTuple):
-    """A worktree of ours. `main` is where its repository was cloned or made; `""`: it is gone.
+    """A worktree that Greenroom made. `main` is the directory where its repository was made; `""` if that is gone.
 
-    `branch` is that which is checked out, or a commit where none is. `commit` is its last one; `""`: it has none.
+    `branch` is the branch that is checked out, or else a commit. `commit` is the last commit; `""` if there is none.
     """
 
     name: str
@@ -59,40 +59,40 @@ class Changes(NamedTuple):
 
 def made_in(cwd: str, name: str) -> Worktree:
     """Make a worktree and a branch of the same name, from the last commit of the repository around `cwd`."""
-    top = _asked(cwd, "rev-parse", "--show-toplevel")
+    top = _git_output(cwd, "rev-parse", "--show-toplevel")
     if top is None:
         raise Problem(f"{cwd} is in no git repository", "`git init` makes one, or leave --worktree out", "usage")
     if not _commit_of(cwd):
         raise Problem(f"{top} has no commit yet", "commit something first: a worktree begins with a commit", "usage")
     main = _main_of(cwd)
-    if _asked(cwd, "check-ref-format", "--branch", name) is None:
+    if _git_output(cwd, "check-ref-format", "--branch", name) is None:
         raise Problem(f"{name!r} can't be the name of a branch", "write letters, digits and dashes", "usage")
-    if _asked(cwd, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}") is not None:
+    if _git_output(cwd, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}") is not None:
         raise Problem(
             f"there is a branch {name} already", "name another, or `greenroom worktree` lists them", "usage"
         )
     path = os.path.join(worktrees(), _folder_of(main), name.replace("/", "-"))
-    _done(cwd, "worktree", "add", "--quiet", "-b", name, path, "HEAD")
+    _run_checked(cwd, "worktree", "add", "--quiet", "-b", name, path, "HEAD")
     return Worktree(name, path, name, main)
 
 
 def inside(worktree: Worktree, cwd: str) -> str:
-    """The directory in the worktree that is `cwd` in the repository, as far as it is committed."""
-    top = _asked(cwd, "rev-parse", "--show-toplevel") or cwd
+    """The directory in the worktree for `cwd` in the repository, or the worktree itself if that is not committed."""
+    top = _git_output(cwd, "rev-parse", "--show-toplevel") or cwd
     there = os.path.normpath(os.path.join(worktree.path, os.path.relpath(os.path.realpath(cwd), top)))
     return there if os.path.isdir(there) else worktree.path
 
 
 def left_behind(cwd: str) -> str:
-    """A word on uncommitted changes, which a new worktree does not have; empty where there are none."""
-    count = _uncommitted(cwd)
+    """The notice about uncommitted changes, which a new worktree does not have; empty if there are none."""
+    count = _count_uncommitted(cwd)
     return f"{many(count, 'uncommitted change stays', 'uncommitted changes stay')} behind in {cwd}" if count else ""
 
 
 def all_of_them() -> Iterator[Worktree]:
     root = worktrees()
-    for folder in sorted(_listed(root)):
-        for name in sorted(_listed(os.path.join(root, folder))):
+    for folder in sorted(_list_folder(root)):
+        for name in sorted(_list_folder(os.path.join(root, folder))):
             path = os.path.join(root, folder, name)
             if os.path.lexists(os.path.join(path, ".git")):
                 commit = _commit_of(path)
@@ -102,12 +102,12 @@ def all_of_them() -> Iterator[Worktree]:
 
 def changes(worktree: Worktree) -> Changes:
     known = worktree.main and worktree.commit
-    ahead = _asked(worktree.main, "rev-list", "--count", f"HEAD..{worktree.commit}") if known else None
-    return Changes(_uncommitted(worktree.path), int(ahead or 0))
+    ahead = _git_output(worktree.main, "rev-list", "--count", f"HEAD..{worktree.commit}") if known else None
+    return Changes(_count_uncommitted(worktree.path), int(ahead or 0))
 
 
 def merge(worktree: Worktree) -> str:
-    """Merge its branch into what is checked out in the repository. A merge that fails leaves nothing behind."""
+    """Merge its branch into the branch that is checked out in the repository. A merge that fails changes nothing."""
     _refuse_uncommitted(worktree, "commit them there first")
     into = _branch_of(worktree.main)
     if into is None:
@@ -121,10 +121,10 @@ def merge(worktree: Worktree) -> str:
     words = ("--no-edit", "--quiet", "-m", _message(worktree, into), worktree.commit)
     result = _run(worktree.main, "merge", *words)
     if result.returncode:
-        conflicts = (_asked(worktree.main, *PLAIN_DIFF, "--name-only", "--diff-filter=U") or "").split("\n")
-        under_way = _asked(worktree.main, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
+        conflicts = (_git_output(worktree.main, *PLAIN_DIFF, "--name-only", "--diff-filter=U") or "").split("\n")
+        under_way = _git_output(worktree.main, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
         if under_way:
-            _done(worktree.main, "merge", "--abort")
+            _run_checked(worktree.main, "merge", "--abort")
         files = ", ".join(filter(None, conflicts))
         why = f"both changed {files}" if files else _words(result)
         advice = f"nothing was changed; {_by_hand(worktree)} lets you solve it"
@@ -136,7 +136,7 @@ def merge(worktree: Worktree) -> str:
 
 
 def _message(worktree: Worktree, into: str) -> str:
-    """Return what git itself would say of the merge."""
+    """Return the message that git itself would write for the merge."""
     what = f"commit '{worktree.branch}'" if worktree.branch == worktree.commit else f"branch '{worktree.branch}'"
     return f"Merge {what}" if into in {"main", "master"} else f"Merge {what} into {into}"
 
@@ -148,10 +148,10 @@ def _by_hand(worktree: Worktree) -> str:
 
 
 def _refuse_obeyed(worktree: Worktree) -> None:
-    """Refuse a branch that changes what git would start in the repository from then on."""
+    """Refuse a branch that changes a file which tells git to start programs in the repository from then on."""
     obeyed = obeyed_below(_settings(worktree.main), worktree.main, os.path.expanduser("~"))
     span = f"HEAD...{worktree.commit}"
-    changed = (_asked(worktree.main, *PLAIN_DIFF, "--no-renames", "--name-only", "-z", span) or "").split("\0")
+    changed = (_git_output(worktree.main, *PLAIN_DIFF, "--no-renames", "--name-only", "-z", span) or "").split("\0")
     for path, setting in obeyed.items():
         for file in changed:
             if f"{file}/".startswith(f"{path}/"):
@@ -175,26 +175,26 @@ def remove(worktree: Worktree) -> str:
     _remove(worktree)
     if ahead:
         return f"removed; the branch {worktree.branch} stays: {not_merged}"
-    if worktree.branch.replace("/", "-") != worktree.name:  # somebody has switched to another, which is theirs
+    if worktree.branch.replace("/", "-") != worktree.name:  # the person has switched to a branch of their own
         return "removed"
-    _done(worktree.main, "branch", "--quiet", "-D", "--", worktree.branch)
+    _run_checked(worktree.main, "branch", "--quiet", "-D", "--", worktree.branch)
     return "removed, with its branch"
 
 
 def undo(worktree: Worktree) -> None:
-    """Take back one that was made a moment ago, and in which nothing has happened."""
+    """Remove a worktree that was made a moment ago and not used, with its branch."""
     _remove(worktree)
     _run(worktree.main, "branch", "--quiet", "-d", "--", worktree.branch)
 
 
 def _remove(worktree: Worktree) -> None:
-    """Remove the directory. By force: otherwise git itself looks for changes, and goes into submodules for that."""
-    _done(worktree.main, "worktree", "remove", "--force", "--", worktree.path)
+    """Remove the directory. By force: otherwise git itself looks for changes, even in submodules."""
+    _run_checked(worktree.main, "worktree", "remove", "--force", "--", worktree.path)
 
 
 def _refuse_submodules(worktree: Worktree) -> None:
-    """Refuse what has a submodule checked out, as git does: its own changes and commits would be lost."""
-    listed = (_asked(worktree.path, "ls-files", "--stage", "-z") or "").split("\0")
+    """Refuse a worktree with a submodule checked out, as git does: the submodule's changes would be lost."""
+    listed = (_git_output(worktree.path, "ls-files", "--stage", "-z") or "").split("\0")
     for path in (entry.partition("\t")[2] for entry in listed if entry.startswith("160000 ")):
         if os.path.lexists(os.path.join(worktree.path, path, ".git")):
             raise Problem(
@@ -207,21 +207,21 @@ def _refuse_submodules(worktree: Worktree) -> None:
 def _refuse_uncommitted(worktree: Worktree, advice: str) -> None:
     if not worktree.main:
         raise Problem(f"the repository of {worktree.path} is gone", "see to the files there yourself", "wrong_state")
-    count = _uncommitted(worktree.path)
+    count = _count_uncommitted(worktree.path)
     if count:
         told = many(count, "uncommitted change", "uncommitted changes")
         raise Problem(f"{worktree.name} has {told} in {worktree.path}", advice, "wrong_state")
 
 
-def _uncommitted(path: str) -> int:
-    """The number of files that are changed, added or not known to git. Not readable: counted as one, to be safe."""
-    told = _run(path, *STATUS)
-    return 1 if told.returncode else len(told.stdout.splitlines())
+def _count_uncommitted(path: str) -> int:
+    """The number of files that are changed, added or unknown to git; to be safe 1 if git can't read them."""
+    result = _run(path, *STATUS)
+    return 1 if result.returncode else len(result.stdout.splitlines())
 
 
 def _main_of(cwd: str) -> str:
     """The repository's first working tree, to which all others belong."""
-    listed = _asked(cwd, "worktree", "list", "--porcelain") or ""
+    listed = _git_output(cwd, "worktree", "list", "--porcelain") or ""
     first = listed.split("\n", 1)[0].removeprefix("worktree ")
     return first if os.path.isdir(first) else ""
 
@@ -230,20 +230,20 @@ def _folder_of(main: str) -> str:
     return f"{os.path.basename(main)}-{sha256(os.fsencode(main)).hexdigest()[:6]}"
 
 
-def _listed(folder: str) -> list[str]:
+def _list_folder(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
         return []
 
 
-def _asked(cwd: str, *words: str) -> str | None:
-    """Return what git prints; None if it fails."""
+def _git_output(cwd: str, *words: str) -> str | None:
+    """Return git's output; None if git fails."""
     result = _run(cwd, *words)
     return result.stdout.strip("\n") if result.returncode == 0 else None
 
 
-def _done(cwd: str, *words: str) -> None:
+def _run_checked(cwd: str, *words: str) -> None:
     result = _run(cwd, *words)
     if result.returncode:
         raise Problem(f"git {' '.join(words[:2])} failed: {_words(result)}", "", "failed")
@@ -255,17 +255,17 @@ def _words(result: "subprocess.CompletedProcess[str]") -> str:
 
 
 def _branch_of(path: str) -> str | None:
-    """Return the branch that is checked out, without the words by which it could be taken for an option."""
-    ref = _asked(path, "symbolic-ref", "--quiet", "HEAD")
+    """Return the name of the branch that is checked out; None if none is."""
+    ref = _git_output(path, "symbolic-ref", "--quiet", "HEAD")
     return ref.removeprefix("refs/heads/") if ref is not None and ref.startswith("refs/heads/") else None
 
 
 def _commit_of(path: str) -> str:
-    return _asked(path, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
+    return _git_output(path, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
 
 
 def _projects(path: str) -> Iterator[str]:
-    """Yield the work tree around a directory, and the one that its repository was made in."""
+    """Yield the work tree around a directory, and the work tree that its repository was made in."""
     top = os.path.realpath(path)
     while not is_work_tree(top) and os.path.dirname(top) != top:
         top = os.path.dirname(top)

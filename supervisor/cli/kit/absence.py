@@ -1,7 +1,7 @@
-"""A daemon that is away or does not answer, for verbs that look on: what is said, and the wait until it is back.
+"""Reconnecting to a daemon that went away or does not answer: the notices, and the wait for its return.
 
-The only place that connects again. It starts no daemon. A person at a terminal sees what is waited for and may leave,
-so nothing ends the wait there; in a pipe it ends after a while with the exit code for a daemon that does not run.
+The only module that connects again; it never starts a daemon. On a terminal the wait has no limit, because the person
+reads the notice and can leave; in a pipe it ends after `RETURN_S` with the exit code for a daemon that does not run.
 """
 
 import sys
@@ -18,10 +18,10 @@ from supervisor.paths import locate
 
 T = TypeVar("T")
 RETURN_S = 30.0  # in a pipe: a restart takes seconds, the repair of a journal longer
-LOOK_S = 0.2  # between looks for the daemon
-DIAL_S = (0.5, 1.0, 2.0)  # for its welcome, one look after the other: short, as keys wait meanwhile
-SILENT_S = 3.0  # before a daemon that has nothing to say is asked whether it is there
-SLOW_S = 5.0  # without an answer, before that is said: nothing that a daemon does takes a second
+LOOK_S = 0.2  # between attempts to connect
+DIAL_S = (0.5, 1.0, 2.0)  # for the welcome, attempt by attempt: short, because keys wait meanwhile
+SILENT_S = 3.0  # of silence, before the daemon is asked whether it is there
+SLOW_S = 5.0  # without an answer, before a notice: nothing that a daemon does takes a second
 
 AWAY = "the daemon went away; waiting for it: `greenroom up` starts it"
 BACK = "the daemon is back"
@@ -40,12 +40,12 @@ class Absence:
         self._lost = lost
         self._control = control
         self._instance = control.welcome["instance"]
-        self._hung = 0  # looks at which it was there and did not greet us
+        self._hung = 0  # attempts at which the daemon was there but sent no welcome
         self._next = time.monotonic()
         self._end = None if patient else self._next + RETURN_S
 
     def look(self) -> bool:
-        """Look, and tell whether the control is connected again. Raises a Problem when it is not waited for."""
+        """Try to connect again, and return whether that worked. Raise a Problem if waiting has no use."""
         now = time.monotonic()
         if now < self._next:
             return False
@@ -56,7 +56,7 @@ class Absence:
                 raise
             self._hung += problem.code == "timed_out"
         else:
-            if self._control.welcome["instance"] == self._instance:  # it has never been away
+            if self._control.welcome["instance"] == self._instance:  # the daemon was never away
                 raise DaemonDown("the daemon ended this connection", "run the same command again to come back")
             return True
         if not isdir(locate().state):  # noqa: PTH112  # pathlib is slow to import
@@ -68,7 +68,10 @@ class Absence:
 
 
 class Heartbeat:
-    """Questions to a daemon that says nothing, on a connection whose owner reads it. `tell` hears of each change."""
+    """A check that a silent daemon still answers; the owner of the connection reads the answers.
+
+    `tell` is called when the daemon becomes slow, and when it answers again.
+    """
 
     slow = False
 
@@ -78,12 +81,12 @@ class Heartbeat:
         self.heard()
 
     def heard(self) -> None:
-        """The daemon has said something, or is another."""
+        """Start the silence anew: the daemon has sent something, or another daemon has taken its place."""
         self._last, self._asked = time.monotonic(), False
         self._note(slow=False)
 
     def look(self) -> None:
-        """Ask after a silence, and say if that is not answered either."""
+        """Ask the daemon after a silence, and report it as slow if no answer comes."""
         silent_s = time.monotonic() - self._last
         if not self._asked and silent_s >= SILENT_S:
             self._asked, self._last = True, time.monotonic()
@@ -98,7 +101,7 @@ class Heartbeat:
 
 
 class SlowAnswers(Onlooker):
-    """A line about a daemon that does not answer, and one when it does."""
+    """A notice while the daemon does not answer, and another when it answers again."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -116,7 +119,7 @@ class SlowAnswers(Onlooker):
 
 
 def through_absences(work: Callable[[], T], tell: Callable[[str], None]) -> T:
-    """Do work that may be done again, until it is done while the daemon is there."""
+    """Do work that may be repeated, and repeat it after each absence of the daemon until it is done."""
     while True:
         try:
             return work()
@@ -124,21 +127,21 @@ def through_absences(work: Callable[[], T], tell: Callable[[str], None]) -> T:
             await_return(lost, tell)
 
 
-def await_return(lost: Lost, tell: Callable[[str], None], late: Callable[[], None] = lambda: None) -> None:
-    """Return when the connection is there again; tell of it before and after. What `late` raises ends the wait."""
+def await_return(lost: Lost, tell: Callable[[str], None], check: Callable[[], None] = lambda: None) -> None:
+    """Wait until the control is connected again, with a notice before and after. An exception of `check` ends it."""
     if lost.control is None:
         raise lost
     tell(AWAY)
     absence = Absence(lost, lost.control, patient=is_terminal())
     while not absence.look():
-        late()
+        check()
         time.sleep(LOOK_S)
     tell(BACK)
 
 
 @contextmanager
 def slowness_told(tell: Callable[[str], None]) -> Iterator[None]:
-    """Wait for answers as long as they take, on every connection of this process, and tell when one takes long."""
+    """Wait for answers without a limit, on every connection of this process, with a notice about a slow daemon."""
     Control.onlooker = SlowAnswers(tell)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Words that answer a question, wherever one is typed: ours, those of an agent's options, and a no with a reason.
+"""Words that answer an approval, wherever a person types them: our words, an agent's options, a no with a reason.
 
-Pure; the standard library alone. A word of ours means ours: an option that is called so has another word.
+Pure; the standard library alone. Our words come first: an option of the same name is chosen by another word.
 """
 
 import re
@@ -46,25 +46,25 @@ WORD = re.compile(r"[^\W\d_][\w-]*[.!?]*")
 
 
 def answer_in(said: str, asked: Json) -> Answer | None:
-    """Return the answer to a question; None: these words are none."""
+    """Return the answer that the words give to an approval; None if they give none."""
     words = " ".join(said.lower().split()).rstrip(".!")
     if words in OURS:
-        return _possible(OURS[words], asked)
-    option = next((one for one in options_of(asked) if words in _words_of(one, asked)), None)
+        return _allowed_answer(OURS[words], asked)
+    option = next((candidate for candidate in options_of(asked) if words in _words_of(candidate, asked)), None)
     if option is not None:
-        return _chosen(option, words)
+        return _answer_by_option(option, words)
     no = BECAUSE.fullmatch(said.strip())
     return None if no is None else Answer(DENIED, reason=no["reason"].strip())
 
 
 def is_like_an_answer(said: str) -> bool:
-    """True for a word, or what begins with one of ours: it is meant for the question, not as a message."""
+    """Whether the text is a single word or begins with a word of ours: then it was not meant as a message."""
     first, *more = said.split(maxsplit=1)
     return (not more and bool(WORD.fullmatch(said.strip()))) or first.lower().rstrip(",.;:!?") in {*OURS, "show"}
 
 
 def possible_words(asked: Json) -> Iterator[str]:
-    """The words that answer a question, without those of the agent's own rules: these stand in the question."""
+    """The words that answer an approval, without those of the agent's options, which the approval lists itself."""
     yield "yes"
     if may_leave(asked):
         yield "outside"
@@ -74,7 +74,7 @@ def possible_words(asked: Json) -> Iterator[str]:
     yield "abort"
 
 
-def _possible(answer: Answer, asked: Json) -> Answer | None:
+def _allowed_answer(answer: Answer, asked: Json) -> Answer | None:
     if answer.decision == KEPT and only_once(asked):
         return None
     if answer.outside and not may_leave(asked):
@@ -91,15 +91,15 @@ def options_of(asked: Json) -> list[Json]:
 
 
 def _words_of(option: Json, asked: Json) -> set[str]:
-    """The words that mean an option and no other: its id, its name, its kind."""
-    others = [one for one in options_of(asked) if one is not option]
-    taken = {str(one[name]).strip().lower() for one in others for name in ("id", "name", "kind")}
+    """The words that mean this option and no other: its id, its name, its kind."""
+    others = [other for other in options_of(asked) if other is not option]
+    taken = {str(other[name]).strip().lower() for other in others for name in ("id", "name", "kind")}
     words = {str(option[name]).strip().lower() for name in ("id", "name", "kind")} - taken
     return {*words, f"option {option['id']}".lower()}
 
 
-def _chosen(option: Json, words: str) -> Answer | None:
-    """The answer; none where an agent calls a yes what everybody reads as a no."""
+def _answer_by_option(option: Json, words: str) -> Answer | None:
+    """The answer that chooses the option; None if the option is a yes and its word reads as a no."""
     if option["kind"].startswith("reject"):
         return Answer(DENIED, option=option["id"])
     return None if NO_WORDS.match(words) else Answer(APPROVED, option=option["id"])

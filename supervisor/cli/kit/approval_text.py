@@ -22,7 +22,7 @@ IN_A_LIST = 20  # lines of a command or a patch; `greenroom approvals ID` shows 
 
 
 def asks(event: Json) -> bool:
-    """Whether it is an approval request, of whatever kind."""
+    """Whether the event is an approval request of any kind."""
     return str(event["type"]).endswith("_approval_request")
 
 

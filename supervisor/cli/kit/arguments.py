@@ -26,7 +26,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 class Parser(argparse.ArgumentParser):
     takes_a_prompt = False
-    said: Sequence[str] = ()  # all words, for a guess at what is wrong with them
+    said: Sequence[str] = ()  # all words of the command, to guess which one is mistyped
 
     def error(self, message: str) -> NoReturn:
         self._guess_an_option()
@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
         raise Problem(message, f"`{self.prog} --help` lists its arguments", "usage")
 
     def _guess_an_option(self) -> None:
-        """Say first which option is mistyped, because all else that is wrong may follow from it."""
+        """Report a mistyped option first, because all other errors may follow from it."""
         from supervisor.cli.kit.guesses import near
 
         known = [flag for flag in self._option_string_actions if flag.startswith("--")]
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
                 raise Problem(f"unknown option {flag}", advice, "usage")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse a word that is none of the choices, in the words of the other verbs' errors."""
+        """Refuse a word that is not among the choices, in the style of our other errors."""
         if action.choices is not None and value not in action.choices:
             flags = "/".join(action.option_strings)
             wrong = f"{flags} can't be {value!r}" if flags else f"{value!r} is not possible here"
@@ -83,30 +83,30 @@ def describe(verb: Verb) -> str:
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
     if verb.name == "__complete":  # its words may be options of another verb
         return argparse.Namespace(words=list(words))
-    made, joined = parser(verb), _joined(verb, words)
+    made, joined = parser(verb), _join_signed(verb, words)
     made.said = joined
     try:
-        return _parsed(made, verb, joined)
+        return _parse_words(made, verb, joined)
     except Problem:
         alone = _without_values(verb, joined)
         if alone == joined:
             raise
-        return _parsed(made, verb, alone)
+        return _parse_words(made, verb, alone)
 
 
 def _without_values(verb: Verb, words: Sequence[str]) -> list[str]:
-    """Let options whose value may be left out take none, so that the word behind them is an argument."""
+    """Let options whose value may be left out take none, so that the next word is an argument."""
     bare = {flag for opt in verb.opts if opt.bare == "" and opt.metavar == "NAME" for flag in opt.flags}
     return [f"{word}=" if word in bare else word for word in words]
 
 
-def _parsed(made: Parser, verb: Verb, joined: Sequence[str]) -> argparse.Namespace:
+def _parse_words(made: Parser, verb: Verb, joined: Sequence[str]) -> argparse.Namespace:
     if any(arg.many for arg in verb.args) and "--" not in joined:  # argparse can't do both
         return made.parse_intermixed_args(joined)
     return made.parse_args(joined)
 
 
-def _joined(verb: Verb, words: Sequence[str]) -> list[str]:
+def _join_signed(verb: Verb, words: Sequence[str]) -> list[str]:
     """Join `--sort -updated` to `--sort=-updated`; argparse would take the second word for an option."""
     signed = {flag for opt in verb.opts if opt.signed for flag in opt.flags}
     made: list[str] = []
@@ -163,7 +163,7 @@ _READERS: dict[str, Callable[[str], float]] = {"TIME": seconds, "N": partial(num
 
 
 def directory(name: str | None) -> str | None:
-    """Return the directory of -C. A missing one is refused, as a slip; other clients may mean it."""
+    """Return the directory of -C. Refuse a missing directory as a typing error; other clients may mean it."""
     if name is not None and not os.path.isdir(name):  # noqa: PTH112  # pathlib is slow to import
         raise Problem(f"there is no directory {name!r}", "-C takes a directory that exists", "usage")
     return name

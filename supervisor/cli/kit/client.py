@@ -1,6 +1,6 @@
-"""The control API for verbs: requests, what comes back, and problems in the words of the command line.
+"""The control API for verbs: requests, their answers, and problems in the wording of the command line.
 
-One thread. Everything that waits has a limit. Never starts a daemon. Standard library only.
+One thread. Every wait has a limit. Never starts a daemon. Standard library only.
 """
 
 import os
@@ -17,8 +17,8 @@ from supervisor.cli.kit.problems import Problem
 from supervisor.disk.umask import own_umask
 
 Json = wire.Json
-ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
-TICK_S = 0.1  # between words to an onlooker
+ANSWER_S = 30.0  # the daemon answers at once; the limit is for a machine that swaps
+TICK_S = 0.1  # between calls of an onlooker
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
 HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
@@ -33,7 +33,7 @@ ADVICE = {
 
 
 class Refused(Problem):
-    """The daemon's own answer. `data` is what it had to tell beyond the text."""
+    """A refusal by the daemon. `data` has its details beyond the message."""
 
     def __init__(self, error: Json) -> None:
         self.error = error
@@ -51,7 +51,7 @@ class DaemonDown(Problem):
 
 
 class Lost(DaemonDown):
-    """It was there and went away in the middle. `control` had the connection, if it had one already."""
+    """The daemon went away in the middle. `control` had the connection, if there was one already."""
 
     def __init__(self, message: str, advice: str = "", control: "Control | None" = None) -> None:
         super().__init__(message, advice)
@@ -60,7 +60,7 @@ class Lost(DaemonDown):
 
 @contextmanager
 def as_problems(control: "Control | None" = None) -> Iterator[None]:
-    """Turn what a connection raises into a problem."""
+    """Turn the errors of a connection into problems."""
     try:
         yield
     except greenroom.GreenroomError as error:
@@ -88,17 +88,20 @@ def _problem_with(error: "greenroom.GreenroomError", control: "Control | None") 
 
 
 class Onlooker:
-    """Told while an answer is waited for. A control that has one waits as long as the onlooker lets it."""
+    """An observer of the wait for an answer. A control that has one waits without a limit of its own."""
 
     def waiting(self, waited_s: float) -> None:
-        """Called several times a second; what it raises ends the wait."""
+        """Watch the wait, several times a second; an exception ends it."""
 
     def answered(self) -> None:
-        """The answer is here."""
+        """Take note that the answer has come."""
 
 
 class Control:
-    """`verb` names us to others; `environment` is sent where commands are to run with it."""
+    """A connection to the daemon. Other clients see `verb` as our name.
+
+    `environment`: whether our variables are sent along, because commands are to run with them.
+    """
 
     onlooker: Onlooker | None = None
 
@@ -120,7 +123,7 @@ class Control:
         self.welcome = self._connection.welcome
 
     def connect_again(self, timeout_s: float) -> None:
-        """Take the place of a lost connection. Requests and subscriptions of that one are forgotten."""
+        """Replace a lost connection, whose requests and subscriptions are forgotten."""
         self._connection.close()
         self._arrived.clear()
         self._connect(timeout_s)
@@ -137,22 +140,22 @@ class Control:
     # --- requests -------------------------------------------------------------------------------------------------
 
     def call(self, method: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
-        """The result; raises Refused, Lost, or a Problem when it takes too long."""
+        """Return the result of a request; raise Refused, Lost, or a Problem if the answer takes too long."""
         return self.answer(self.send(method, **params), timeout_s)
 
     def send(self, method: str, **params: Any) -> int:
-        """Without waiting: the answer is fetched with `answer`, or found in `messages`."""
+        """Send a request without waiting, and return its id: its answer comes from `answer`, or in `messages`."""
         with as_problems(self):
             return self._connection.send(method, params, self._arrived.append)
 
     def answer(self, request: int, timeout_s: float = ANSWER_S) -> Json:
-        """Of one request. What arrives meanwhile is kept for whoever asks for it."""
+        """Wait for the answer to a request, and return its result. Other messages are kept for later."""
         began, looked_at = time.monotonic(), 0
         while True:
-            for place in range(looked_at, len(self._arrived)):
-                message = self._arrived[place]
+            for at in range(looked_at, len(self._arrived)):
+                message = self._arrived[at]
                 if "method" not in message and message.get("id") in {request, None}:
-                    del self._arrived[place]
+                    del self._arrived[at]
                     if self.onlooker is not None:
                         self.onlooker.answered()
                     return result_of(message)
@@ -167,7 +170,7 @@ class Control:
             raise Problem("the daemon did not answer in time", HUNG, "timed_out")
 
     def each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:
-        """One request for each, several under way at once; answers and refusals in the order of the questions."""
+        """Call the method once for each set of parameters, several at a time; return the outcomes in that order."""
         waiting: deque[int] = deque()
         results: list[Json | Problem] = []
         deadline = time.monotonic() + timeout_s
@@ -175,7 +178,7 @@ class Control:
             if len(waiting) >= TOGETHER:
                 results.append(self._outcome(waiting.popleft(), deadline))
             waiting.append(self.send(method, **params))
-        results += [self._outcome(one, deadline) for one in waiting]
+        results += [self._outcome(request, deadline) for request in waiting]
         return results
 
     def _outcome(self, request: int, deadline: float) -> Json | Problem:
@@ -186,10 +189,10 @@ class Control:
         except Problem as problem:
             return problem
 
-    # --- what comes -----------------------------------------------------------------------------------------------
+    # --- messages -------------------------------------------------------------------------------------------------
 
     def messages(self, timeout_s: float | None = 0.0) -> list[Json]:
-        """All that is there, at least one unless the time runs out. For loops with a select of their own: 0."""
+        """All messages so far, at least one unless the time runs out. A loop with a select of its own passes 0."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._arrived and self._receive(deadline):
             pass

@@ -1,4 +1,4 @@
-"""Exit codes, which are API: what each means, and which errors and turn endings lead to it."""
+"""Exit codes, which are API: their meanings, and the errors and turn endings that lead to them."""
 
 OK = 0
 FAILED = 1

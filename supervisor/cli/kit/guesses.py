@@ -1,11 +1,11 @@
-"""Guesses at what a mistyped word was meant to be: a verb, an option, a value. None of them destroys anything."""
+"""Suggestions for a mistyped verb, option or value. None of them is a verb that destroys something."""
 
 from collections.abc import Iterable
 
-CUTOFF = 0.7  # of difflib; below it the words look alike to nobody
-# Who writes one of these by mistake is not to be led to it: what they do can't be undone.
+CUTOFF = 0.7  # for difflib; less similar words don't look alike to a person
+# Verbs whose work can't be undone: never suggested for a mistyped word.
 DESTROYING = frozenset({"rm", "remove", "drop", "uninstall", "down", "shutdown"})
-# What other programs call it. The words say what there is here.
+# Verbs of other programs, each with advice on the verb that we have.
 ELSEWHERE = {
     "resume": "`greenroom send` goes on with a conversation, `greenroom attach` watches it",
     "continue": "`greenroom send` goes on with a conversation, `greenroom attach` watches it",
@@ -26,20 +26,22 @@ ELSEWHERE = {
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that this one is like, the likest first."""
+    """The known words that are similar to this word, the most similar first."""
     import difflib  # here, because it is rarely needed
 
-    return difflib.get_close_matches(word, [one for one in known if one not in DESTROYING], n=3, cutoff=CUTOFF)
+    return difflib.get_close_matches(
+        word, [candidate for candidate in known if candidate not in DESTROYING], n=3, cutoff=CUTOFF
+    )
 
 
 def nearest(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The advice on an unknown word: what else may have been meant."""
+    """The advice on an unknown word: similar words, or `otherwise` if there are none."""
     found = near(word, known)
     return f"did you mean {' or '.join(found)}?" if found else otherwise
 
 
 def nearest_verb(word: str, others: Iterable[str] = ()) -> str:
-    """The advice on an unknown verb; `others` are words that would do as well. Empty if nothing is like it."""
+    """The advice on an unknown verb; `others` are further words to suggest. Empty if no word is similar."""
     from supervisor.cli.verbs import VERBS
 
     verbs = (name for verb in VERBS for name in (verb.name, *verb.aliases))

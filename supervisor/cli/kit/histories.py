@@ -8,7 +8,7 @@ PAGE = 256
 
 
 def events(control: Control, conversation: str, after: int, until: int | None = None) -> Iterator[Json]:
-    """The events after a seq, up to another seq, or to the end as it is by then."""
+    """The events after a seq, up to another seq, or to the end at that time."""
     while until is None or after < until:
         limit = PAGE if until is None else min(PAGE, until - after)
         page = _page(control, conversation, after, limit)

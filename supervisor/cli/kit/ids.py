@@ -1,4 +1,4 @@
-"""References to conversations: id, unique prefix, name, @last, @here; and what to say if nothing matches."""
+"""References to conversations: id, unique prefix, name, @last, @here; and the advice if nothing matches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from supervisor.paths import working_directory
 SHORT = 8  # characters of an id in tables
 NEAR = 3  # suggestions
 PAGE = 1000  # conversations in one answer
-TOGETHER = 256  # of those that are named
+TOGETHER = 256  # ids in one request
 
 
 def short(conversation: str) -> str:
@@ -26,7 +26,7 @@ def proper(name: str) -> str:
 
 
 def meant(control: Control, reference: str) -> str:
-    """The reference as the daemon can look it up; the names with an @ are known only here."""
+    """The reference in a form that the daemon can look up: only this module knows @last and @here."""
     if not reference:
         raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
     if not reference.isascii() and reference != reference.encode(errors="replace").decode():
@@ -52,7 +52,7 @@ def call(control: Control, method: str, reference: str, timeout_s: float = ANSWE
 
 
 def resolved(control: Control, reference: str) -> str:
-    """The whole id."""
+    """The whole id of the conversation."""
     wanted = meant(control, reference)
     try:
         return str(control.call("conversation/resolve", reference=wanted)["conversation"])
@@ -65,28 +65,30 @@ def explained(control: Control, reference: str, problem: Problem) -> Problem:
         return problem
     if problem.code == "ambiguous_conversation":
         candidates = problem.data.get("candidates") or []
-        return Problem(f"{reference!r} is ambiguous", f"write one of {_listed(control, candidates)}", problem.code)
+        return Problem(
+            f"{reference!r} is ambiguous", f"write one of {_candidate_list(control, candidates)}", problem.code
+        )
     if problem.code == "unknown_conversation":
-        near = _near(control, reference)
+        near = _similar_names(control, reference)
         advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom ls -a` lists all conversations"
         return Problem(f"no conversation {reference!r}", advice, problem.code)
     return problem
 
 
-def _listed(control: Control, candidates: Sequence[str]) -> str:
+def _candidate_list(control: Control, candidates: Sequence[str]) -> str:
     """The candidates' ids, long enough to tell them apart, with their names."""
     rows = {row["conversation"]: row for row in these(control, candidates)}
     length = next(
-        (some for some in range(SHORT, 37) if len({one[:some] for one in candidates}) == len(candidates)), 36
+        (count for count in range(SHORT, 37) if len({whole[:count] for whole in candidates}) == len(candidates)), 36
     )
     named = [
-        f"{one[:length]} ({rows[one]['name']})" if one in rows and rows[one]["name"] else one[:length]
-        for one in candidates
+        f"{whole[:length]} ({rows[whole]['name']})" if whole in rows and rows[whole]["name"] else whole[:length]
+        for whole in candidates
     ]
     return ", ".join(named)
 
 
-def _near(control: Control, reference: str) -> list[str]:
+def _similar_names(control: Control, reference: str) -> list[str]:
     import difflib
 
     rows, _ = newest(control, PAGE, archived=True)
@@ -94,7 +96,7 @@ def _near(control: Control, reference: str) -> list[str]:
     ids = {short(row["conversation"]): short(row["conversation"]) for row in rows}
     known = {**ids, **names}
     found = difflib.get_close_matches(reference.lower()[:36], known, n=NEAR, cutoff=0.6)
-    return [known[one] for one in found]
+    return [known[word] for word in found]
 
 
 def everything(control: Control, **filters: object) -> list[Json]:
@@ -103,24 +105,24 @@ def everything(control: Control, **filters: object) -> list[Json]:
 
 
 def newest(control: Control, most: int | None, **filters: object) -> tuple[list[Json], int]:
-    """So many conversations, page by page and in the daemon's order; and how many there are."""
+    """At most so many conversations, page by page and in the daemon's order, and the number of all."""
     rows: list[Json] = []
-    asked: Json = dict(filters)
+    params: Json = dict(filters)
     while True:
         limit = PAGE if most is None else max(1, min(PAGE, most - len(rows)))
-        page = control.call("conversation/list", **asked, limit=limit)
+        page = control.call("conversation/list", **params, limit=limit)
         rows += page["conversations"]
-        asked["cursor"] = page["next_cursor"]
-        if asked["cursor"] is None or (most is not None and len(rows) >= most):
+        params["cursor"] = page["next_cursor"]
+        if params["cursor"] is None or (most is not None and len(rows) >= most):
             return rows[:most], page["total"]
 
 
 def these(control: Control, wanted: Sequence[str]) -> list[Json]:
-    """The conversations with these ids; none that has gone meanwhile."""
+    """The conversations with these ids, without those deleted meanwhile."""
     rows: list[Json] = []
     for at in range(0, len(wanted), TOGETHER):
-        some = list(wanted[at : at + TOGETHER])
-        rows += control.call("conversation/list", conversations=some)["conversations"]
+        part = list(wanted[at : at + TOGETHER])
+        rows += control.call("conversation/list", conversations=part)["conversations"]
     return rows
 
 

@@ -34,7 +34,7 @@ class ListLayout(NamedTuple):
 
 
 class Part(list[Row]):
-    """The rows to print of so many. `by` is what shows the others."""
+    """The first rows of a longer list. `by` names the options or the command that shows the others."""
 
     def __init__(self, rows: Iterable[Row], total: int, by: str = "-n, --all") -> None:
         super().__init__(rows)
@@ -42,7 +42,7 @@ class Part(list[Row]):
 
 
 class Noted(list[Row]):
-    """The rows with a line for people below them."""
+    """Rows with a line for people below them."""
 
     def __init__(self, rows: Iterable[Row], note: str) -> None:
         super().__init__(rows)
@@ -74,18 +74,18 @@ def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Nam
     """Print the list once, or with --watch whenever it has changed."""
     check(listing, chosen)
     if chosen.watch:
-        _watched(listing, fetch, chosen)
+        _watch(listing, fetch, chosen)
     rows = fetch()
     lines = text(listing, rows, chosen)
     _print(lines)
     sys.stdout.flush()
-    for told in _told(listing, rows, chosen):
-        print(told, file=sys.stderr)
+    for note in _notes(listing, rows, chosen):
+        print(note, file=sys.stderr)
     return 0
 
 
-def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
-    """The lines for a person beside the rows."""
+def _notes(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """The lines for a person besides the rows."""
     if isinstance(rows, Part) and rows.more:
         return [f"… and {rows.more:,} more ({rows.by})"]
     if isinstance(rows, Noted) and rows and _for_people(chosen):
@@ -93,7 +93,7 @@ def _told(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[s
     return [listing.empty] if not rows and _for_people(chosen) else []
 
 
-def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
+def _watch(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
     """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
     from supervisor.cli.kit import absence  # a list that is printed once waits for nothing
 
@@ -102,7 +102,7 @@ def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Na
 
     def tell(said: str) -> None:
         nonlocal before
-        before = None if in_place else before  # the next list is drawn over the words
+        before = None if in_place else before  # the next list is drawn over the notice
         absence.say(said)
 
     with absence.slowness_told(tell):
@@ -110,7 +110,7 @@ def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Na
             rows = absence.through_absences(fetch, tell)
             lines = text(listing, rows, chosen)
             if in_place:
-                lines = _fitting([*lines, *_told(listing, rows, chosen)])
+                lines = _cut_to_screen([*lines, *_notes(listing, rows, chosen)])
             if lines != before:
                 before = lines
                 if in_place:
@@ -121,8 +121,8 @@ def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Na
             time.sleep(WATCH_S)
 
 
-def _fitting(lines: list[str]) -> list[str]:
-    """The lines that a screen has room for, because one that scrolls can't be drawn again in place."""
+def _cut_to_screen(lines: list[str]) -> list[str]:
+    """The lines that fit the screen, because a screen that scrolls can't be drawn again in place."""
     room = terminal.size()[1] - 1
     return lines if len(lines) <= room else [*lines[: room - 1], "…"]
 
@@ -134,15 +134,15 @@ def _for_people(chosen: Namespace) -> bool:
 def check(listing: ListLayout, chosen: Namespace) -> None:
     """Refuse unknown fields, before the daemon is asked."""
     named = list(_names(chosen.json)) if chosen.json else []
-    named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
+    named += [path.partition(".")[0] for path in _FIELD.findall(chosen.format or "")]
     for name in named:
         if name not in listing.fields:
             raise Problem(f"unknown field {name!r}", f"write one of {', '.join(listing.fields)}", "usage")
 
 
 def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
-    for escape, meant in _ESCAPES.items():
-        template = template.replace(escape, meant)
+    for escape, character in _ESCAPES.items():
+        template = template.replace(escape, character)
 
     def value(found: re.Match[str]) -> str:
         here: Any = row

@@ -27,8 +27,8 @@ def of_conversations() -> dict[str, int]:
         with suppress(OSError):
             environ = Path(f"/proc/{pid}/environ").read_bytes()
             marks = [entry for entry in environ.split(b"\0") if entry.startswith(MARKS)]
-            told = dict(entry.split(b"=", 1) for entry in marks)
-            if told.get(b"GREENROOM_INSTANCE") == home and b"GREENROOM_CONVERSATION" in told:
-                conversation = os.fsdecode(told[b"GREENROOM_CONVERSATION"])
+            marked = dict(entry.split(b"=", 1) for entry in marks)
+            if marked.get(b"GREENROOM_INSTANCE") == home and b"GREENROOM_CONVERSATION" in marked:
+                conversation = os.fsdecode(marked[b"GREENROOM_CONVERSATION"])
                 found[conversation] = found.get(conversation, 0) + of_process(pid)
     return found

@@ -1,4 +1,4 @@
-"""The failure of a verb in one line: what is wrong, and what to do next."""
+"""The failure of a verb in one line: the problem, and the next step to take."""
 
 import sys
 

@@ -63,14 +63,14 @@ def state(row: Row) -> str:
 
 
 def home(path: str) -> str:
-    """The path as people read it: with ~ for the home directory, and nothing hidden in it."""
+    """The path as people read it: with ~ for the home directory, and no hidden characters."""
     own = os.environ.get("HOME", "").rstrip("/")
     short = f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
     return visible(short)
 
 
 def directory(row: Row) -> str:
-    """The conversation's directory; a worktree of ours as `shop@fix-login`."""
+    """The conversation's directory; a worktree of Greenroom's as `shop@fix-login`."""
     path, trees = str(row["cwd"] or ""), worktrees()
     if not path.startswith(f"{trees}/"):
         return home(path)
@@ -97,7 +97,7 @@ def tokens(row: Json, shape: str = "") -> str:
 
 
 def cost(row: Json) -> str:
-    """The price of what was used, as far as it is known."""
+    """The price of the used tokens, as far as it is known."""
     if not (row.get("unpriced") or row.get("usd")):
         return "$0" if row.get("tokens") or row.get("uncounted") else "-"
     usd = row.get("usd") or 0.0
@@ -107,7 +107,7 @@ def cost(row: Json) -> str:
     return f">{known}" if usd else "?"
 
 
-# What every window has room for, before and behind what only a wide one has.
+# The first and the last columns fit every window; the columns between them are for a wide window.
 FIRST = (
     Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
     Column("NAME", lambda row: visible(row["name"] or ""), whole=True),

@@ -7,7 +7,7 @@ from supervisor.cli.kit.terminal import Paint
 from supervisor.cli.kit.words import cut, width
 
 GAP = "  "
-NARROWEST = 8  # cells that are left of a column that shrinks
+NARROWEST = 8  # cells that a shrinking column keeps
 LEAST = 4  # cells for which the last column is still shown
 WIDE = 120  # cells of a window with room for everything
 
@@ -17,8 +17,8 @@ Row = dict[str, Any]
 class Column(NamedTuple):
     """A column. `gives`: it shrinks if the table is too wide. `style` colours a cell by its row.
 
-    On a terminal a column with `tells` is left out where it tells nothing of any row, and a `wide` one in a window
-    that is not. What a person types again is `whole`: other columns make room for it.
+    On a terminal a column is left out if its `tells` is true of no row, and a `wide` column in a narrow window.
+    A `whole` column holds a word that a person types again: other columns make room for it.
     """
 
     title: str
@@ -47,7 +47,7 @@ def drawn(
 ) -> list[str]:
     """The lines of the table. `long`: with the wide columns, however narrow the window is.
 
-    A whole column that is alone may be wider than the window, but for `most` cells, where no line may wrap.
+    A single whole column may be wider than the window; `most` limits it where no line may wrap.
     """
     long = long or room >= WIDE
     columns = [

@@ -1,4 +1,4 @@
-"""The terminal that is written to, if it is one: its size, and whether it takes colour."""
+"""The terminal that output goes to, if any: its size, and whether it takes colour."""
 
 import os
 import sys

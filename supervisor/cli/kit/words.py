@@ -60,27 +60,27 @@ def when(text: str, now: float | None = None) -> float:
 
 
 def clean(text: str) -> str:
-    """Make prose safe: a character that a terminal obeys or nobody sees is written by its number."""
+    """Make prose safe: control characters and invisible characters are written by their numbers."""
     text = _in_lines(text)
-    return text if is_plain(text) else "".join(_cleaned(text))
+    return text if is_plain(text) else "".join(_visible_characters(text))
 
 
 def clean_piece(text: str) -> str:
-    """The same for a piece of prose that streams: what stands on its other side is not known, so joiners stay."""
+    """Make a piece of streamed prose safe: the next piece is not known yet, so joiners stay."""
     text = _in_lines(text)
-    return text if is_plain(text) else "".join(one if is_joiner(one) else _shown(one) for one in text)
+    return text if is_plain(text) else "".join(char if is_joiner(char) else _visible_form(char) for char in text)
 
 
 def _in_lines(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
 
 
-def _cleaned(text: str) -> Iterator[str]:
-    for at, one in enumerate(text):
-        yield one if is_of_use(text, at) else _shown(one)
+def _visible_characters(text: str) -> Iterator[str]:
+    for at, character in enumerate(text):
+        yield character if is_of_use(text, at) else _visible_form(character)
 
 
-def _shown(character: str) -> str:
+def _visible_form(character: str) -> str:
     if character == "\n" or not unseen(character):
         return character
     return " " if unicodedata.category(character) == "Zs" else escape(character)
@@ -96,23 +96,23 @@ def width(text: str) -> int:
         return len(text)
     return sum(
         0
-        if unicodedata.category(one) in _NO_CELL and one != _WIDENS
+        if unicodedata.category(character) in _NO_CELL and character != _WIDENS
         else 2
-        if unicodedata.east_asian_width(one) in "WF"
+        if unicodedata.east_asian_width(character) in "WF"
         else 1
-        for one in text
+        for character in text
     )
 
 
 def cut(text: str, cells: int) -> str:
-    """Cut the text to this width; `…` stands for what is missing."""
+    """Cut the text to this width; `…` stands for the rest."""
     if width(text) <= cells:
         return text
     return f"{text[: fitting(text, 0, cells - 1)]}…" if cells > 0 else ""
 
 
 def fitting(text: str, start: int, cells: int) -> int:
-    """The end of what fits into this width."""
+    """The end of the longest part from `start` that fits into this width."""
     end, used = start, 0
     while end < len(text) and used + width(text[end]) <= cells:
         used += width(text[end])

@@ -1,4 +1,4 @@
-"""JSON output: the same value for programs, without characters that a terminal obeys or hides."""
+"""JSON output: the same values for programs, without control characters or invisible characters."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 
 def write_event(envelope: dict[str, Any]) -> None:
-    """The event as one line: its place first, then its own members, whose names differ from those."""
+    """Print the event as one line: first its seq, time and conversation, then its own members."""
     head = {name: envelope[name] for name in ("seq", "ts", "conversation", "turn")}
     body = envelope["event"]
     sys.stdout.write(json_text({**head, "type": body["type"], **body}) + "\n")
@@ -30,9 +30,9 @@ def write_event(envelope: dict[str, Any]) -> None:
 
 def seen(text: str) -> str:
     """The JSON text with invisible characters written by their numbers, also in a pipe."""
-    return _NOT_ASCII.sub(lambda found: _numbered(found[0]) if unseen(found[0]) else found[0], text)
+    return _NOT_ASCII.sub(lambda found: _escape_of(found[0]) if unseen(found[0]) else found[0], text)
 
 
-def _numbered(character: str) -> str:
+def _escape_of(character: str) -> str:
     """The escape of a character; JSON needs two numbers beyond the first 65,536 characters."""
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"

@@ -39,7 +39,7 @@ class Opt(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb. `run` is `module:function` below supervisor.cli. `about` says what the one-line summary can't."""
+    """A verb. `run` is `module:function` below supervisor.cli. `about` has the details that the summary lacks."""
 
     name: str
     run: str
