@@ -1,7 +1,7 @@
 """The functional core of a session: `step(state, input, stamp) -> Step(state, append, effects)`.
 
-No clock, no I/O, no chance, no threads, no logging: they come in as input. `facts` is what the events say, and all
-that survives; `state` adds what lives only as long as the actor; every other room owns one concern of the decision.
+No clock, no I/O, no chance, no threads, no logging: they come in as input. `facts` follow from the events and outlive
+the process; `state` adds the rest, which lives as long as the actor; every other module owns one concern.
 """
 
 from actors.conversation.applying import apply

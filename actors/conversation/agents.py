@@ -1,4 +1,4 @@
-"""Agents that are programs of others, as a conversation knows them: their sessions, and turns that they begin."""
+"""Third-party agents as a conversation knows them: their sessions, and the end of each one's knowledge."""
 
 from dataclasses import replace
 
@@ -7,36 +7,37 @@ from actors.messages.orders import KnownSession
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 
-DIGITS = 18  # of a seq; an import says what it likes
+DIGITS = 18  # of a seq; an import may say anything
 KEPT = 8  # agents of one conversation; all of them are in each checkpoint
 
 
 def copied_to(event: ev.SessionConfigured) -> int:
-    """Return up to which event a conversation is a copy. Sessions that began in it have an owner."""
+    """Return the last event that is a copy of another conversation's. Sessions up to there belong to that one."""
     last = (event.forked_from or "").rpartition("@")[2]
     return int(last) if last.isascii() and last.isdigit() and len(last) <= DIGITS else 0
 
 
 def after_beginning(facts: Facts, event: ev.AgentSession) -> tuple[KnownSession, ...]:
-    """The sessions after one has begun. It knows what it knew; the rest it is told with the prompt."""
-    others = tuple(one for one in facts.agents if one.agent != event.agent)
-    same = (one for one in facts.agents if (one.agent, one.session) == (event.agent, event.session))
+    """The sessions after an agent has begun its own. It knows what it knew before; the prompt tells it the rest."""
+    others = tuple(known for known in facts.agents if known.agent != event.agent)
+    same = (known for known in facts.agents if (known.agent, known.session) == (event.agent, event.session))
     return (*others, next(same, KnownSession(event.agent, event.session, 0)))[-KEPT:]
 
 
 def after_count(facts: Facts, event: ev.TokenCount) -> tuple[KnownSession, ...]:
-    """The sessions after one has said what it has cost so far: its next process may count on from there."""
+    """The sessions after an agent has reported its cost so far: its next process may count on from there."""
     total = event.agent_sum_usd
     if total is None:
         return facts.agents
     began = event.agent_sum_from_usd or 0.0
     return tuple(
-        replace(one, sum_usd=total, from_usd=began) if one.agent == event.provider else one for one in facts.agents
+        replace(known, sum_usd=total, from_usd=began) if known.agent == event.provider else known
+        for known in facts.agents
     )
 
 
 def knows(facts: Facts, event: ev.DurableEvent) -> bool:
-    """Tell whether the agent of the turn knows all up to this. Of a turn that was cut it may forget the end."""
+    """Tell whether the turn's agent knows everything up to this event. It may forget the end of a cut turn."""
     match event:
         case ev.AgentMessage(cut=None) | ev.ToolUseEnd(cut=None):
             return True
@@ -47,16 +48,16 @@ def knows(facts: Facts, event: ev.DurableEvent) -> bool:
 
 
 def after_words(facts: Facts) -> tuple[KnownSession, ...]:
-    """The sessions after such an event."""
+    """The sessions after an event that the turn's agent knows."""
     agent = settings_now(facts).agent
     if not agent:
         return facts.agents
-    return tuple(replace(one, seen=facts.seq) if one.agent == agent else one for one in facts.agents)
+    return tuple(replace(known, seen=facts.seq) if known.agent == agent else known for known in facts.agents)
 
 
 def known_to(facts: Facts, settings: Settings) -> KnownSession | None:
     """Return the session that the agent of these settings has had in this conversation."""
-    return next((one for one in facts.agents if one.agent == settings.agent), None)
+    return next((known for known in facts.agents if known.agent == settings.agent), None)
 
 
 def settings_now(facts: Facts) -> Settings:

@@ -1,4 +1,4 @@
-"""The things that agents of others have said of themselves: kept for `inspect` and lists, bounded. Pure."""
+"""Third-party agents' descriptions of themselves: kept for `inspect` and lists, bounded. Pure."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_now import MODEL, AgentNow, OptionNow
 from actors.vocabulary.setting_changes import model_of
 
-# All of it is in each checkpoint. What is longer or more is in the events.
+# All of it is in each checkpoint. The events have the rest.
 KEPT = 4  # agents of one conversation
 OPTIONS = 24  # the agents that were measured have at most five
 CAN = 24
@@ -18,38 +18,38 @@ TITLE = 80  # what a line of `ls` has room for
 
 
 def after_session(facts: Facts, event: ev.AgentSession) -> tuple[AgentNow, ...]:
-    """The agents after a session has begun. Its program tells its options anew."""
+    """The agents after a session has begun. Its program tells its options again."""
     begun = AgentNow(
         agent=event.agent,
         session=event.session,
         how=event.how,
-        program=_cut(event.program),
-        can=tuple(map(_cut, event.can[:CAN])),
-        note=_cut(event.note, NOTE),
+        program=_shorten(event.program),
+        can=tuple(map(_shorten, event.can[:CAN])),
+        note=_shorten(event.note, NOTE),
     )
-    return _with(facts, begun)
+    return _with_description(facts, begun)
 
 
 def after_options(facts: Facts, event: ev.AgentOptions) -> tuple[AgentNow, ...]:
     options = tuple(
-        OptionNow(_cut(one.id), _cut(one.name), _cut(one.category), _cut(one.value))
-        for one in event.options[:OPTIONS]
+        OptionNow(_shorten(option.id), _shorten(option.name), _shorten(option.category), _shorten(option.value))
+        for option in event.options[:OPTIONS]
     )
-    known = _known(facts, event.agent) or AgentNow(event.agent)
-    return _with(facts, replace(known, options=options, wanted=settings_now(facts).agent_model))
+    known = _description_of(facts, event.agent) or AgentNow(event.agent)
+    return _with_description(facts, replace(known, options=options, wanted=settings_now(facts).agent_model))
 
 
 def title_of(event: ev.AgentTitle) -> str:
-    return _cut(" ".join(event.title.split()), TITLE)
+    return _shorten(" ".join(event.title.split()), TITLE)
 
 
 def agent_now(facts: Facts) -> AgentNow | None:
-    """Return what the conversation's agent has said; None: it has said nothing yet, or it is our own."""
-    return _known(facts, facts.settings.agent) if facts.settings.agent else None
+    """Return how the conversation's agent describes itself; None: not yet, or it is our own."""
+    return _description_of(facts, facts.settings.agent) if facts.settings.agent else None
 
 
 def model_now(facts: Facts) -> str:
-    """Return the model: the one that the agent says it has, as long as nobody has named another since."""
+    """Return the model that the agent says it has, unless the settings have named another since."""
     named, told = model_of(facts.settings), agent_now(facts)
     if told is None or told.wanted != facts.settings.agent_model:
         return named
@@ -57,17 +57,17 @@ def model_now(facts: Facts) -> str:
 
 
 def about(facts: Facts) -> str:
-    """Return what it is about: the agent's title, or how it began."""
+    """Return the agent's title of the conversation, or else the beginning of its first message."""
     return facts.title or facts.preview
 
 
-def _known(facts: Facts, agent: str) -> AgentNow | None:
-    return next((one for one in facts.agents_told if one.agent == agent), None)
+def _description_of(facts: Facts, agent: str) -> AgentNow | None:
+    return next((known for known in facts.agents_told if known.agent == agent), None)
 
 
-def _with(facts: Facts, now: AgentNow) -> tuple[AgentNow, ...]:
-    return (*(one for one in facts.agents_told if one.agent != now.agent), now)[-KEPT:]
+def _with_description(facts: Facts, now: AgentNow) -> tuple[AgentNow, ...]:
+    return (*(known for known in facts.agents_told if known.agent != now.agent), now)[-KEPT:]
 
 
-def _cut(text: str, most: int = TEXT) -> str:
+def _shorten(text: str, most: int = TEXT) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -19,7 +19,7 @@ from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
 
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
 KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
-YES_KEPT = 256  # the same; what is forgotten is asked again
+YES_KEPT = 256  # the same; a forgotten yes is asked for again
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
 
 
@@ -36,7 +36,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
             return replace(facts, created=ts, name=event.name, settings=settings, copied=copied)
         case ev.SettingsChanged():
             window = _window_after(facts, event.settings)
-            turned = _resettled(facts, event)
+            turned = _turn_with_new_settings(facts, event)
             return replace(facts, settings=event.settings, turn=turned, context_window=window)
         case ev.ConversationRenamed():
             return replace(facts, name=event.name, self_named=False, nameless=not event.name and bool(event.by))
@@ -59,14 +59,14 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
             return _apply_to_queue(facts, event, ts)
         case ev.TaskStarted() if turn is not None:
             begun = TurnFacts(turn, event.settings, working_since=ts)
-            return _begun(replace(facts, turn=begun, stumbled=False, ended=None), event, ts, turn)
+            return _begin_turn(replace(facts, turn=begun, stumbled=False, ended=None), event, ts, turn)
         case ev.ErrorEvent():
             return replace(facts, stumbled=True)
         case ev.TaskComplete() | ev.TurnAborted():
             lost = isinstance(event, ev.TurnAborted) and event.reason is AbortReason.LOST
-            worked = _worked(facts, facts.earlier if lost else ts, turns=1)
+            worked = _work_until(facts, facts.earlier if lost else ts, turns=1)
             spent = facts.spent.plus(worked).plus(spent_on(event) or NOTHING)
-            return replace(facts, turn=None, ended=_ending(facts, event), keys=_ended(facts), spent=spent)
+            return replace(facts, turn=None, ended=_ending(facts, event), keys=_keys_with_end(facts), spent=spent)
         case ev.AgentSession() if facts.seq > facts.copied:
             told = agents_told.after_session(facts, event)
             return replace(facts, agents=agents.after_beginning(facts, event), agents_told=told)
@@ -79,14 +79,14 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         case ev.JobEnded():
             return replace(facts, jobs=tuple(job for job in facts.jobs if job.id != event.job))
         case ev.TokenCount():
-            return _counted(_count(facts, event, ts), event)
+            return _take_context_size(_count(facts, event, ts), event)
         case ev.Compacted():
             return replace(
                 facts,
                 compacted=facts.seq,
                 unsummed=False,
-                context_tokens=_held(event.tokens_after),
-                context_window=_held(event.context_window),
+                context_tokens=_clamp(event.tokens_after),
+                context_window=_clamp(event.context_window),
             )
         case ev.AgentMessage() if not facts.unsummed:
             return replace(facts, unsummed=True)
@@ -98,9 +98,9 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
 
 
 def _count(facts: Facts, event: ev.DurableEvent, ts: float) -> Facts:
-    """Count what the event tells of. The clock of the turn's work stops at its first open question."""
+    """Add the amounts that the event tells of. The clock of the turn's work stops at its first open question."""
     if isinstance(event, ev.ApprovalRequest):
-        return _spend(facts, _worked(facts, ts))
+        return _spend(facts, _work_until(facts, ts))
     spent = spent_on(event)
     return facts if spent is None else _spend(facts, spent)
 
@@ -111,7 +111,7 @@ def _spend(facts: Facts, spent: Spent) -> Facts:
     return replace(facts, turn=turn, spent=both, tokens=both.tokens)
 
 
-def _worked(facts: Facts, ts: float, *, turns: int = 0) -> Spent:
+def _work_until(facts: Facts, ts: float, *, turns: int = 0) -> Spent:
     """The time that the turn has worked until then. A clock that was set back takes nothing away."""
     if facts.turn is None:
         return NOTHING
@@ -126,8 +126,8 @@ def _window_after(facts: Facts, settings: Settings) -> int | None:
     return facts.context_window if same else None
 
 
-def _begun(facts: Facts, event: ev.TaskStarted, ts: float, turn: TurnId) -> Facts:
-    """The facts at a turn's beginning, which takes a request that is no message. A message is taken by its event."""
+def _begin_turn(facts: Facts, event: ev.TaskStarted, ts: float, turn: TurnId) -> Facts:
+    """Take a request that is no message into the turn that begins. A message is taken by its own event."""
     if event.input_id is None or facts.turn is None:
         return facts
     return replace(
@@ -138,24 +138,24 @@ def _begun(facts: Facts, event: ev.TaskStarted, ts: float, turn: TurnId) -> Fact
     )
 
 
-def _counted(facts: Facts, event: ev.TokenCount) -> Facts:
+def _take_context_size(facts: Facts, event: ev.TokenCount) -> Facts:
     return replace(
         facts,
-        context_tokens=facts.context_tokens if event.context_tokens is None else _held(event.context_tokens),
-        context_window=_held(event.context_window) or facts.context_window,
+        context_tokens=facts.context_tokens if event.context_tokens is None else _clamp(event.context_tokens),
+        context_window=_clamp(event.context_window) or facts.context_window,
         agents=agents.after_count(facts, event),
     )
 
 
-def _held(tokens: int | None) -> int | None:
-    """A count within what every reader can hold."""
+def _clamp(tokens: int | None) -> int | None:
+    """Limit a count to the range that every reader can hold."""
     return None if tokens is None else max(0, min(tokens, MOST))
 
 
-def _resettled(facts: Facts, event: ev.SettingsChanged) -> TurnFacts | None:
-    """Change the settings that the open turn has of its own; without such, those of the conversation count.
+def _turn_with_new_settings(facts: Facts, event: ev.SettingsChanged) -> TurnFacts | None:
+    """Change the open turn's own settings; a turn without any has those of the conversation.
 
-    The turn goes on with the agent that it has.
+    The turn keeps its agent.
     """
     turn, switched = facts.turn, facts.settings.agent != event.settings.agent
     if turn is None or (turn.settings is None and not switched):
@@ -186,7 +186,10 @@ def _apply_to_queue(
             keys = _remember(facts, event.key, event.input_id, ts, None)
             return replace(facts, pending=in_line(facts.pending, waiting), keys=keys)
         case ev.InputEdited():
-            edited = (replace(one, items=event.items) if one.id == event.input_id else one for one in facts.pending)
+            edited = (
+                replace(waiting, items=event.items) if waiting.id == event.input_id else waiting
+                for waiting in facts.pending
+            )
             return replace(facts, pending=tuple(edited))
         case ev.InputMoved():
             return replace(facts, pending=moved(facts.pending, event.input_id, event.before))
@@ -223,17 +226,17 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
             facts = _remember_answer(facts, event)
             rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
             since = facts.updated if turn.working_since is None and not rest else turn.working_since
-            granted = (*turn.granted, *_granted(turn, event))
+            granted = (*turn.granted, *_granted_items(turn, event))
             denied = turn.denied or event.decision in {Decision.DENIED, Decision.ABORT}
             turn = replace(turn, approvals=rest, granted=granted, working_since=since, denied=denied)
         case ev.ExecCommandBegin():
-            turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
+            turn = _open_item(turn, event.item_id, OpenItem("exec", event.call_id))
         case ev.PatchApplyBegin():
-            turn = _opened(turn, event.item_id, OpenItem("patch", event.call_id))
+            turn = _open_item(turn, event.item_id, OpenItem("patch", event.call_id))
         case ev.McpToolCallBegin():
-            turn = _opened(turn, event.item_id, OpenItem("mcp", event.call_id, event.invocation))
+            turn = _open_item(turn, event.item_id, OpenItem("mcp", event.call_id, event.invocation))
         case ev.ToolUseBegin():
-            turn = _opened(turn, event.item_id, OpenItem("use", event.call_id, use=_brief(event)))
+            turn = _open_item(turn, event.item_id, OpenItem("use", event.call_id, use=_brief(event)))
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd() | ev.ToolUseEnd():
             turn = replace(turn, items=tuple(item for item in turn.items if item[0] != event.item_id))
         case ev.ToolCall():
@@ -247,16 +250,16 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
 
 
 def _brief(begun: ev.ToolUseBegin) -> ev.ToolUseBegin:
-    """Keep what the end of a call says again if its turn is cut; what it was given is in its beginning."""
+    """Keep the members that the end of a cut call repeats; its arguments and changes stay in its beginning."""
     return begun.model_copy(update={"arguments": "", "changes": {}})
 
 
-def _opened(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
-    granted = tuple(one for one in turn.granted if one != item)
+def _open_item(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
+    granted = tuple(granted_item for granted_item in turn.granted if granted_item != item)
     return replace(turn, items=(*turn.items, (item, opened)), granted=granted)
 
 
-def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
+def _granted_items(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
     if event.decision not in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}:
         return ()
     return tuple(asked.item_id for asked in turn.approvals if asked.approval_id == event.approval_id)
@@ -264,11 +267,11 @@ def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
 
 def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
-    return replace(facts, answered=answered, kept=(*facts.kept, *_kept(facts, event))[-YES_KEPT:])
+    return replace(facts, answered=answered, kept=(*facts.kept, *_yes_to_keep(facts, event))[-YES_KEPT:])
 
 
-def _kept(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...]:
-    """The yes that holds from now on. What was said in the original of a copy does not hold in the copy."""
+def _yes_to_keep(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...]:
+    """The yes that is kept from now on. A yes in the original of a copy does not hold in the copy."""
     asked = facts.approval(event.approval_id)
     copied = facts.seq <= facts.copied
     if asked is None or asked.standing is None or copied or event.decision is not Decision.APPROVED_FOR_SESSION:
@@ -277,17 +280,17 @@ def _kept(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...]:
 
 
 def _still_kept(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
-    """The yeses after a question: those to an earlier state of a server's tool have ended."""
+    """The kept yeses after a question: those to an earlier state of a server's tool have ended."""
     ended = outdated(facts, event)
-    return tuple(one for one in facts.kept if one not in ended) if ended else facts.kept
+    return tuple(kept for kept in facts.kept if kept not in ended) if ended else facts.kept
 
 
 def outdated(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
-    """The yeses for a server's tool as it was, where it is asked about as something else."""
+    """The kept yeses to an earlier state of the server's tool that this question is about."""
     if not isinstance(event, ev.McpToolCallApprovalRequest) or event.standing is None:
         return ()
     *tool, _ = event.standing[0]
-    return tuple(one for one in facts.kept if [*one.about[0][:-1]] == tool and one.about != event.standing)
+    return tuple(kept for kept in facts.kept if [*kept.about[0][:-1]] == tool and kept.about != event.standing)
 
 
 def _ending(facts: Facts, event: ev.TaskComplete | ev.TurnAborted) -> LastEnding:
@@ -307,7 +310,7 @@ def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: Tu
     return (*kept, Key(key, accepted, taken, turn))[-KEYS_KEPT:]
 
 
-def _ended(facts: Facts) -> tuple[Key, ...]:
+def _keys_with_end(facts: Facts) -> tuple[Key, ...]:
     """The keys, with the seq at which their turn ended: a repeated request looks the end up in the history there."""
     taken = facts.turn.inputs if facts.turn else ()
     return tuple(replace(known, ended=facts.seq) if known.input in taken else known for known in facts.keys)

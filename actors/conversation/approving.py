@@ -15,7 +15,7 @@ from actors.vocabulary.settings import AbortReason, Decision
 
 
 def answer_approval(draft: Draft, command: AnswerApproval) -> None:
-    """The first valid answer wins; later ones are told who won."""
+    """Take the first valid answer; refuse later ones, and name the winner."""
     if command.decision is Decision.WITHDRAWN:
         draft.reply_now(InvalidInput("only the end of its turn withdraws a question"))
         return
@@ -52,7 +52,7 @@ def resolve(draft: Draft, approval: ApprovalId, answer: FittingAnswer, by: str, 
         )
     )
     turn, run = draft.facts.turn, draft.state.run
-    assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
+    assert turn is not None, "an open question has an open turn"  # noqa: S101  # the callers found the question in it
     if decision is Decision.ABORT:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
     elif run is not None and run.stage is Stage.RUNNING:

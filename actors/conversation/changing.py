@@ -1,4 +1,4 @@
-"""Settings that change: of the conversation, and of the turn that runs. The agent is told when that is on disk."""
+"""Changes of the settings of a conversation and of its running turn. Its agent is told when they are on disk."""
 
 from msgspec import UNSET
 
@@ -14,7 +14,7 @@ from actors.vocabulary.settings import SettingChange, Settings
 
 
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
-    """Change all that is named, or nothing. What is so already makes no event."""
+    """Change all the named settings, or none. A value that is set already makes no event."""
     if is_unborn(draft):
         return
     facts = draft.facts
@@ -23,18 +23,18 @@ def change_settings(draft: Draft, command: ChangeSettings) -> None:
         return
     if command.name is not UNSET and command.name != facts.name:
         draft.emit(ev.ConversationRenamed(name=command.name, by=command.by))
-    changed = _changed(draft, command)
+    changed = _apply_changes(draft, command)
     turn = facts.turn.id if facts.turn else None
     draft.reply_when_stored(Changed(draft.facts.settings, draft.facts.name, changed, turn))
 
 
-def _changed(draft: Draft, command: ChangeSettings) -> tuple[SettingChange, ...]:
+def _apply_changes(draft: Draft, command: ChangeSettings) -> tuple[SettingChange, ...]:
     facts, run = draft.facts, draft.state.run
-    settings = _over(facts.settings, command)
-    found = {one.name: one for one in changes(facts.settings, settings)}
+    settings = _settings_after(facts.settings, command)
+    found = {change.name: change for change in changes(facts.settings, settings)}
     own = facts.turn.settings if facts.turn else None
     if own is not None:  # a turn with settings of its own takes the changed ones, too
-        found |= {one.name: one for one in changes(own, _over(own, command))}
+        found |= {change.name: change for change in changes(own, _settings_after(own, command))}
     if not found:
         return ()
     changed = tuple(found.values())
@@ -45,7 +45,7 @@ def _changed(draft: Draft, command: ChangeSettings) -> tuple[SettingChange, ...]
     return changed
 
 
-def _over(current: Settings, command: ChangeSettings) -> Settings:
+def _settings_after(current: Settings, command: ChangeSettings) -> Settings:
     if command.fields:
         return current.taking(command.settings, command.fields)
     return command.settings.keeping(current)

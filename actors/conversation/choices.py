@@ -1,7 +1,7 @@
-"""The answers that a question has, in the order in which a person is offered them. Pure.
+"""The possible answers to a question, in the order in which a person is offered them. Pure.
 
-A yes for the conversation is ours: the conversation keeps it, and whoever asks is told a yes for this once. The
-`always` of a third-party agent makes a rule of its own, and is a choice of its own, behind ours.
+A yes for the conversation is ours: the conversation keeps it, and the agent gets a yes for this once. The `always`
+of a third-party agent makes a rule of its own, and is a choice of its own, after ours.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class Choice(Struct, frozen=True):
-    """An answer. `option`: the id of the agent's option that it is; empty: it is ours."""
+    """A possible answer. `option`: the id of the agent's option that it stands for; empty: it is ours."""
 
     id: str
     name: str
@@ -43,8 +43,8 @@ def choices(request: ev.ApprovalRequest) -> tuple[Choice, ...]:
     offered = options_of(request)
     if not offered:
         return (*_own_yeses(request), NO, ABORT)
-    once, rules, noes = (tuple(_offered(offered, kinds)) for kinds in (ONCE, RULES, NOES))
-    return (*once, *_always(request, {one.id for one in offered}, once=bool(once)), *rules, *noes)
+    once, rules, noes = (tuple(_choices_of(offered, kinds)) for kinds in (ONCE, RULES, NOES))
+    return (*once, *_own_always(request, {option.id for option in offered}, once=bool(once)), *rules, *noes)
 
 
 def options_of(request: ev.ApprovalRequest) -> tuple[ev.ApprovalOption, ...]:
@@ -58,13 +58,13 @@ def can_be_kept(request: ev.ApprovalRequest) -> bool:
 
 def _own_yeses(request: ev.ApprovalRequest) -> Iterator[Choice]:
     yield YES_INSIDE if request.may_leave else YES
-    yield from _always(request, set())
+    yield from _own_always(request, set())
     if request.may_leave:
         yield YES_OUTSIDE
 
 
-def _always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[Choice]:
-    """Our own always, under an id that no option of the agent's has."""
+def _own_always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[Choice]:
+    """Our own `always`, under an id that no option of the agent has."""
     if can_be_kept(request) and once:
         name = ALWAYS
         while name in taken:
@@ -72,8 +72,8 @@ def _always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) 
         yield Choice(name, "Yes, always in this conversation", "allow_always", Decision.APPROVED_FOR_SESSION)
 
 
-def _offered(options: tuple[ev.ApprovalOption, ...], kinds: frozenset[Kind]) -> Iterator[Choice]:
-    for one in options:
-        if one.kind in kinds:
-            decision = Decision.DENIED if one.kind in NOES else Decision.APPROVED
-            yield Choice(one.id, one.rule or one.name or one.id, one.kind, decision, option=one.id)
+def _choices_of(options: tuple[ev.ApprovalOption, ...], kinds: frozenset[Kind]) -> Iterator[Choice]:
+    for option in options:
+        if option.kind in kinds:
+            decision = Decision.DENIED if option.kind in NOES else Decision.APPROVED
+            yield Choice(option.id, option.rule or option.name or option.id, option.kind, decision, option=option.id)

@@ -1,4 +1,4 @@
-"""The one end of a turn: it balances everything that was begun, and answers everybody who waited for it."""
+"""The one end of a turn: it balances everything that was begun, and answers all callers that waited for it."""
 
 from typing import assert_never
 
@@ -48,7 +48,7 @@ def close_turn(
     stopping: StopDecision | None,
     uncounted: ev.UncountedAnswer | None = None,
 ) -> None:
-    """Balance what is open, emit the one terminal event, answer everybody who waited for it, start what follows."""
+    """Balance open items, emit the one terminal event, answer all callers that waited for it, start the next turn."""
     turn = draft.facts.turn
     assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have checked
     draft.state.run = None
@@ -105,7 +105,7 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
 
 
 def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
-    """The output of an aborted call; for a turn that was lost with its agent, what the journal knows of the call."""
+    """The output of an aborted call; for a turn that was lost with its agent, as far as the journal knows it."""
     if reason is not AbortReason.LOST:
         return ABORTED_OUTPUT[reason]
     if any(item == begun for begun, _ in turn.items):
@@ -116,7 +116,7 @@ def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
 
 
 def what_is_known(turn: TurnFacts) -> str:
-    """Tell people, behind the reason, whether something of a turn that nobody works on any more may have run."""
+    """The words for people, after the reason, on whether parts of an abandoned turn may have run."""
     if turn.items:
         return "; what had begun may have come to its end or not"
     return "; what was approved has no record of a beginning" if turn.granted else ""
@@ -165,7 +165,7 @@ def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, .
 
 
 def _cut_use(opened: OpenItem, item: ItemId, tails: tuple[Tail, ...], reason: AbortReason) -> ev.ToolUseEnd:
-    """End the use of a tool as cancelled. Its beginning is said again, with what it has written so far."""
+    """End the use of a tool as cancelled. Its beginning is said again, with its output so far."""
     begun = opened.use or ev.ToolUseBegin(call_id=opened.call, item_id=item)
     return ev.ToolUseEnd(
         call_id=opened.call,
@@ -191,7 +191,7 @@ def _message(terminal: ev.TaskComplete | ev.TurnAborted) -> str | None:
 
 
 def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId, ending: Ending) -> None:
-    """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
+    """Pause the queue after a turn that did not end well, and answer the calls that steered it in vain."""
     if stopping is not None and not stopping.pause:
         return
     if ending is Ending.COMPLETED:
@@ -204,18 +204,18 @@ def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId,
             draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
             settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
-    kept = _that_stays(draft)
+    kept = _input_that_stays(draft)
     if kept and (draft.facts.steering or not draft.facts.paused):
         draft.emit(paused(kept))
 
 
 def paused(kept: tuple[PendingInput, ...]) -> ev.QueuePaused:
-    return ev.QueuePaused(queued=len(kept), waiting=tuple(one.preview for one in kept[:TOLD]))
+    return ev.QueuePaused(queued=len(kept), waiting=tuple(waiting.preview for waiting in kept[:TOLD]))
 
 
-def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
-    """The input that stays queued behind the turn; input said after its stop starts the next turn at once."""
-    return tuple(one for one in draft.facts.line if one.policy is not BusyPolicy.INTERRUPT)
+def _input_that_stays(draft: Draft) -> tuple[PendingInput, ...]:
+    """The input that stays queued after the turn; input said after its stop starts the next turn at once."""
+    return tuple(waiting for waiting in draft.facts.line if waiting.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
@@ -228,10 +228,10 @@ def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> No
 
 
 def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
-    """Answer everybody whose input the turn took, and everybody who asked it to stop."""
+    """Answer all callers whose input the turn took, and all that asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, line_of(_that_stays(draft))))
+        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, line_of(_input_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

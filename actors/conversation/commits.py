@@ -1,4 +1,4 @@
-"""The answers of the journal: commits release what may be shown now, refusals take back what was never kept."""
+"""The answers of the journal: a commit releases the effects that waited for it, a refusal takes them back."""
 
 from collections.abc import Collection
 
@@ -44,7 +44,7 @@ def _release(draft: Draft) -> None:
 
 
 def take_refusal(draft: Draft, news: AppendRefused) -> None:
-    """Take back everything since the last commit: nobody has seen any of it."""
+    """Take back everything since the last commit: no client has seen any of it."""
     state = draft.state
     if news.epoch != state.epoch or state.durable is None:
         return
@@ -52,7 +52,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     state.facts = state.durable
     state.epoch += 1
     state.versions = state.held = state.tails = ()
-    state.subscribers = {key: replace(one, offsets={}) for key, one in state.subscribers.items()}
+    state.subscribers = {key: replace(reader, offsets={}) for key, reader in state.subscribers.items()}
     state.window = tuple(record for record in state.window if record.seq <= state.committed)
     state.storage_error = f"{news.error.code}: {news.error.message}"
     refused = {held.effect.caller for held in taken_back if isinstance(held.effect, ReplyTo)}
@@ -60,15 +60,15 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
         if not (isinstance(held.effect, Settle) and held.effect.caller in refused):  # the refusal settles it
             _take_back(draft, held, news.error)
     _fail_lost_claims(draft, news.error, refused)
-    _stop_what_runs(draft, news.error)
+    _stop_run(draft, news.error)
     _stay_after_all(draft, news.error)
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
 
 
 def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
     match held.effect:
-        case ReplyTo(caller, Interrupted() as answer) if not _waits_on_paper(draft):
-            draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
+        case ReplyTo(caller, Interrupted() as answer) if not _waits_without_agent(draft):
+            draft.at_once(ReplyTo(caller, answer))  # the answer is true: nothing runs any more
         case ReplyTo(caller, _):
             draft.answer_now(caller, error)
         case Settle() as settle:
@@ -79,15 +79,15 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
             pass  # addressed to the agent, which is stopped below
 
 
-def _waits_on_paper(draft: Draft) -> bool:
+def _waits_without_agent(draft: Draft) -> bool:
     """True if the turn has no agent but an answer would go on with it: then an interrupt has not succeeded."""
     turn = draft.facts.turn
     return turn is not None and turn.only_waits and draft.state.run is None
 
 
 def _fail_lost_claims(draft: Draft, error: GreenroomError, refused: Collection[Caller]) -> None:
-    """Refuse the inputs that the disk refused. A caller that was told already, such as one that repeated an input
-    which is on disk, has no claim any more.
+    """Refuse the inputs that the disk refused. A caller that was answered already, such as the sender of a repeated
+    input that is on disk, has no claim any more.
     """
     facts, claims = draft.facts, draft.state.claims
     known = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
@@ -106,7 +106,7 @@ def _stay_after_all(draft: Draft, error: GreenroomError) -> None:
         draft.at_once(Stay())
 
 
-def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:
+def _stop_run(draft: Draft, error: GreenroomError) -> None:
     run = draft.state.run
     if run is None or run.stage is Stage.STOPPING:
         return
@@ -115,7 +115,7 @@ def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:
 
 
 def is_stranded(draft: Draft) -> bool:
-    """True if a turn is open and nobody works on it: the last life lost it, or the disk refused its end."""
+    """True if a turn is open and no agent works on it: the last daemon lost it, or the disk refused its end."""
     turn = draft.facts.turn
     return turn is not None and draft.state.run is None and not turn.only_waits
 

@@ -44,17 +44,17 @@ class Draft:
         return self.state.facts
 
     def name(self) -> str:
-        """A name nobody else has."""
+        """A unique name."""
         self._names += 1
         return self._nonce if self._names == 1 else f"{self._nonce}-{self._names}"
 
     def emit(self, event: ev.DurableEvent, turn: TurnId | None = None) -> None:
-        """Record that this happened. The event gets the next seq; nobody sees it before it is on disk."""
+        """Record an event. It gets the next seq, and is shown to readers when it is on disk."""
         open_turn = self.facts.turn
         turn = turn or (open_turn.id if open_turn else None)
-        event, body = _written(event)
+        event, body = _serialise(event)
         if len(body) > self.state.limits.event_bytes:
-            event, body = _bounded(event, body, self.state.limits)
+            event, body = _limit_size(event, body, self.state.limits)
         before, facts = self.facts, apply(self.facts, event, self.now, turn)
         if facts.spent is not before.spent:
             self._spend(event, before, facts)
@@ -71,11 +71,11 @@ class Draft:
             self.state.tails = without_item(self.state.tails, item)
 
     def keep(self, kept: tuple[KeptText, ...], old: tuple[OldText, ...]) -> None:
-        """Have unfinished text stored beside the events. Nobody waits for it."""
+        """Have unfinished text stored beside the events. No effect waits for it."""
         self._kept, self._old = kept, old
 
     def _spend(self, event: ev.DurableEvent, before: Facts, after: Facts) -> None:
-        """Note for the ledger what was spent, on the model that was asked or is in use."""
+        """Note the spent amounts for the ledger, under the model that was asked or is in use."""
         turn = before.turn
         own = turn.settings if turn and turn.settings else before.settings
         told = event.uncounted if isinstance(event, ev.TurnEnd) else event
@@ -138,7 +138,7 @@ class Draft:
 
     @property
     def _is_far_from_checkpoint(self) -> bool:
-        """True if a conversation that woke would have much to replay, in a turn that makes no headlines."""
+        """True if a waking conversation would have much to replay, in a long turn without headline events."""
         state, limits = self.state, self.state.limits
         behind = state.facts.seq - state.checkpoint
         return behind >= limits.checkpoint_records or state.unchecked >= limits.checkpoint_bytes
@@ -148,8 +148,8 @@ class Draft:
         return head_of(self.state)
 
 
-def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
-    """The event and its JSON. A path may be any bytes: those that are not text are written as `?`."""
+def _serialise(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
+    """Return the event and its JSON. A path may be any bytes: those that are not text are written as `?`."""
     try:
         return event, event.model_dump_json().encode()
     except PydanticSerializationError:
@@ -157,7 +157,7 @@ def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
         return ev.durable_adapter.validate_json(body), body
 
 
-def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
-    """The event, short enough to be read again: the texts of a longer one lose their middle."""
+def _limit_size(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
+    """Make the event short enough to be read again: long texts lose their middle."""
     short = shortened(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
     return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -17,14 +17,14 @@ from actors.vocabulary.spent import NOTHING, Spent
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 
-RUNS = (BusyPolicy.INTERRUPT, BusyPolicy.STEER, BusyPolicy.ENQUEUE)  # the order of what waits; nothing else does
+RUNS = (BusyPolicy.INTERRUPT, BusyPolicy.STEER, BusyPolicy.ENQUEUE)  # the order of waiting input
 
 ItemKind = Literal["exec", "patch", "mcp", "use"]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """Begun and not ended."""
+    """A tool call that has begun and not ended."""
 
     kind: ItemKind
     call: CallId
@@ -51,9 +51,9 @@ class TurnFacts:
     def only_waits(self) -> bool:
         """True if the turn only waits for answers: nothing of it runs, so it survives the process.
 
-        A program of others may say that a tool runs, and only then ask whether it may: then it waits.
+        A third-party agent may say that a tool runs, and only then ask whether it may: then it waits.
         """
-        asked = {one.item_id for one in self.approvals}
+        asked = {request.item_id for request in self.approvals}
         running = (item for item, opened in self.items if opened.kind != "use" or item not in asked)
         return bool(self.approvals) and not any(running)
 
@@ -79,7 +79,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeptYes:
-    """A yes for the conversation, and what it is for. `approval`: the question to which a person gave it."""
+    """A yes for the conversation, and its key. `approval`: the question to which a person gave it."""
 
     about: ev.Standing
     approval: ApprovalId
@@ -95,7 +95,7 @@ class Facts:
     created: float = 0.0
     updated: float = 0.0
     name: str | None = None
-    self_named: bool = False  # the name was made of what it is about
+    self_named: bool = False  # the name was made of the first message
     nameless: bool = False  # somebody has taken its name away, and it is to get no other
     archived: bool = False
     failed: str | None = None
@@ -118,9 +118,9 @@ class Facts:
     spent: Spent = NOTHING
     earlier: float = 0.0  # when something happened before `updated`
     agents: tuple[KnownSession, ...] = ()  # of the agents that have taken part, the last one last
-    agents_told: tuple[AgentNow, ...] = ()  # what they have said of themselves, the last one last
+    agents_told: tuple[AgentNow, ...] = ()  # as they describe themselves, the last one last
     copied: int = 0  # events up to here are a copy of another conversation's, and so are the sessions in them
-    title: str = ""  # the agent's, for what it is about
+    title: str = ""  # the agent's, for the conversation
 
     @property
     def steering(self) -> tuple[PendingInput, ...]:
@@ -146,8 +146,8 @@ class Facts:
         return next((request for request in self.asked if request.approval_id == approval), None)
 
     def kept_yes(self, request: ev.ApprovalRequest) -> KeptYes | None:
-        """Return the yes for the whole session that answers this."""
-        return next((one for one in reversed(self.kept) if one.about == request.standing), None)
+        """Return the yes for the whole session that answers this question."""
+        return next((kept for kept in reversed(self.kept) if kept.about == request.standing), None)
 
 
 def unborn(conversation: ConversationId) -> Facts:

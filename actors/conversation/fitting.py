@@ -1,6 +1,6 @@
 """Answers that fit their questions: an option that the agent offers, the fields of a server's form. Pure.
 
-An answer is made exact before it is stored: what the history says is what the agent or the server is told.
+An answer is made exact before it is stored: the agent or the server gets what the history says.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.event_bases import FormField, FormValue
 from actors.vocabulary.settings import Decision
 
-TEXT_LENGTH = 64 * 1024  # characters that one field is told: words of a person, kept in the history for ever
+TEXT_LENGTH = 64 * 1024  # characters of one field: words of a person, kept in the history for ever
 EXACT = 2**53  # beyond it, programs that read JSON do not agree on a number
 CHOSEN = 256  # choices of one field; a form offers no more
 
@@ -39,7 +39,7 @@ def fitted(
     *,
     outside: bool = False,
 ) -> FittingAnswer | InvalidInput:
-    """Make the answer exact, or say why it is none; then the question stays open."""
+    """Make the answer exact, or return why it does not fit; then the question stays open."""
     form = request.form if isinstance(request, ev.ElicitationApprovalRequest) else ()
     if not form and set(content) == {OPTION}:
         option, content = str(content[OPTION]), {}
@@ -51,17 +51,17 @@ def fitted(
             return InvalidInput("a no tells the server nothing; leave out what it would be told")
         else:
             _need_a_yes_for_once(request, decision)
-            chosen = FittingAnswer(decision, content=_told(form, content) if decision in YES else {})
+            chosen = FittingAnswer(decision, content=_form_values(form, content) if decision in YES else {})
         leaves = outside and _leaves(request, decision)
     except ValueError as error:
         return InvalidInput(str(error))
     if decision is Decision.APPROVED_FOR_SESSION and not can_be_kept(request):
-        decision = Decision.APPROVED  # nothing would know the same again; whoever answers is told that it is for once
+        decision = Decision.APPROVED  # no later question would be known as the same; the client is told
     return replace(chosen, decision=decision, outside=leaves)
 
 
 def _leaves(request: ev.ApprovalRequest, decision: Decision) -> bool:
-    """Tell whether `outside` says more than the yes. Raises ValueError where it says what nobody has asked."""
+    """Tell whether `outside` adds to the yes. Raises ValueError where the question is not about that."""
     if decision not in YES:
         raise ValueError("a no runs nothing, inside or outside; leave `outside` out")
     unsaid = request.outside_sandbox is None and isinstance(request, ev.ExecApprovalRequest)  # of an older version
@@ -74,8 +74,10 @@ def _leaves(request: ev.ApprovalRequest, decision: Decision) -> bool:
 
 def _need_a_yes_for_once(request: ev.ApprovalRequest, decision: Decision) -> None:
     """Raise ValueError where an agent offers rules alone: a plain yes is never sent as a rule."""
-    if decision in YES and options_of(request) and all(one.kind != "allow_once" for one in options_of(request)):
-        rules = [f"{one.id} ({one.name})" for one in choices(request) if one.decision is Decision.APPROVED]
+    if decision in YES and options_of(request) and all(option.kind != "allow_once" for option in options_of(request)):
+        rules = [
+            f"{choice.id} ({choice.name})" for choice in choices(request) if choice.decision is Decision.APPROVED
+        ]
         raise ValueError(
             f"the agent offers no yes for once; name one of its own rules as the option: {', '.join(rules)}"
         )
@@ -85,7 +87,7 @@ def _need_a_yes_for_once(request: ev.ApprovalRequest, decision: Decision) -> Non
 
 
 def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -> FittingAnswer:
-    chosen = _named(request, wanted)
+    chosen = _find_choice(request, wanted)
     if (decision in YES) != (chosen.decision in YES):
         said, other = ("yes", "no") if decision in YES else ("no", "yes")
         raise ValueError(f"the option {chosen.id!r} ({chosen.name}) is a {other}, and the answer is a {said}")
@@ -93,18 +95,26 @@ def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -
     return FittingAnswer(meant, chosen.option, outside=chosen.outside)
 
 
-def _named(request: ev.ApprovalRequest, wanted: str) -> Choice:
-    """The choice of this id, or of this name if no other has it; of a name, how it is written matters less."""
+def _find_choice(request: ev.ApprovalRequest, wanted: str) -> Choice:
+    """The choice with this id, or the only one with this name, whose case does not matter."""
     offered, known = options_of(request), choices(request)
     if not offered and not request.may_leave:
         raise ValueError("this question offers no options; answer it with yes or no")
     named = wanted.strip().casefold()
-    so_called = {one.id for one in offered if named in {one.id.casefold(), one.name.strip().casefold(), one.kind}}
-    found = [one for one in known if one.id == wanted] or [one for one in known if one.option in so_called]
+    so_called = {
+        option.id
+        for option in offered
+        if named in {option.id.casefold(), option.name.strip().casefold(), option.kind}
+    }
+    found = [choice for choice in known if choice.id == wanted] or [
+        choice for choice in known if choice.option in so_called
+    ]
     if len(found) == 1:
         return found[0]
-    names = {one.id: one.name for one in offered}
-    told = ", ".join(f"{one.id} ({names.get(one.id, one.name)})" for one in known if one.option or not offered)
+    names = {option.id: option.name for option in offered}
+    told = ", ".join(
+        f"{choice.id} ({names.get(choice.id, choice.name)})" for choice in known if choice.option or not offered
+    )
     problem = "stands for several options" if found else "is not an option"
     raise ValueError(f"{wanted!r} {problem} of this question; it offers {told}")
 
@@ -112,40 +122,40 @@ def _named(request: ev.ApprovalRequest, wanted: str) -> Choice:
 # --- fields ---------------------------------------------------------------------------------------------------------
 
 
-def _told(form: tuple[FormField, ...], content: Mapping[str, object]) -> dict[str, FormValue]:
-    """All that the server is told: what was said, and the defaults of the rest."""
+def _form_values(form: tuple[FormField, ...], content: Mapping[str, object]) -> dict[str, FormValue]:
+    """The values for the server: those of the answer, and the defaults of the other fields."""
     unknown = [name for name in content if all(field.name != name for field in form)]
     if unknown:
         known = f"its fields are {', '.join(field.name for field in form)}" if form else "it has none"
         raise ValueError(f"{', '.join(unknown[:CHOSEN])}: this question has no such field; {known}")
-    told: dict[str, FormValue] = {}
+    values: dict[str, FormValue] = {}
     for field in form:
         if field.name in content:
-            told[field.name] = value(field, content[field.name])
+            values[field.name] = value(field, content[field.name])
         elif field.default is not None:
-            told[field.name] = field.default
-    missing = [field for field in form if field.required and field.name not in told]
+            values[field.name] = field.default
+    missing = [field for field in form if field.required and field.name not in values]
     if missing:
         needed = ", ".join(f"{field.name} ({field.type})" for field in missing)
         raise ValueError(f"the server needs {needed}; say it as {missing[0].name}=VALUE, or deny the question")
-    return told
+    return values
 
 
 def value(field: FormField, said: object) -> FormValue:
-    """Read what was said for a field. Raises ValueError, in words for people, if it does not fit."""
+    """Read the answer for a field. Raises ValueError, in words for people, if it does not fit."""
     read = _READ[field.type](field, said)
     many = read if isinstance(read, tuple) else (read,)
-    wrong = [one for one in many if field.choices and one not in field.choices]
+    wrong = [part for part in many if field.choices and part not in field.choices]
     if wrong:
         raise ValueError(f"{field.name}: {wrong[0]!r} is none of {', '.join(field.choices)}")
     if isinstance(read, str | tuple):
-        _within(field, len(read), " long")
+        _check_bounds(field, len(read), " long")
     elif not isinstance(read, bool):
-        _within(field, read, "")
+        _check_bounds(field, read, "")
     return read
 
 
-def _within(field: FormField, size: float, unit: str) -> None:
+def _check_bounds(field: FormField, size: float, unit: str) -> None:
     if field.least is not None and size < field.least:
         raise ValueError(f"{field.name}: at least {field.least:g}{unit}, and it is {size:g}")
     if field.most is not None and size > field.most:
@@ -163,31 +173,31 @@ def _text(field: FormField, said: object) -> str:
 
 
 def _number(field: FormField, said: object) -> float:
-    """A number; doors at which everything is typed give it as text."""
+    """A number, which may come as text, for example from the command line."""
     try:
         number = float(said) if isinstance(said, str | int | float) and not isinstance(said, bool) else None
     except (ValueError, OverflowError):
         number = None
     if number is None or not isfinite(number):
-        raise ValueError(f"{field.name} is a number, and {_shown(said)} is none")
+        raise ValueError(f"{field.name} is a number, and {_excerpt(said)} is none")
     return said if isinstance(said, int) else number
 
 
 def _integer(field: FormField, said: object) -> int:
     number = _number(field, said)
     if not float(number).is_integer() or abs(number) > EXACT:
-        raise ValueError(f"{field.name} is a whole number, and {_shown(said)} is none that every program can hold")
+        raise ValueError(f"{field.name} is a whole number, and {_excerpt(said)} is none that every program can hold")
     return int(number)
 
 
 def _boolean(field: FormField, said: object) -> bool:
     word = str(said).strip().casefold() if isinstance(said, str | bool) else ""
     if word not in TRUE | FALSE:
-        raise ValueError(f"{field.name} is yes or no, and {_shown(said)} is neither")
+        raise ValueError(f"{field.name} is yes or no, and {_excerpt(said)} is neither")
     return word in TRUE
 
 
-def _several(field: FormField, said: object) -> tuple[str, ...]:
+def _array(field: FormField, said: object) -> tuple[str, ...]:
     if isinstance(said, str):
         said = [part.strip() for part in said.split(",")] if said else []
     parts: Iterable[object] = said if isinstance(said, list | tuple) else (said,)
@@ -197,7 +207,7 @@ def _several(field: FormField, said: object) -> tuple[str, ...]:
     return several
 
 
-def _shown(said: object) -> str:
+def _excerpt(said: object) -> str:
     return repr(said)[:100]
 
 
@@ -206,5 +216,5 @@ _READ: Mapping[str, Callable[[FormField, object], FormValue]] = {
     "number": _number,
     "integer": _integer,
     "boolean": _boolean,
-    "array": _several,
+    "array": _array,
 }

@@ -1,4 +1,4 @@
-"""An agent that says something although no turn asked it: recorded, or followed by a turn."""
+"""An agent's news outside of any turn: recorded, or followed by a turn."""
 
 from actors.conversation.draft import Draft
 from actors.conversation.starting import follow_agent
@@ -13,6 +13,6 @@ def record_news(draft: Draft, command: RecordAgentNews) -> None:
 
 
 def follow(draft: Draft) -> None:
-    """Begin a turn for the agent's own work. An open turn takes it in, and so does the next if none can begin."""
+    """Begin a turn for the agent's own work. An open turn takes it in; if no turn can begin, the next one does."""
     follow_agent(draft)
     draft.reply_when_stored(Done())

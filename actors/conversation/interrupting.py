@@ -1,4 +1,4 @@
-"""Interrupts: stop the open turn, because a person asked or nobody reads it any more."""
+"""Interrupts: the open turn is stopped, because a person asked or the last reader has left."""
 
 from actors.conversation.draft import Draft
 from actors.conversation.queueing import withdraw_all
@@ -11,7 +11,7 @@ from actors.vocabulary.settings import AbortReason
 
 
 def interrupt(draft: Draft, command: Interrupt) -> None:
-    """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
+    """Stop the open turn. The answer comes when the turn has ended, or at once if nothing runs."""
     if command.clear:
         withdraw_all(draft, "cleared by an interrupt", command.by)
     turn = draft.facts.turn

@@ -1,4 +1,4 @@
-"""Background commands as their conversation knows them: each that was begun is said to have ended, once."""
+"""Background commands as their conversation knows them: the end of each is recorded exactly once."""
 
 from actors.conversation.draft import Draft
 from actors.messages.conversation import RecordJobEnd
@@ -9,27 +9,27 @@ from actors.vocabulary.ids import TurnId
 
 
 def record_end(draft: Draft, command: RecordJobEnd) -> None:
-    """Say that a job has ended. One that ended with its turn, or was given up as lost, is not said again."""
+    """Record that a job has ended, unless it ended with its turn or was given up as lost."""
     if any(job.id == command.ended.job for job in draft.facts.jobs):
         draft.emit(command.ended)
     draft.reply_when_stored(Done())
 
 
 def end_with_turn(draft: Draft, turn: TurnId) -> None:
-    """Say that the jobs of the turn have ended; its agent has seen to that."""
+    """Record that the jobs of the turn have ended; its agent has ended them."""
     for job in draft.facts.jobs:
         if job.turn == turn:
             draft.emit(ev.JobEnded(job=job.id, how="turn_over"))
 
 
 def give_up_lost(draft: Draft) -> None:
-    """Say that the jobs of an earlier life are gone."""
+    """Record that the jobs of an earlier daemon are lost."""
     for job in draft.facts.jobs:
         draft.emit(ev.JobEnded(job=job.id, how="lost"))
 
 
 def refuse_while_running(draft: Draft) -> bool:
-    """Refuse a command that a job stands in the way of. Returns whether it was refused."""
+    """Refuse a command while jobs run. Returns whether it was refused."""
     if not draft.facts.jobs:
         return False
     names = ", ".join(job.id for job in draft.facts.jobs)

@@ -1,7 +1,7 @@
-"""Unfinished text, written every second while it grows: a killed daemon takes a second of what was on a screen.
+"""Unfinished text, stored every second while it grows, so that a killed daemon loses a second of it.
 
-A timer runs only as long as something grows. Each time, what came since the last is stored; the event of the item, or
-the end of the turn, removes it (`kept_tails`).
+A timer runs only as long as something grows. Each time the new text is stored; the event of the item, or the end of
+the turn, removes it (`kept_tails`).
 """
 
 import json
@@ -17,7 +17,7 @@ from actors.vocabulary.events import Delta
 from actors.vocabulary.records import KeptText, OldText
 
 TIMER = "tail"
-KEEP_S = 1.0  # what a kill may take of a text; to write more often would cost more than anybody misses
+KEEP_S = 1.0  # the most that a kill may lose; to write more often costs more than such a loss
 NOTHING = KeptTail(0, 0)
 
 
@@ -28,21 +28,21 @@ def watch_tails(draft: Draft) -> None:
 
 
 def keep_tails(draft: Draft) -> None:
-    """Store what has come since the last time; if nothing has, the next word starts the timer again."""
+    """Store the text since the last time; if there is none, the next word starts the timer again."""
     state = draft.state
     state.keep_timer = False
     grown = [tail for tail in state.tails if tail.end > state.kept.get(tail.place, NOTHING).end]
     if not grown or state.storage_error is not None:
         return
-    written = [_written(tail, state.kept.get(tail.place, NOTHING)) for tail in grown]
+    written = [_next_piece(tail, state.kept.get(tail.place, NOTHING)) for tail in grown]
     draft.keep(tuple(kept for kept, _, _ in written), tuple(old for _, old, _ in written if old))
     state.kept = {**state.kept, **{tail.place: now for tail, (_, _, now) in zip(grown, written, strict=True)}}
     state.keeps = True
     watch_tails(draft)
 
 
-def _written(tail: Tail, before: KeptTail) -> tuple[KeptText, OldText | None, KeptTail]:
-    """The next piece, what it makes useless, and how much is kept then. Of many pieces one is made anew."""
+def _next_piece(tail: Tail, before: KeptTail) -> tuple[KeptText, OldText | None, KeptTail]:
+    """The next piece, the stored text that it replaces, and the length stored then. Many pieces are made one."""
     anew = before.pieces >= PIECES or before.end < tail.start
     start = tail.start if anew else before.end
     content, _ = tail.beyond(start)

@@ -25,7 +25,7 @@ from actors.vocabulary.ids import ApprovalId, InputId
 from actors.vocabulary.setting_changes import model_of
 from actors.vocabulary.settings import AbortReason
 
-LEAST_LOOK_S = 0.1  # what is read or runs is looked at again and again, even if nothing is to idle for any time
+LEAST_LOOK_S = 0.1  # between two looks at a conversation that is read or runs, even if the idle time is zero
 
 
 def begin(draft: Draft, command: Begin) -> None:
@@ -93,7 +93,7 @@ def restart(draft: Draft, command: Restart) -> None:
 
 
 def revive(draft: Draft, news: Revived) -> None:
-    """Settle after a restore what the last life left open, and keep what waits for an answer."""
+    """Settle after a restore what was left open, and keep a turn that waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
         inherit(draft, news.survivors)
@@ -102,7 +102,7 @@ def revive(draft: Draft, news: Revived) -> None:
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
         stop_turn(draft, StopDecision(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
-    draft.state.tails = ()  # a turn that waits on paper says it anew
+    draft.state.tails = ()  # a turn that is resumed says it again
     for asked in draft.facts.asked:
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
@@ -111,7 +111,7 @@ def revive(draft: Draft, news: Revived) -> None:
 
 
 def retire(draft: Draft, _: Retire) -> None:
-    """Prepare for deletion. Refused while a turn is open; readers and callers are told."""
+    """Prepare for deletion. Refused while a turn is open; readers and callers learn of it."""
     if draft.facts.turn is not None:
         draft.reply_now(WrongState("a turn is running; interrupt it first"))
         draft.at_once(Stay())
@@ -184,7 +184,7 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
         case "idle":
             _look_at_idleness(draft)
         case "approval":
-            _deadline(draft, ApprovalId(rest))
+            _deny_overdue(draft, ApprovalId(rest))
         case "unanswerable":
             deny_if_alone(draft, ApprovalId(rest))
         case sending.CALLER_GONE:
@@ -210,7 +210,7 @@ def _look_at_idleness(draft: Draft) -> None:
         put_on_paper(draft)
 
 
-def _deadline(draft: Draft, approval: ApprovalId) -> None:
+def _deny_overdue(draft: Draft, approval: ApprovalId) -> None:
     asked = draft.facts.approval(approval)
     if asked is not None:
         deny(draft, approval, "deadline", "nobody answered in time", asked.default)

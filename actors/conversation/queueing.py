@@ -14,7 +14,7 @@ from actors.vocabulary.settings import Task
 
 
 def unusable(items: tuple[InputItem, ...]) -> InvalidInput | None:
-    """The reason why nobody can say this, or None."""
+    """The refusal of a message without content, or None."""
     if not items:
         return InvalidInput("a message needs at least one item")
     if says_nothing(items):
@@ -25,8 +25,8 @@ def unusable(items: tuple[InputItem, ...]) -> InvalidInput | None:
 
 
 def too_long(draft: Draft, items: tuple[InputItem, ...], others: tuple[PendingInput, ...]) -> QueueFull | None:
-    """The reason why this can't wait beside the others, or None."""
-    size = sum(map(size_of, (items, *(one.items for one in others))))
+    """The refusal of input for which there is no room beside the others, or None."""
+    size = sum(map(size_of, (items, *(other.items for other in others))))
     if size <= draft.state.limits.queue_bytes:
         return None
     told = f"with this one, {size} bytes of input would wait"
@@ -34,14 +34,14 @@ def too_long(draft: Draft, items: tuple[InputItem, ...], others: tuple[PendingIn
 
 
 def edit_input(draft: Draft, command: EditInput) -> None:
-    waiting = _found(draft, command.input)
+    waiting = _find_waiting(draft, command.input)
     if isinstance(waiting, InvalidInput):
         draft.reply_now(waiting)
         return
     if waiting.task is Task.COMPACT:
         draft.reply_now(InvalidInput(f"input {waiting.id} is no message: it sums up the history; withdraw it"))
         return
-    others = tuple(one for one in draft.facts.pending if one.id != waiting.id)
+    others = tuple(other for other in draft.facts.pending if other.id != waiting.id)
     refusal = unusable(command.items) or (too_long(draft, command.items, others) if others else None)
     if refusal is not None:
         draft.reply_now(refusal)
@@ -52,12 +52,12 @@ def edit_input(draft: Draft, command: EditInput) -> None:
 
 
 def move_input(draft: Draft, command: MoveInput) -> None:
-    """Move an input among those that wait as it does: what joins a turn and what gets its own are two lines."""
-    moved = _found(draft, command.input)
+    """Move an input among its kind: input that joins a turn and input for turns of its own are two lines."""
+    moved = _find_waiting(draft, command.input)
     if isinstance(moved, InvalidInput):
         draft.reply_now(moved)
         return
-    rest = tuple(one for one in draft.facts.pending if one.id != moved.id and one.policy is moved.policy)
+    rest = tuple(other for other in draft.facts.pending if other.id != moved.id and other.policy is moved.policy)
     before = _place(draft, command.to, rest)
     if isinstance(before, InvalidInput):
         draft.reply_now(before)
@@ -72,18 +72,18 @@ def move_input(draft: Draft, command: MoveInput) -> None:
 def _place(
     draft: Draft, to: InputId | QueueEnd, rest: tuple[PendingInput, ...]
 ) -> PendingInput | InvalidInput | None:
-    """The input that is to come next after the moved one; None if it is to be the last."""
+    """The input before which the moved one goes; None if it goes last."""
     match to:
         case QueueEnd.FIRST:
             return rest[0] if rest else None
         case QueueEnd.LAST:
             return None
         case _:
-            return _found(draft, to)
+            return _find_waiting(draft, to)
 
 
 def _move(draft: Draft, command: MoveInput, moved: PendingInput, before: PendingInput | None) -> None:
-    alike = [one.id for one in draft.facts.pending if one.policy is moved.policy]
+    alike = [waiting.id for waiting in draft.facts.pending if waiting.policy is moved.policy]
     after = alike[alike.index(moved.id) + 1 :]
     next_ = after[0] if after else None
     wanted = before.id if before else None
@@ -91,7 +91,7 @@ def _move(draft: Draft, command: MoveInput, moved: PendingInput, before: Pending
         draft.emit(ev.InputMoved(input_id=moved.id, before=wanted, by=command.by))
 
 
-def _found(draft: Draft, wanted: InputId) -> PendingInput | InvalidInput:
+def _find_waiting(draft: Draft, wanted: InputId) -> PendingInput | InvalidInput:
     waiting = draft.facts.waits(wanted)
     if waiting is not None:
         return waiting
@@ -102,7 +102,7 @@ def _found(draft: Draft, wanted: InputId) -> PendingInput | InvalidInput:
 
 
 def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
-    waiting = _found(draft, command.input)
+    waiting = _find_waiting(draft, command.input)
     if isinstance(waiting, InvalidInput):
         draft.reply_now(waiting)
         return
@@ -116,13 +116,13 @@ def withdraw_everything(draft: Draft, command: WithdrawAll) -> None:
 
 
 def withdraw_all(draft: Draft, reason: str, by: str = "") -> None:
-    """Withdraw all input that no turn has taken yet. Its senders are told, if they wait."""
+    """Withdraw all input that no turn has taken yet. Its senders get an answer, if they wait."""
     for waiting in draft.facts.pending:
         withdraw(draft, waiting.id, reason, by)
 
 
 def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
-    """Withdraw the input whose callers wait for an end that will not come for long; keep what nobody waits for."""
+    """Withdraw the input whose callers wait for an end that will not come for long; keep all other input."""
     awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
     for waiting in draft.facts.pending:
         if waiting.id in awaited:
@@ -135,7 +135,7 @@ def withdraw(draft: Draft, taken: InputId, reason: str, by: str = "") -> None:
     why = "".join((f" by {by}" if by else "", f": {reason}" if reason else ""))
     settle_claims(draft, claims, Cancelled(f"the input was withdrawn{why}"))
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
-    if not draft.facts.queue:  # nothing is held any more, so what is sent from now on waits for its turn alone
+    if not draft.facts.queue:  # nothing is held any more, so later input waits for its turn alone
         resume_if_paused(draft)
 
 

@@ -41,21 +41,25 @@ def attach(draft: Draft, command: Attach) -> None:
 def detach(draft: Draft, command: Detach) -> None:
     readers = draft.state.subscribers
     if command.subscription in readers:
-        draft.state.subscribers = {key: one for key, one in readers.items() if key != command.subscription}
+        draft.state.subscribers = {
+            key: subscriber for key, subscriber in readers.items() if key != command.subscription
+        }
         draft.reply_now(Done())
     else:
         draft.reply_now(InvalidInput(f"no subscription {command.subscription}"))
 
 
 def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
-    """Forget the readers of a connection; True if there were any."""
+    """Forget the readers of a connection. Returns whether there were any."""
     readers = draft.state.subscribers
-    draft.state.subscribers = {key: one for key, one in readers.items() if one.connection != gone}
+    draft.state.subscribers = {
+        key: subscriber for key, subscriber in readers.items() if subscriber.connection != gone
+    }
     return len(draft.state.subscribers) < len(readers)
 
 
 def free_reader(state: State, news: Ready) -> tuple[State, bool]:
-    """The state once a reader is ready, and whether it is behind: then a step has to follow, which serves it."""
+    """The state after a reader is ready, and whether the reader is behind, so that a step has to serve it."""
     reader = state.subscribers.get(news.subscription)
     if reader is None or reader.paging:
         return state, False
@@ -80,7 +84,7 @@ def take_page(draft: Draft, news: PageRead) -> None:
         end_subscription(draft, reader.id, "its history is gone")
         return
     gap = (reader.seq + 1, page.first_seq - 1) if page.first_seq > reader.seq + 1 else None
-    # The journal may be ahead of what this conversation has heard of it, and of what it would say is pending.
+    # The journal may be ahead of the commits that this conversation has heard of.
     records = tuple(record for record in page.records if record.seq <= draft.state.committed)
     reached = records[-1].seq if records else page.first_seq - 1
     slice_ = Slice(draft.facts.conversation, records, lagged=reader.lagging, gap=gap, ts=draft.now)
@@ -89,21 +93,27 @@ def take_page(draft: Draft, news: PageRead) -> None:
 
 def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) -> None:
     reader = draft.state.subscribers[subscription]
-    draft.state.subscribers = {key: one for key, one in draft.state.subscribers.items() if key != subscription}
+    draft.state.subscribers = {
+        key: subscriber for key, subscriber in draft.state.subscribers.items() if key != subscription
+    }
     draft.at_once(EndSubscription(reader.connection, Unsubscribed(subscription, reason)))
 
 
 def feed_readers(draft: Draft) -> None:
-    """Send each ready reader what is new, some readers at a time. Readers with the same cursor share one slice."""
+    """Send each ready reader its news, some readers at a time. Readers with the same cursor share one slice."""
     shared: dict[ReaderPlace, Slice] = {}
     readers = draft.state.subscribers
-    waiting = (one for one in readers.values() if not one.in_flight and _is_behind(draft.state, one))
+    waiting = (
+        subscriber
+        for subscriber in readers.values()
+        if not subscriber.in_flight and _is_behind(draft.state, subscriber)
+    )
     moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
     if not moved:
         return
     draft.state.subscribers = {**readers, **moved}
     if len(moved) == AT_ONCE and next(waiting, None) is not None:
-        others = {key: one for key, one in readers.items() if key not in moved}
+        others = {key: subscriber for key, subscriber in readers.items() if key not in moved}
         draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
         draft.after_events(FeedOthers())
 
@@ -117,7 +127,7 @@ def _is_behind(state: State, reader: Subscriber) -> bool:
 
 
 def _feed(draft: Draft, reader: Subscriber, shared: dict[ReaderPlace, Slice]) -> Subscriber:
-    """Send the reader what comes next, and return its new state."""
+    """Send the reader its next slice, and return its new state."""
     state = draft.state
     if reader.seq < min(state.committed, _window_start(state) - 1):
         limit = state.limits.page_records

@@ -22,7 +22,7 @@ SETTINGS = {"settings"}
 
 @cache
 def _checkpoint() -> TypeAdapter[Facts]:
-    """Built at the first use: an idle daemon needs none."""
+    """The adapter for checkpoints, built at the first use: an idle daemon needs none."""
     return TypeAdapter(Facts)
 
 
@@ -72,7 +72,7 @@ def restore(
     kept: tuple[KeptText, ...] = (),
 ) -> State:
     """The state that the journal holds: the checkpoint, every event after it, and the text that was not finished."""
-    facts = _of_now(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
+    facts = _upgrade(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
     checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:
@@ -85,51 +85,52 @@ def restore(
         checkpoint=checkpoint,
         unchecked=unchecked,
         tails=restored_tails(kept, facts.seq) if facts.turn is not None else (),
-        kept={(one.tail, one.since): KeptTail(one.end) for one in kept},
+        kept={(text.tail, text.since): KeptTail(text.end) for text in kept},
         keeps=bool(kept),
         limits=limits or Limits(),
     )
 
 
-def _of_now(facts: Facts) -> Facts:
-    """Facts of a checkpoint that an earlier version may have written.
+def _upgrade(facts: Facts) -> Facts:
+    """Upgrade the facts of a checkpoint that an earlier version may have written.
 
-    One that counted tokens and nothing else does not know what they cost. One whose pause the next message ended had
-    input that steers in a paused queue, and paused queues in which nothing waits. One kept
-    a yes without its question.
+    An early version counted tokens and no costs. A later one had steering input in paused queues, and paused queues
+    in which nothing waited. Another kept a yes without its question.
     """
     if facts.tokens != facts.spent.tokens:
         facts = replace(facts, spent=replace(facts.spent, tokens=facts.tokens, unpriced=1))
     if facts.paused and facts.turn is None:
         facts = replace(facts, pending=held(facts.pending))
     if facts.standing:
-        older = (KeptYes(one, ApprovalId("")) for one in facts.standing)
+        older = (KeptYes(standing, ApprovalId("")) for standing in facts.standing)
         facts = replace(facts, standing=(), kept=(*older, *facts.kept))
     return replace(facts, paused=facts.paused and bool(facts.queue))
 
 
 def survivors_of(state: State) -> Survivors:
-    """The debts of a failed session: its readers keep their cursors, its callers are owed an answer."""
-    held = tuple(one.effect.caller for one in state.held if isinstance(one.effect, ReplyTo))
+    """The survivors of a failed session: its readers with their cursors, and the callers that wait for an answer."""
+    held = tuple(waiting.effect.caller for waiting in state.held if isinstance(waiting.effect, ReplyTo))
     waiting = tuple(claim.caller for claim in state.claims if claim.awaiting)
     callers: dict[Caller, None] = dict.fromkeys((*held, *waiting, *state.interrupts))
     readers = tuple(
-        ReaderState(one.id, one.connection, one.seq, one.in_flight and not one.paging, one.read_only)
-        for one in state.subscribers.values()
+        ReaderState(
+            reader.id, reader.connection, reader.seq, reader.in_flight and not reader.paging, reader.read_only
+        )
+        for reader in state.subscribers.values()
     )
-    passes = tuple((approval, one.by) for approval, one in state.passes.items())
+    passes = tuple((approval, passed.by) for approval, passed in state.passes.items())
     return Survivors(readers, tuple(callers), passes)
 
 
 def adopted(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:
-    """The readers of the last life, with their cursors. The unfinished tails that they saw are gone."""
+    """The readers of the failed session, with their cursors. The unfinished text that they saw is gone."""
     return {
-        one.subscription: Subscriber(
-            one.subscription,
-            one.connection,
-            min(one.seq, state.facts.seq),
-            in_flight=one.in_flight,
-            read_only=one.read_only,
+        reader.subscription: Subscriber(
+            reader.subscription,
+            reader.connection,
+            min(reader.seq, state.facts.seq),
+            in_flight=reader.in_flight,
+            read_only=reader.read_only,
         )
-        for one in survivors.readers
+        for reader in survivors.readers
     }

@@ -1,4 +1,4 @@
-"""Input: what becomes of it while a turn runs, while the queue is paused, and when its sender takes it back."""
+"""Input from clients: it starts a turn, joins one or waits; it is found again by its key, and taken back."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def send(draft: Draft, command: Send) -> None:
     waiting = _pending(command, input_)
     _claim(draft, command, waiting.id)
     if draft.facts.turn is None:
-        # First, and alone: what is held stays so until somebody lets it go on.
+        # First, and alone: held input stays held until somebody resumes the queue.
         start_turn(draft, (waiting,), _new_name(draft.facts, command))
     else:
         _send_to_busy(draft, waiting)
@@ -64,7 +64,7 @@ def _refusal(
         return WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
     if facts.turn is not None and command.policy is BusyPolicy.REJECT:
         return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
-    if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins at once
+    if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins now
         count = len(facts.pending)
         told = f"{count} {'input waits' if count == 1 else 'inputs wait'} already"
         return QueueFull(f"{told} (greenroom.limits.queue_length)")
@@ -143,7 +143,9 @@ def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = Fa
 
 
 def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
-    return next((one for one in facts.keys if one.key == key and one.ts > now - KEYS_KEPT_S), None) if key else None
+    return (
+        next((kept for kept in facts.keys if kept.key == key and kept.ts > now - KEYS_KEPT_S), None) if key else None
+    )
 
 
 def _send_again(draft: Draft, command: Send, known: Key) -> None:
@@ -161,8 +163,8 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
 
 def find_input(draft: Draft, command: FindInput) -> None:
     facts, turn = draft.facts, draft.facts.turn
-    keys = (one for one in facts.keys if command.key == one.key or command.input == one.input)
-    known = next((one for one in keys if one.ts > draft.now - KEYS_KEPT_S), None)
+    keys = (kept for kept in facts.keys if command.key == kept.key or command.input == kept.input)
+    known = next((kept for kept in keys if kept.ts > draft.now - KEYS_KEPT_S), None)
     if known is None:
         refusal = UnknownConversation(f"no conversation {facts.conversation}") if facts.seq == 0 else UNKNOWN_INPUT
         draft.reply_now(refusal)
@@ -179,7 +181,7 @@ def find_input(draft: Draft, command: FindInput) -> None:
 
 def cancel_request(draft: Draft, command: CancelRequest) -> None:
     """Withdraw input that no turn has taken, interrupt a turn that took it. A settled request stays settled."""
-    claim = next((one for one in draft.state.claims if one.caller == command.caller), None)
+    claim = next((claim for claim in draft.state.claims if claim.caller == command.caller), None)
     turn = draft.facts.turn
     if claim is None:
         return

@@ -90,7 +90,7 @@ class SessionDeps(Struct, frozen=True):
 
 
 class Headline(Struct, frozen=True):
-    """A row on its way to the disk, and the questions that wait as of it."""
+    """A row on its way to the disk, and the questions that were open then."""
 
     epoch: int
     head: Head
@@ -130,12 +130,12 @@ class Session(Actor[SessionMessage]):
         self._performing = False
         self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
         self._unserved = False  # a reader is ready and behind
-        self._settled = False  # what the last life left was taken over
+        self._settled = False  # the survivors of the predecessor were taken over
         self._left = False
 
     def on_start(self) -> None:
         if self._unborn:
-            self._live(Loaded(None, ()))
+            self._begin(Loaded(None, ()))
         else:
             self._deps.journalist.tell(Load(self.conversation, self.address))
 
@@ -143,7 +143,7 @@ class Session(Actor[SessionMessage]):
         if self._left:
             return None  # a timer or the like; a new owner may exist already, and there must be only one
         if isinstance(message, Loaded):
-            self._live(message)
+            self._begin(message)
         elif self._state is None:
             self._waiting.append(message)
         elif isinstance(message, Ready):
@@ -152,8 +152,8 @@ class Session(Actor[SessionMessage]):
             self._take(self._state, message)
         return None
 
-    def _live(self, loaded: Loaded) -> None:
-        """Begin with this state: settle the last life, then serve in order what came too early."""
+    def _begin(self, loaded: Loaded) -> None:
+        """Begin with the loaded state: settle what was left open, then serve the messages that came too early."""
         if loaded.error is not None:
             raise loaded.error
         self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits, loaded.kept)
@@ -165,9 +165,10 @@ class Session(Actor[SessionMessage]):
             self._take(self._state, self._waiting.pop(0))
 
     def _free_reader(self, state: State, message: Ready) -> None:
-        """Half of all inputs while words are streamed, and for a reader that has everything nothing follows.
+        """Note that a reader is ready. Half of all inputs are that while words are streamed, so it takes no step.
 
-        Those that are behind share a step: that of the next message which is no Ready, or one when no mail waits.
+        Readers that are behind share a step: that of the next message which is no Ready, or their own when no mail
+        waits.
         """
         self._state, behind = free_reader(state, message)
         self._unserved = self._unserved or behind
@@ -195,9 +196,9 @@ class Session(Actor[SessionMessage]):
             case Committed():
                 self._publish_heads(message, state)  # before the answers: an answered client finds it in the list
             case AppendRefused():
-                # What an agent remembers must not be more than what was kept.
+                # An agent must not remember more than was stored.
                 self._deps.agents.order(RestAgent(self.conversation), self.address)
-                self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
+                self._headlines = [headline for headline in self._headlines if headline.epoch > message.epoch]
                 if state.facts.seq == 0:  # it was never stored, so it need not stay for the idle time
                     self._undone.append(OfferToPark())
             case PageRead():
@@ -218,15 +219,15 @@ class Session(Actor[SessionMessage]):
         self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
-        """Tell the registry the open questions, which the index at start lacks, and the last commit of an owner who
-        failed, perhaps before he heard of it; nothing after an orderly parking.
+        """Tell the registry the open questions, which the index at start lacks, and the last commit of a failed
+        predecessor, which may not have heard of it; nothing after an orderly parking.
         """
         asked = state.facts.asked
         if asked or self._revived.survivors is not None:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
-        """Publish for `ls` what is on disk, with its condition of now in one word."""
+        """Publish for `ls` the last stored row, with the present condition."""
         latest = None
         while self._headlines and self._headlines[0].is_stored_by(news):
             latest = self._headlines.pop(0)
@@ -292,7 +293,7 @@ class Session(Actor[SessionMessage]):
         return self._state is not None and self._state.retiring is not None
 
     def on_failure(self, *_: object) -> None:
-        """Hand the state to the successor: the core is pure, so what it knew before the bad input is still true."""
+        """Hand the state to the successor: the core is pure, so the state from before the bad input is still true."""
         failure = self.failure
         assert failure is not None  # noqa: S101  # it is why this is called
         error, bad = failure.error, self._handling or failure.message
@@ -302,13 +303,13 @@ class Session(Actor[SessionMessage]):
             f"{type(error).__name__}: {error}",
             failure.traceback,
             self._survivors(bad),
-            self._owed(bad, failure.leftovers),
+            self._messages_for_successor(bad, failure.leftovers),
             unread=self._state is None and isinstance(error, JournalError),
         )
         self._tell_registry(report)
 
     def _survivors(self, bad: object) -> Survivors:
-        known = self._inherited()
+        known = self._inherited_survivors()
         readers, callers, passes = known.readers, known.callers, known.passes
         if self._state is not None:
             known = survivors_of(self._state)
@@ -321,12 +322,12 @@ class Session(Actor[SessionMessage]):
         caller = caller_of(bad)
         callers = (*callers, caller) if caller else callers
         waiting = tuple(
-            replace(one, in_flight=False) if one.subscription in self._reading else one for one in readers
+            replace(reader, in_flight=False) if reader.subscription in self._reading else reader for reader in readers
         )
         return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
 
-    def _inherited(self) -> Survivors:
-        """The survivors of the life before, until this one has taken them over."""
+    def _inherited_survivors(self) -> Survivors:
+        """The survivors of the predecessor, until this session has taken them over."""
         inherited = self._revived.survivors
         return inherited if inherited and not self._settled else Survivors((), ())
 
@@ -336,9 +337,9 @@ class Session(Actor[SessionMessage]):
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
             self._deps.outbox.post(reader.connection, ended)
 
-    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
-        """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
-        said = bad.command if isinstance(bad, ToConversation) else bad  # one for an owner who has gone is routed
+    def _messages_for_successor(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
+        """The messages for the successor: those of clients, with a bad Ready, which frees its reader; no news."""
+        said = bad.command if isinstance(bad, ToConversation) else bad  # a Ready for an owner that is gone is routed
         first = (said,) if isinstance(said, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))

@@ -1,4 +1,4 @@
-"""The start of a turn: with the input that was said, after that is on disk."""
+"""The start of a turn, with input or in the middle. Its agent starts when its input is on disk."""
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ BORN = 1  # the seq of a conversation's first event
 
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...], name: str | None = None) -> None:
-    """Begin a turn with what was said, which may name the conversation. The agent is told when that is on disk."""
+    """Begin a turn with this input, which may name the conversation. The agent gets it when it is on disk."""
     current = draft.facts.settings
     own = next((waiting.settings_over(current) for waiting in inputs if waiting.settings), None)
     turn = TurnId(draft.name())
@@ -35,7 +35,7 @@ def start_turn(draft: Draft, inputs: tuple[PendingInput, ...], name: str | None 
 
 
 def follow_agent(draft: Draft) -> None:
-    """Begin a turn for what the agent has begun by itself, unless one is open, which has room for it."""
+    """Begin a turn for work that the agent has begun by itself, unless an open turn takes that in."""
     facts = draft.facts
     if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:
         return
@@ -75,9 +75,9 @@ def emit_user_message(draft: Draft, waiting: PendingInput, name: str | None = No
 
 
 def start_next(draft: Draft) -> None:
-    """Start what follows a turn: the input that interrupted it, else what came too late, else the queue.
+    """Start the next turn: with input that interrupted the last or came too late for it, else from the queue.
 
-    A queue that is paused is held; what steers was said after the pause.
+    A paused queue is held; steering input was said after the pause.
     """
     facts = draft.facts
     if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:

@@ -1,4 +1,4 @@
-"""The live state of a conversation beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
+"""The live state of a conversation beyond its facts: readers, callers, the agent's run, and unstored effects."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -25,11 +25,11 @@ class Stamp(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """Bounds, each with its reason."""
 
-    queue: int = 100  # more than a person queues by hand; a script that does is told
-    queue_bytes: int = 16 << 20  # of what waits; all of it is written with each step of a turn
-    event_bytes: int = 8 << 20  # of what is stored; a longer one could not be shown to everybody
-    said_bytes: int = 18 << 20  # of what a client said: its longest message, and what stands around it
-    window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
+    queue: int = 100  # more than a person queues by hand; a script gets a refusal
+    queue_bytes: int = 16 << 20  # of waiting input; all of it is written with each step of a turn
+    event_bytes: int = 8 << 20  # of a stored event; a longer one could not be shown to every client
+    said_bytes: int = 18 << 20  # of an event with a client's words: its longest message, and the JSON around it
+    window_records: int = 64  # by which a reader that keeps up may be behind; more comes from the journal
     window_bytes: int = 16 * 1024  # a live session stays under 60 KiB
     checkpoint_records: int = (
         128  # after a checkpoint; replayed by a conversation that wakes, in a millisecond or two
@@ -57,7 +57,7 @@ class StopDecision(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """The agent's side of the open turn. None in the state when the turn waits on paper."""
+    """The agent's side of the open turn. None in the state while the turn waits without an agent."""
 
     turn: TurnId
     stage: Stage = Stage.HELD
@@ -65,7 +65,7 @@ class Run(Struct, frozen=True):
     suspending: bool = False
 
     def heard(self, turn: TurnId) -> bool:
-        """True if news of a turn comes from this run; an agent that was not started yet has none."""
+        """True if news of the turn comes from this run; an agent that was not started yet sends none."""
         return self.turn == turn and self.stage is not Stage.HELD
 
 
@@ -79,7 +79,7 @@ class Claim(Struct, frozen=True):
 
 
 class Subscriber(Struct, frozen=True):
-    """The cursor of one reader, and whether it still has a slice in its hands.
+    """The cursor of one reader, and whether it is still busy with a slice.
 
     `offsets` is how much it has of each unfinished tail, by its key and beginning: the same item may begin again.
     """
@@ -90,12 +90,12 @@ class Subscriber(Struct, frozen=True):
     offsets: Mapping[TailPlace, int] = field(default_factory=dict)
     in_flight: bool = False
     read_only: bool = False
-    paging: bool = False  # nothing is in its hands: the journal is asked for what it gets next
+    paging: bool = False  # it has no slice: the journal is asked for its next one
     caught_up: bool = False
     lagging: bool = False
 
     def ready(self) -> "Subscriber":
-        """True if it has no slice. Written out, because it is asked for every piece of every stream."""
+        """The reader without its slice. Written out, because it is made for every piece of every stream."""
         return Subscriber(
             self.id,
             self.connection,
@@ -108,7 +108,7 @@ class Subscriber(Struct, frozen=True):
 
 
 class Passes(Struct, frozen=True):
-    """The connections that have passed a question on, and since when nobody is attached who could answer it."""
+    """The connections that have passed a question on, and since when no attached client can answer it."""
 
     by: frozenset[ConnectionId] = frozenset()
     alone_since: float | None = None
@@ -143,15 +143,15 @@ class Retiring(Struct, frozen=True):
 
 
 class State(Struct):
-    """The state of a conversation. `step` copies it once and nobody else writes to it. All inside is frozen."""
+    """The state of a conversation. Only `step` writes to it, in a copy. All inside is frozen."""
 
     facts: Facts
     committed: int = 0
     epoch: int = 0
     versions: tuple[Facts, ...] = ()  # after each append that is under way, oldest first
-    durable: Facts | None = None  # as of `committed`; what a refused append falls back to
+    durable: Facts | None = None  # as of `committed`; a refused append falls back to it
     checkpoint: int = 0  # the seq of the last one, stored or under way
-    unchecked: int = 0  # bytes of the events behind it
+    unchecked: int = 0  # bytes of the events after it
     settings_json: SettingsJson | None = None  # as of the last one
     window: tuple[Record, ...] = ()
     tails: tuple[Tail, ...] = ()
@@ -175,7 +175,7 @@ class State(Struct):
         return State(*_everything(self))
 
 
-_everything = attrgetter(*(one.name for one in fields(State)))  # much faster than `replace`, and done at every step
+_everything = attrgetter(*(item.name for item in fields(State)))  # faster than `replace`, at every step
 
 
 class Step(Struct, frozen=True):

@@ -62,7 +62,7 @@ from actors.messages.orders import AgentOutput, TurnEnded
 from actors.vocabulary.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
-MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no sign of interest by anybody
+MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no sign that a person uses the conversation
 
 
 def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
@@ -88,7 +88,7 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
         case AgentOutput():
             turns.take_output(draft, message)
         case ReadersWait():
-            pass  # they are served below, as always
+            pass  # `step` serves them, as always
         case Ready():
             reading.reader_ready(draft, message)
         case Committed():

@@ -12,15 +12,15 @@ from actors.vocabulary.spent import NOTHING
 
 def condition(state: State) -> Condition:
     """The condition after everything that was decided, on disk or not."""
-    return _in_one_word(state.facts, state.run)
+    return _condition_of(state.facts, state.run)
 
 
 def visible(state: State) -> Condition:
-    """The condition as of what is on disk: a client that hears that it waits, and looks, finds the question."""
-    return _in_one_word(state.durable or state.facts, state.run)
+    """The condition as of the events on disk: a client that hears of a question, and looks, finds it."""
+    return _condition_of(state.durable or state.facts, state.run)
 
 
-# What a person should see to, until the next message. A turn that was interrupted was seen to.
+# Endings that need a person, until the next message. An interrupted turn had one.
 OF_ENDING: Mapping[LastEnding | None, Condition] = {
     "error": Condition.FAILED,
     "failed": Condition.FAILED,
@@ -30,7 +30,7 @@ OF_ENDING: Mapping[LastEnding | None, Condition] = {
 }
 
 
-def _in_one_word(facts: Facts, run: Run | None) -> Condition:
+def _condition_of(facts: Facts, run: Run | None) -> Condition:
     match run, facts.turn:
         case _, _ if facts.failed is not None:
             return Condition.FAILED
@@ -48,7 +48,10 @@ def _in_one_word(facts: Facts, run: Run | None) -> Condition:
 
 def line_of(pending: tuple[PendingInput, ...]) -> tuple[WaitingInput, ...]:
     """Input that waits, as clients see it."""
-    return tuple(WaitingInput(one.id, one.policy, one.preview, one.items, one.by, one.since) for one in pending)
+    return tuple(
+        WaitingInput(waiting.id, waiting.policy, waiting.preview, waiting.items, waiting.by, waiting.since)
+        for waiting in pending
+    )
 
 
 def summary(state: State) -> Summary:
@@ -65,8 +68,8 @@ def summary(state: State) -> Summary:
         paused=facts.paused,
         pending=durable.asked,
         readers=tuple(
-            Reader(one.connection, one.id, one.seq, max(0, state.committed - one.seq), one.read_only)
-            for one in state.subscribers.values()
+            Reader(reader.connection, reader.id, reader.seq, max(0, state.committed - reader.seq), reader.read_only)
+            for reader in state.subscribers.values()
         ),
         tokens=facts.tokens,
         usd=facts.spent.usd,

@@ -28,7 +28,7 @@ class Tail(Struct, frozen=True):
 
     @property
     def place(self) -> TailPlace:
-        """The key that a reader remembers it by: the same item may begin again."""
+        """The key under which a reader remembers the tail: the same item may begin again."""
         return self.key, self.since
 
     @property
@@ -89,7 +89,7 @@ def without_item(tails: tuple[Tail, ...], item: ItemId) -> tuple[Tail, ...]:
 
 
 def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
-    """One delta that stands for several. A reader that keeps up gets the last delta as it came."""
+    """One delta in place of several. A reader that keeps up gets the last delta as it came."""
     if content == content_of(tail.sample):
         return tail.sample
     return with_content(tail.sample, content)

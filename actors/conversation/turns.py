@@ -1,4 +1,4 @@
-"""A turn while it is open: what its agent says, and the decision that it stops."""
+"""An open turn: the news of its agent, and the decision that it stops."""
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ UNSTORED_BYTES = 1 << 20
 
 
 def take_output(draft: Draft, output: AgentOutput) -> None:
-    """Take what the agent says; late news of another turn, or of one that the disk refused, is dropped."""
+    """Take news of the agent; late news of another turn, or of one that the disk refused, is dropped."""
     run = draft.state.run
     if run is None or not run.heard(output.turn) or draft.facts.turn is None:
         return
@@ -53,12 +53,12 @@ def _hear(draft: Draft, batch: tuple[AgentNews, ...]) -> None:
 
 
 def is_ahead_of_the_disk(draft: Draft) -> bool:
-    """True if more waits to be stored than may: an agent that is faster than the disk waits for it."""
+    """True if too much waits to be stored: an agent that is faster than the disk waits for it."""
     state = draft.state
     waiting = state.facts.seq - state.committed
     if waiting == 0:
         return False
-    return waiting > UNSTORED_RECORDS or sum(len(one.body) for one in state.window[-waiting:]) > UNSTORED_BYTES
+    return waiting > UNSTORED_RECORDS or sum(len(record.body) for record in state.window[-waiting:]) > UNSTORED_BYTES
 
 
 def _take(draft: Draft, news: AgentNews) -> None:
@@ -87,7 +87,7 @@ def _take(draft: Draft, news: AgentNews) -> None:
         case ev.ToolOutput():
             if any(item == news.item_id for _, item in turn.calls):
                 draft.emit(news)
-        case ev.StreamError():  # what was unfinished is said anew, as another item
+        case ev.StreamError():  # unfinished text is said again, as another item
             draft.state.tails = tuple(tail for tail in draft.state.tails if tail.is_output)
             draft.emit(news)
         case _:
@@ -107,7 +107,7 @@ def _give_input(draft: Draft, turn: TurnId) -> None:
 
 
 def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
-    """Ask people, unless a yes for the whole session answers it, which an event says."""
+    """Ask people, unless a kept yes for the whole session answers the question; an event records that."""
     if (kept := draft.facts.kept_yes(request)) is not None:
         used = ev.KeptYesUsed(
             approval_id=kept.approval,
@@ -161,7 +161,7 @@ def _hold_the_replacement(draft: Draft) -> None:
 
 def forget_held_run(draft: Draft) -> None:
     """Drop a run whose agent was never started, so there is nothing to stop."""
-    held = tuple(one for one in draft.state.held if not isinstance(one.effect, RunAgent))
+    held = tuple(waiting for waiting in draft.state.held if not isinstance(waiting.effect, RunAgent))
     draft.state.held = held
     draft.state.run = None
 
@@ -186,7 +186,7 @@ def end_turn(draft: Draft, news: TurnEnded) -> None:
 
 
 def _without_uncounted(news: TurnEnded) -> tuple[tuple[AgentNews, ...], ev.UncountedAnswer | None]:
-    """Take a last count without numbers out of the batch: the turn's end tells of it."""
+    """Take a last count without numbers out of the batch: the event of the turn's end has it."""
     match news:
         case TurnEnded(outcome=Suspended()):
             return news.batch, None

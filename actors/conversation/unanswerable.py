@@ -1,4 +1,4 @@
-"""Questions that a client can't answer: left to those who can, and denied when there is nobody left who could.
+"""Questions that a client can't answer: left to other clients, and denied when no client is left that can.
 
 A client can answer if it reads, does not only watch, and has not passed the question on. A question that nobody has
 passed on is not handled here: it waits for ever.
@@ -16,7 +16,7 @@ from actors.vocabulary.ids import ApprovalId
 
 
 def pass_on(draft: Draft, command: PassOn) -> None:
-    """Deny if nobody else could answer. If this client could not even be asked, wait a while: others may come."""
+    """Deny if no other client can answer. If this one could not even be asked, wait a while: others may come."""
     if draft.facts.approval(command.approval) is None:
         return
     passes = draft.state.passes.get(command.approval, Passes())
@@ -27,11 +27,11 @@ def pass_on(draft: Draft, command: PassOn) -> None:
 
 
 def watch_passes(draft: Draft) -> None:
-    """Note when the last reader went who could answer. One timer at a time for each question."""
+    """Note when the last reader that could answer left. One timer at a time for each question."""
     passes = draft.state.passes
     if passes:
-        kept = ((key, one) for key, one in passes.items() if _is_open(draft, key))
-        draft.state.passes = {key: _watched(draft, key, one) for key, one in kept}
+        kept = ((key, passed) for key, passed in passes.items() if _is_open(draft, key))
+        draft.state.passes = {key: _watch_question(draft, key, passed) for key, passed in kept}
 
 
 def _is_open(draft: Draft, approval: ApprovalId) -> bool:
@@ -40,7 +40,7 @@ def _is_open(draft: Draft, approval: ApprovalId) -> bool:
     return any(facts is not None and facts.approval(approval) is not None for facts in (draft.facts, durable))
 
 
-def _watched(draft: Draft, approval: ApprovalId, passes: Passes) -> Passes:
+def _watch_question(draft: Draft, approval: ApprovalId, passes: Passes) -> Passes:
     if draft.facts.approval(approval) is None or _somebody_can(draft, passes):
         return replace(passes, alone_since=None)
     since = draft.now if passes.alone_since is None else passes.alone_since
@@ -52,7 +52,7 @@ def _watched(draft: Draft, approval: ApprovalId, passes: Passes) -> Passes:
 
 
 def deny_if_alone(draft: Draft, approval: ApprovalId) -> None:
-    """Deny when the timer has fired. If it was too early, the next look at the readers sets another."""
+    """Deny when the timer has fired. If that was too early, the next look at the readers sets another."""
     passes = draft.state.passes.get(approval)
     if passes is None or draft.state.quiescing:
         return

@@ -8,7 +8,7 @@ from actors.vocabulary.settings import BusyPolicy
 
 
 def in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:
-    """The queue with one more input: one that interrupts goes before the others, behind those of its kind."""
+    """The queue with one more input: interrupting input goes before the others, after that of its kind."""
     if waiting.policy is not BusyPolicy.INTERRUPT:
         return (*pending, waiting)
     urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
@@ -16,30 +16,33 @@ def in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[P
 
 
 def moved(pending: tuple[PendingInput, ...], taken: InputId, before: InputId | None) -> tuple[PendingInput, ...]:
-    """The queue with an input in another place: before that one, or behind all that wait as it does."""
-    mine = next((one for one in pending if one.id == taken), None)
+    """The queue with an input in another place: before the given one, or after all that wait as it does."""
+    mine = next((waiting for waiting in pending if waiting.id == taken), None)
     rest = without(pending, taken)
-    alike = [number for number, one in enumerate(rest) if mine is not None and one.policy is mine.policy]
+    alike = [number for number, other in enumerate(rest) if mine is not None and other.policy is mine.policy]
     last = alike[-1] + 1 if alike else len(rest)
-    place = next((number for number, one in enumerate(rest) if one.id == before), last)
+    place = next((number for number, other in enumerate(rest) if other.id == before), last)
     return pending if mine is None else (*rest[:place], mine, *rest[place:])
 
 
 def unhurried(pending: tuple[PendingInput, ...]) -> tuple[PendingInput, ...]:
-    """The queue after a pause in a turn: input that was to replace it waits like all the others."""
+    """The queue after a pause in a turn: input that was to replace the turn waits like all the others."""
     return tuple(
-        replace(one, policy=BusyPolicy.ENQUEUE) if one.policy is BusyPolicy.INTERRUPT else one for one in pending
+        replace(waiting, policy=BusyPolicy.ENQUEUE) if waiting.policy is BusyPolicy.INTERRUPT else waiting
+        for waiting in pending
     )
 
 
 def held(pending: tuple[PendingInput, ...]) -> tuple[PendingInput, ...]:
-    """The queue after the end of a turn that pauses it: what was to join that turn waits for one of its own, first.
+    """The queue after the end of a turn that pauses it: input for that turn waits for one of its own, first.
 
     Input that is to replace the turn was said after its end was decided, and runs at once.
     """
-    steering = tuple(replace(one, policy=BusyPolicy.ENQUEUE) for one in pending if one.policy is BusyPolicy.STEER)
-    urgent = tuple(one for one in pending if one.policy is BusyPolicy.INTERRUPT)
-    return (*urgent, *steering, *(one for one in pending if one.policy is BusyPolicy.ENQUEUE))
+    steering = tuple(
+        replace(waiting, policy=BusyPolicy.ENQUEUE) for waiting in pending if waiting.policy is BusyPolicy.STEER
+    )
+    urgent = tuple(waiting for waiting in pending if waiting.policy is BusyPolicy.INTERRUPT)
+    return (*urgent, *steering, *(waiting for waiting in pending if waiting.policy is BusyPolicy.ENQUEUE))
 
 
 def without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:

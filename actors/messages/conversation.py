@@ -1,6 +1,6 @@
-"""Messages to a conversation: commands of people, news of the machinery. Frozen all the way down: nobody copies.
+"""Messages to a conversation: commands of people, news of other actors. Frozen all the way down, never copied.
 
-Commands are imperative, news is past tense. What the conversation then does is in `effects`.
+Commands are imperative, news is past tense. `effects` has the reactions.
 """
 
 from collections.abc import Mapping
@@ -64,9 +64,9 @@ class Send(Query[Accepted | TurnResult], frozen=True):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
-    `input`: an id that nobody else has, by which the sender knows the turn that takes it; else it gets one here.
-    `task`: what its turn is to do. To sum up needs no items, and while a turn runs it waits for its own.
-    `anew`: it repeats nothing, even if its key was used before; from now on the key stands for this input.
+    `input`: a unique id, by which the sender knows the turn that takes it; None: the input gets an id here.
+    `task`: the work of its turn. A request to sum up has no items, and waits for a turn of its own.
+    `anew`: new input even if its key was used before; from now on the key stands for this input.
     `settings` are for that turn alone; `own` names the fields of them that are meant, empty: all of them.
     `name`: kept for the conversation, which takes it if it has none; empty: no name is free. The registry adds it.
     """
@@ -98,7 +98,7 @@ class FindInput(Query[InputFound | TurnResult], frozen=True):
 
 
 class Interrupt(Query[Interrupted], frozen=True):
-    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused. `turn`: that one or none."""
+    """Stop the open turn. `clear` also withdraws waiting input, else that is paused. `turn`: this turn or none."""
 
     by: str = ""
     kill: bool = False
@@ -119,8 +119,8 @@ class AnswerApproval(Query[Answered], frozen=True):
     decision: Decision
     by: str = ""
     reason: str = ""
-    option: str = ""  # one that the agent offers, by its id or its name
-    content: Mapping[str, object] = {}  # what a server is told, by the names of its fields
+    option: str = ""  # of those that the agent offers, by its id or its name
+    content: Mapping[str, object] = {}  # the values for a server, by the names of its fields
     outside: bool = False  # a yes to run it outside the sandbox
 
 
@@ -198,7 +198,7 @@ class EditInput(Query[Done], frozen=True):
 
 
 class MoveInput(Query[Done], frozen=True):
-    """Give waiting input another place: before another, or as the first or the last that waits as it does."""
+    """Give waiting input another place: before another input, or as the first or the last of its kind."""
 
     input: InputId
     to: InputId | QueueEnd
@@ -243,7 +243,7 @@ class RecordJobEnd(Query[Done], frozen=True):
 
 
 class Restart(Query[Done], frozen=True):
-    """Gives a conversation that was given up as failed a new life."""
+    """Restart a conversation that was given up as failed."""
 
     by: str = ""
 
@@ -316,17 +316,17 @@ class TimerFired(Struct, frozen=True):
 
 
 class Park(Struct, frozen=True):
-    """The registry routes nothing here any more. Leave if nothing is going on, else answer Stay."""
+    """Leave if nothing is going on, else answer Stay. The registry routes nothing here any more."""
 
 
 class Quiesce(Struct, frozen=True):
-    """The daemon is stopping: start nothing new, put what only waits on paper; with `interrupt`, stop what runs."""
+    """Start nothing new, as the daemon stops; suspend turns that only wait. `interrupt`: stop running turns."""
 
     interrupt: bool = False
 
 
 class Revived(Struct, frozen=True):
-    """The first input after a restore: settle what the last life left open, which is nothing after a parking."""
+    """The first input after a restore: settle what was left open, which is nothing after a parking."""
 
     reason: AbortReason = AbortReason.LOST
     message: str = "the daemon was stopped while the turn ran"

@@ -1,7 +1,7 @@
 """Effects of a conversation, as bare verbs that its shell carries out. Frozen all the way down,
-but for the bytes that dialects keep in a `Slice`, because nobody copies them.
+because messages are never copied; only dialects keep bytes in a `Slice`.
 
-An effect that is addressed to somebody is the message that they get: the core returns it, the shell delivers it.
+An effect with an addressee is itself the message: the core returns it, the shell delivers it.
 """
 
 from msgspec import Struct, field
@@ -31,7 +31,7 @@ class Slice(Struct, frozen=True, eq=False):
     """The events that a reader has not seen, then the unfinished tail. Shared by all readers with the same cursor.
 
     `live`: it reaches the present. `pending`, on the first live slice of a subscription, are the questions
-    that wait for an answer. `encoded` is where dialects keep the bytes they made of it; each key is written once.
+    that wait for an answer. `encoded` has the bytes that dialects made of it; each key is written once.
     """
 
     conversation: ConversationId
@@ -80,7 +80,7 @@ class OfferToPark(Struct, frozen=True):
 
 
 class FeedOthers(Struct, frozen=True):
-    """Some readers were not served in this step: take another, after the other actors had their turn."""
+    """Take another step for the readers that were not served in this one, after the other actors had their turn."""
 
 
 class Leave(Struct, frozen=True):

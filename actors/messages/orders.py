@@ -19,7 +19,7 @@ SUM_UP = "(sum up the history)"
 
 @dataclass(frozen=True)  # no slots: see `replacing`
 class PendingInput:
-    """Accepted, stored, not taken by a turn yet."""
+    """Input that is accepted and stored, and not taken by a turn yet."""
 
     id: InputId
     items: tuple[InputItem, ...]
@@ -29,11 +29,11 @@ class PendingInput:
     by: str = ""
     task: Task = Task.ANSWER
     own: tuple[str, ...] = ()  # the fields that these settings are meant for; empty: all of them
-    since: float = 0.0  # when it was accepted; 0: by a daemon that did not note it
+    since: float = 0.0  # when it was accepted; 0: unknown, by an earlier version
 
     @property
     def preview(self) -> str:
-        """A line that tells of it."""
+        """The first words, in one line."""
         return SUM_UP if self.task is Task.COMPACT else first_words(self.items)
 
     def settings_over(self, current: Settings) -> Settings | None:
@@ -47,7 +47,7 @@ class PendingInput:
 class KnownSession:
     """An agent's own session in this conversation, and the seq up to which it knows what happened.
 
-    `sum_usd` is what it last said that it has cost, `from_usd` what it had cost when its process began.
+    `sum_usd` is the cost that it last reported, `from_usd` the cost when its process began.
     """
 
     agent: str
@@ -61,8 +61,8 @@ class RunAgent(Struct, frozen=True):
     """Start a turn, or go on in the middle of it when `resume` is set. All of it is on disk up to `seq`.
 
     `first`: nothing was said before its own inputs, so there is no history to read. `compacted`: the seq of the last
-    `compacted` event, which says what is not read any more; 0: all of it is. `spent` is what the conversation has
-    used, with `turn_spent`, what this turn has. `known` is the session that the agent of these settings had.
+    `compacted` event, before which nothing is read; 0: all is read. `spent` has the amounts of the conversation, and
+    `turn_spent` those of this turn. `known` is the earlier session of the agent that these settings name.
     """
 
     conversation: ConversationId
@@ -97,7 +97,7 @@ class OfferInput(Struct, frozen=True):
 
 
 class GiveInput(Struct, frozen=True):
-    """The input said meanwhile; empty if it was taken back."""
+    """The input that waited; empty if it was taken back."""
 
     turn: TurnId
     inputs: tuple[PendingInput, ...]
@@ -121,7 +121,7 @@ class UseSettings(Struct, frozen=True):
 
 
 class AllStored(Struct, frozen=True):
-    """All that the turn had said when it asked is on disk: everything up to `seq`."""
+    """Everything that the turn has said so far is on disk, up to `seq`."""
 
     turn: TurnId
     seq: int
@@ -134,13 +134,13 @@ class TakeMore(Struct, frozen=True):
 
 
 class AbandonAgent(Struct, frozen=True):
-    """End the turn's processes and tell nobody, because the conversation's actor is gone."""
+    """End the turn's processes without an answer, because the conversation's actor is gone."""
 
     conversation: ConversationId
 
 
 class RestAgent(Struct, frozen=True):
-    """Release what is only kept to make the next turn faster, because the conversation is parked."""
+    """Release resources that only make the next turn faster, because the conversation is parked."""
 
     conversation: ConversationId
 
@@ -160,11 +160,11 @@ AgentOrder = (
 
 
 class InputWanted(Struct, frozen=True):
-    """The agent was told that input waits, and takes it before it asks the model again or is done."""
+    """The agent takes waiting input, which it was told of, before it asks the model again or is done."""
 
 
 class StorageAwaited(Struct, frozen=True):
-    """The agent is about to do what must not go unrecorded, and waits for AllStored."""
+    """The agent waits for AllStored, because its next step must not go unrecorded."""
 
 
 AgentNews = AgentEvent | Delta | InputWanted | StorageAwaited
