@@ -1,7 +1,7 @@
 """The directory: finds conversations on disk by id, name and prefix, and reads pages of lists, for the registry.
 
-Its thread may wait for the disk, so that no other has to. It never writes, and it answers whatever it is asked: with
-what it found, or with an error.
+Its thread may wait for the disk, so that no other has to. It never writes, and it answers every lookup: with a
+result, or with an error.
 """
 
 from typing import assert_never
@@ -39,7 +39,7 @@ from actors.vocabulary.records import HeadPage, ListQuery
 log = structlog.get_logger()
 
 PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
-CANDIDATES = 100  # of a prefix that several have: more would help nobody
+CANDIDATES = 100  # of a prefix that several have: more would not help a person
 
 
 class Directory(Actor[LookUp]):
@@ -76,7 +76,7 @@ class Directory(Actor[LookUp]):
                 exists = self._journal.row(conversation) is not None
                 return NewFound(lookup, exists, self._journal.named(name))
             case FindReference(reference, caller):
-                return ReferenceFound(caller, self._resolved(reference))
+                return ReferenceFound(caller, self._resolve(reference))
             case FindBeginning(prefix, limit, caller):
                 return ReferenceFound(caller, Candidates(tuple(self._journal.starting_with(prefix, limit))))
             case ReadList():
@@ -86,7 +86,7 @@ class Directory(Actor[LookUp]):
             case _:
                 assert_never(lookup)
 
-    def _resolved(self, reference: str) -> Resolved | GreenroomError:
+    def _resolve(self, reference: str) -> Resolved | GreenroomError:
         if self._journal.row(ConversationId(reference)) is not None:
             return Resolved(ConversationId(reference))
         if (named := self._journal.named(reference)) is not None:
@@ -104,10 +104,10 @@ class Directory(Actor[LookUp]):
         return UnknownConversation(f"no conversation {reference!r}")
 
     def _page(self, lookup: ReadList) -> HeadPage:
-        """A full page, if there are enough: what is left out is live, so it is not more than may be live."""
+        """A full page, if there are enough rows: those left out are live, so they are no more than may be live."""
         query = lookup.query
         if lookup.only is not None:
-            rows = [row for one in lookup.only if (row := self._journal.row(one)) is not None]
+            rows = [row for conversation in lookup.only if (row := self._journal.row(conversation)) is not None]
             return HeadPage(tuple(rows), None, len(rows))
         page = self._journal.listed(query)
         heads = [head for head in page.heads if head.conversation not in lookup.leaving_out]
@@ -117,7 +117,7 @@ class Directory(Actor[LookUp]):
         return HeadPage(tuple(heads), page.next, page.total)
 
     def _surplus(self, lookup: FindSurplus) -> tuple[ConversationId, ...]:
-        """Those that may be deleted. The others count as well, so that more of these go."""
+        """The conversations that may be deleted. All others count as well, so that more of these go."""
         too_many: tuple[ConversationId, ...] = ()
         too_old: tuple[ConversationId, ...] = ()
         if lookup.most is not None:
@@ -132,4 +132,4 @@ class Directory(Actor[LookUp]):
         self, lookup: FindSurplus, most: int | None, untouched_since: float | None
     ) -> tuple[ConversationId, ...]:
         found = self._journal.surplus(most, untouched_since, lookup.limit + len(lookup.leaving_out))
-        return tuple(one for one in found if one not in lookup.leaving_out)
+        return tuple(conversation for conversation in found if conversation not in lookup.leaving_out)

@@ -1,7 +1,7 @@
 """The one writer of the journal: takes the appends of all conversations, and commits them in one transaction.
 
-Its thread is the one that may wait for the disk. What it finds in its mailbox after a commit becomes the next one, so
-the slower the disk, the larger the groups.
+Its thread may wait for the disk. The appends that came during a commit become the next one, so the slower the disk,
+the larger the groups.
 """
 
 from typing import assert_never
@@ -33,20 +33,20 @@ class Journalist(Actor[JournalistInput]):
     def on_receive(self, message: JournalistInput) -> object:
         match message:
             case Store():
-                more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]
+                more = [store for store in self.mailbox.take(Store, GROUP - 1) if isinstance(store, Store)]
                 self._commit([message, *more])
             case Load():
                 self._librarian.tell(message)  # everything that was stored before it is on disk now
             case Erase():
-                message.reply_to.tell(Erased(message.conversation, self._erased(message)))
+                message.reply_to.tell(Erased(message.conversation, self._delete(message)))
             case Chore():
-                message.reply_to.tell(ChoreDone(self._done(message)))
+                message.reply_to.tell(ChoreDone(self._carry_out(message)))
             case _:
                 assert_never(message)
         self._journal.publish()
         return None
 
-    def _erased(self, message: Erase) -> GreenroomError | None:
+    def _delete(self, message: Erase) -> GreenroomError | None:
         try:
             self._journal.delete(message.conversation)
         except GreenroomError as error:
@@ -56,7 +56,7 @@ class Journalist(Actor[JournalistInput]):
             return StorageFailed(f"the journal failed: {type(error).__name__}")
         return None
 
-    def _done(self, chore: Chore) -> object:
+    def _carry_out(self, chore: Chore) -> object:
         try:
             return chore.work()
         except GreenroomError as error:
@@ -83,7 +83,7 @@ class Journalist(Actor[JournalistInput]):
             self.stored += len(append.records)
         else:
             log.error("journal.append_refused", conversation=append.conversation, code=error.code, reason=str(error))
-        if not append.records:  # only text that is kept: nobody waits for it, and the next event finds the same disk
+        if not append.records:  # only unfinished text: no answer is needed, and the next event finds the same disk
             return
         answer = Committed(append.records[-1].seq, store.epoch) if error is None else None
         try:

@@ -1,4 +1,4 @@
-"""The reader of the journal: history that is no longer in memory, and what a session wakes with.
+"""The reader of the journal: history that is no longer in memory, and the state with which a session wakes.
 
 Its thread may wait for the disk, so that no other has to. It never writes.
 """
@@ -17,7 +17,7 @@ from actors.vocabulary.records import PAGE_BYTES, Page, Record
 log = structlog.get_logger()
 Answer = TypeVar("Answer", Loaded, PageRead)
 
-PAGE_RECORDS = 1024  # what is replayed after a checkpoint is short; this bounds one read, not the whole
+PAGE_RECORDS = 1024  # the replay after a checkpoint is short; this bounds one read, not all of them
 
 
 class Librarian(Actor[LibrarianInput]):
@@ -31,7 +31,7 @@ class Librarian(Actor[LibrarianInput]):
     def on_receive(self, message: LibrarianInput) -> object:
         match message:
             case Load():
-                self._tell(message.reply_to, self._loaded(message))
+                self._tell(message.reply_to, self._answer(message))
             case FetchPage():
                 self._tell(message.reply_to, PageRead(message.read.subscription, self._page(message)))
             case _:
@@ -46,7 +46,7 @@ class Librarian(Actor[LibrarianInput]):
             log.exception("journal.read_failed", conversation=message.conversation)
             return None
 
-    def _loaded(self, message: Load) -> Loaded:
+    def _answer(self, message: Load) -> Loaded:
         try:
             return self._load(message)
         except Exception as error:

@@ -30,7 +30,7 @@ class Loaded(Struct, frozen=True):
 
 
 class Load(Struct, frozen=True):
-    """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
+    """Read the state for a session that wakes. Goes through the journalist, so that all earlier stores come first."""
 
     conversation: ConversationId
     reply_to: Address[Loaded]
@@ -69,7 +69,7 @@ class FetchPage(Struct, frozen=True):
     reply_to: Address[PageRead]
 
 
-# --- what the directory looks up, and what it finds -----------------------------------------------------------------
+# --- lookups of the directory, and their results --------------------------------------------------------------------
 
 
 class FindRow(Struct, frozen=True):
@@ -79,7 +79,7 @@ class FindRow(Struct, frozen=True):
 
 
 class FindName(Struct, frozen=True):
-    """Find the conversation that has this name, for the request that wants it."""
+    """Find the conversation that has this name, for a request that wants the name."""
 
     name: str
     caller: Caller
@@ -101,7 +101,7 @@ class FindReference(Struct, frozen=True):
 
 
 class FindBeginning(Struct, frozen=True):
-    """Find the first ids that begin with this."""
+    """Find the first ids that begin with this prefix."""
 
     prefix: str
     limit: int
@@ -109,7 +109,7 @@ class FindBeginning(Struct, frozen=True):
 
 
 class ReadList(Struct, frozen=True):
-    """Read a page of a list without the conversations in `leaving_out`; or `only` these, whatever the query says."""
+    """Read a page of a list, without those in `leaving_out`; with `only`, these rows and no filters."""
 
     query: ListQuery
     caller: Caller
@@ -144,7 +144,7 @@ class NameFound(Struct, frozen=True):
 
 
 class NewFound(Struct, frozen=True):
-    """The answer to FindNew: whether there is such a conversation, and which one has the name."""
+    """The answer to FindNew: whether the id is taken, and which conversation has the name."""
 
     asked: FindNew
     exists: bool
@@ -157,7 +157,7 @@ class ReferenceFound(Struct, frozen=True):
 
 
 class ListRead(Struct, frozen=True):
-    """The page. Its total counts what was left out, too."""
+    """The page. Its total counts the conversations that were left out, too."""
 
     asked: ReadList
     page: HeadPage
@@ -185,7 +185,7 @@ class LookedUp(Struct, frozen=True):
 
 
 class LookUp(Struct, frozen=True):
-    """Look something up on disk. `number` is the asker's own."""
+    """Carry out a lookup on disk. `number` belongs to the sender."""
 
     number: int
     lookup: Lookup
