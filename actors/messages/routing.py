@@ -24,14 +24,14 @@ from actors.vocabulary.records import Head, HeadPage, ListQuery
 
 
 class Create(Query[Begun], frozen=True):
-    """A new conversation under a fresh id that its creator made up."""
+    """Create a conversation under a fresh id, which its creator has made."""
 
     conversation: ConversationId
     begin: Begin
 
 
 class ListConversations(Query[HeadPage], frozen=True):
-    """A page of the list, from the disk, with the condition of each as it is now. `state` is what readers see.
+    """Read a page of the list, from the disk, with the present condition of each. `state` is that which readers see.
 
     `only`: these and no others, whatever the query says.
     """
@@ -41,11 +41,11 @@ class ListConversations(Query[HeadPage], frozen=True):
 
 
 class ListAwake(Query[Listing], frozen=True):
-    """The conversations that are live or have something open; what sleeps is not looked at."""
+    """List the conversations that are live or have something open, without those that sleep."""
 
 
 class WatchList(Query[ListChanged], frozen=True):
-    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+    """Wait until a conversation has come or gone: since the change with this number, or from now on."""
 
     seen: int | None = None
 
@@ -61,7 +61,7 @@ class Resolve(Query[Resolved], frozen=True):
 
 
 class ListBeginning(Query[Candidates], frozen=True):
-    """The first ids that begin with this, in their order."""
+    """List the first ids that begin with this prefix, in order."""
 
     prefix: str
     limit: int
@@ -84,7 +84,7 @@ class ToRegistry(Struct, frozen=True):
 
 
 class Trim(Struct, frozen=True):
-    """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
+    """Delete sleeping conversations: the least recently used beyond `most`, and those untouched for too long."""
 
     most: int | None = None
     untouched_since: float | None = None
@@ -95,9 +95,9 @@ class AllEnded(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """Heads of conversations that nobody serves: at start those not at rest, later what was forked or imported.
+    """Heads of conversations without an owner: at start those not at rest, later those forked or imported.
 
-    `ended`: told once, when none of them has a turn of the last daemon any more.
+    `ended` is told once, when none of them has a turn of the last daemon any more.
     """
 
     heads: tuple[Head, ...]
@@ -111,7 +111,7 @@ class NameClaimed(Struct, frozen=True):
 
 
 class ClaimName(Struct, frozen=True):
-    """Keep a name for a conversation that no session stores: a fork, an import. Settle(caller) ends the claim."""
+    """Keep a name for a conversation without a session: a fork, an import. Settle(caller) ends the claim."""
 
     name: str
     conversation: ConversationId
@@ -154,7 +154,7 @@ class Stayed(Struct, frozen=True):
 class SessionFailed(Struct, frozen=True):
     """A bug or a poison message ended a session, or the journal could not be read for it (`unread`).
 
-    `leftovers` are the messages that nobody has handled yet.
+    `leftovers` are the messages that were not handled yet.
     """
 
     conversation: ConversationId

@@ -1,4 +1,4 @@
-"""The functional core of the registry: which conversation is live, who is owed what, how often one may fail.
+"""The functional core of the registry: live conversations, unanswered requests, failures and how many are allowed.
 
 Pure in that it touches nothing outside: messages in, effects out.
 """

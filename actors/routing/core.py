@@ -1,8 +1,8 @@
 """The decision on every message to the registry: forward it, keep it for the next owner, or refuse it.
 
 Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of a
-thousand entries for every message would not be simpler, only slower. None of them grows with what sleeps: what it has
-to know of that it has looked up on disk (`finding` in entry.py).
+thousand entries for every message would not be simpler, only slower. None of them grows with the conversations that
+sleep: those are looked up on disk (`finding` in entry.py).
 """
 
 from collections import deque
@@ -105,7 +105,7 @@ from actors.vocabulary.naming import names_for, refused_name
 from actors.vocabulary.records import AT_REST, Head
 from actors.vocabulary.settings import AbortReason, Task
 
-FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
+FAILURES_ALLOWED = 3  # in a row; then the conversation is given up, as every message fails
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
 LOOKUPS_LIMIT = 1024  # that wait for the disk; a client has far fewer in flight
@@ -113,17 +113,18 @@ NAMING_LENGTH = 400  # characters of a message that a name is made of; its first
 LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
 CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
+SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news for an owner dies with it
 
 
-def _behind() -> Overloaded:
+def _too_many_lookups() -> Overloaded:
     return Overloaded("too much is being looked up on disk already; try again")
 
 
-def _exists(conversation: ConversationId) -> WrongState:
+def _already_exists(conversation: ConversationId) -> WrongState:
     return WrongState(f"conversation {conversation} exists")
 
 
-def _taken(name: str) -> NameTaken:
+def _name_taken(name: str) -> NameTaken:
     return NameTaken(f"another conversation is called {name!r}; choose another name")
 
 
@@ -132,7 +133,7 @@ def _retires(message: SessionInput) -> bool:
 
 
 def _wanted_names(entry: Entry, message: SessionInput) -> tuple[str, ...]:
-    """The names that the message may bring to a conversation which has none, as far as is known."""
+    """The names that the message may bring to a conversation that has none, as far as is known."""
     if not isinstance(message, ToConversation) or not isinstance(message.command, Send) or message.caller is None:
         return ()
     send, head = message.command, entry.head
@@ -275,7 +276,7 @@ class Routing:
     def _hand_over(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
         naming = self._naming.get(conversation)
         if naming is not None:
-            return self._put_by(naming.held, message)
+            return self._hold(naming.held, message)
         entry = self._index.get(conversation)
         if entry is None:
             return self._find(conversation, Entry(EntryStatus.FINDING, stash=[message]), caller_of(message))
@@ -299,22 +300,22 @@ class Routing:
             case EntryStatus.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
                 text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
-                return self._refused(caller_of(message), WrongState(text))
+                return self._refuse(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
 
     def _stash(self, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
-        return self._put_by(entry.stash, message)
+        return self._hold(entry.stash, message)
 
-    def _put_by(self, waiting: list[SessionInput], message: SessionInput) -> list[RoutingEffect]:
+    def _hold(self, waiting: list[SessionInput], message: SessionInput) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(waiting) >= STASH_LIMIT and caller is not None:
-            return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
+            return self._refuse(caller, Overloaded("the conversation is being restarted; try again"))
         waiting.append(message)
         return []
 
     def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
-        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped.
+        """Keep a message to an owner that has just failed for the next one. News for the old owner is dropped.
 
         A removal is asked for again anyway, as `removal` is still set when the failure is reported.
         """
@@ -323,29 +324,29 @@ class Routing:
         return self._stash(entry, message) if entry and kept else []
 
     def refuse(self, message: SessionInput, reason: str) -> list[RoutingEffect]:
-        return self._refused(
+        return self._refuse(
             caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
 
-    def _refused(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
+    def _refuse(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
         if caller is None:
             return []
         self._settle(caller)
         return [ReplyTo(caller, refusal)]
 
-    def _refused_all(self, messages: Iterable[SessionInput], refusal: GreenroomError) -> list[RoutingEffect]:
-        return [effect for message in messages for effect in self._refused(caller_of(message), refusal)]
+    def _refuse_all(self, messages: Iterable[SessionInput], refusal: GreenroomError) -> list[RoutingEffect]:
+        return [effect for message in messages for effect in self._refuse(caller_of(message), refusal)]
 
     def _wake(
         self, conversation: ConversationId, entry: Entry, messages: Iterable[SessionInput]
     ) -> list[RoutingEffect]:
         if self._quiescing:
             self._index.let_rest(conversation)
-            return self._refused_all(messages, Overloaded("the daemon is stopping; try again in a moment"))
+            return self._refuse_all(messages, Overloaded("the daemon is stopping; try again in a moment"))
         first = tuple(messages)
-        if self._live < self._max_live and any(_wanted_names(entry, one) for one in first):
+        if self._live < self._max_live and any(_wanted_names(entry, message) for message in first):
             started = self._start(conversation, entry, Revived(), ())
-            return [started, *(effect for one in first for effect in self._hand_over(conversation, one))]
+            return [started, *(effect for message in first for effect in self._hand_over(conversation, message))]
         if self._live < self._max_live:
             return [self._start(conversation, entry, Revived(), first)]
         entry.stash.extend(first)
@@ -354,9 +355,9 @@ class Routing:
     # --- finding --------------------------------------------------------------------------------------------------
 
     def _find(self, conversation: ConversationId, waiting: Entry, caller: Caller | None) -> list[RoutingEffect]:
-        """Have the row looked up, because nothing is known of the conversation; what is said meanwhile waits."""
+        """Have the row looked up, because nothing is known of the conversation; messages wait meanwhile."""
         if self._is_behind:
-            return self._refused(caller, _behind())
+            return self._refuse(caller, _too_many_lookups())
         self._index.add(conversation, waiting)
         return self._look_up(FindRow(conversation))
 
@@ -370,7 +371,7 @@ class Routing:
         return [AskDirectory(number, lookup)]
 
     def looked_up(self, message: LookedUp) -> list[RoutingEffect]:
-        """Go on with what was found. An answer that comes after its time means nothing any more."""
+        """Go on with the result of a lookup. An answer that comes too late means nothing any more."""
         if message.number not in self._lookups:
             return []
         self._lookups.remove(message.number)
@@ -387,24 +388,24 @@ class Routing:
                 return [ReplyTo(asked.caller, self._index.completed(asked, page))]
             case SurplusFound(conversations):
                 self._trimming.found(conversations)
-                return self._trim_next() or self._trimmed()
+                return self._trim_next() or self._end_trimming()
             case LookupFailed(asked, error):
-                return self._not_looked_up(asked, error)
+                return self._lookup_failed(asked, error)
             case _:
                 assert_never(message.found)
 
-    def _not_looked_up(self, lookup: Lookup, error: GreenroomError) -> list[RoutingEffect]:
+    def _lookup_failed(self, lookup: Lookup, error: GreenroomError) -> list[RoutingEffect]:
         match lookup:
             case FindRow(conversation):
-                return self._turned_away(conversation, error)
+                return self._refuse_unknown(conversation, error)
             case FindName(_, caller):
                 return self._name_refused(caller, error)
             case FindNew():
-                return self._not_created(lookup, error)
+                return self._refuse_creation(lookup, error)
             case FindReference(_, caller) | FindBeginning(_, _, caller) | ReadList(_, caller):
                 return [ReplyTo(caller, error)]
             case FindSurplus():
-                return self._trimmed()
+                return self._end_trimming()
             case _:
                 assert_never(lookup)
 
@@ -412,12 +413,12 @@ class Routing:
         entry = self._index[conversation]
         head = head or entry.head  # it may have been imported since
         if head is None:
-            return self._turned_away(conversation, UnknownConversation(f"no conversation {conversation}"))
+            return self._refuse_unknown(conversation, UnknownConversation(f"no conversation {conversation}"))
         entry.head, entry.generation = head, head.generation
         return self._serve_waiting(conversation, entry)
 
     def _serve_waiting(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        """Serve what waited until it was known that nobody owns the conversation. If nothing has, it may rest."""
+        """Serve the messages that waited until the conversation was found. If there are none, it may rest."""
         entry.status, first, entry.removal = EntryStatus.PARKED, entry.removal, None
         served = self._remove(conversation, first) if first is not None else []
         if entry.status is EntryStatus.PARKED and entry.stash:
@@ -426,12 +427,12 @@ class Routing:
         self._index.let_rest(conversation)
         return served
 
-    def _turned_away(self, conversation: ConversationId, error: GreenroomError) -> list[RoutingEffect]:
-        """Refuse all that waited for a conversation that was not found."""
+    def _refuse_unknown(self, conversation: ConversationId, error: GreenroomError) -> list[RoutingEffect]:
+        """Refuse all messages that waited for a conversation that was not found."""
         entry = self._index[conversation]
         self._index.forget(conversation)
-        asking = [effect for caller in (entry.removal, *entry.removers) for effect in self._refused(caller, error)]
-        return [*self._refused_all(entry.emptied(), error), *asking]
+        asking = [effect for caller in (entry.removal, *entry.removers) for effect in self._refuse(caller, error)]
+        return [*self._refuse_all(entry.emptied(), error), *asking]
 
     def _resolve(self, reference: str, caller: Caller) -> list[RoutingEffect]:
         if self.is_live(ConversationId(reference)):
@@ -447,7 +448,7 @@ class Routing:
         return self._answer_from_disk(self._index.lookup_of(query, caller))
 
     def _answer_from_disk(self, lookup: FindReference | FindBeginning | ReadList) -> list[RoutingEffect]:
-        return [ReplyTo(lookup.caller, _behind())] if self._is_behind else self._look_up(lookup)
+        return [ReplyTo(lookup.caller, _too_many_lookups())] if self._is_behind else self._look_up(lookup)
 
     # --- names ----------------------------------------------------------------------------------------------------
 
@@ -456,15 +457,15 @@ class Routing:
         if (refusal := refused_name(claim.name)) is not None:
             return refusal
         if self._is_behind:
-            return _behind()
-        return None if self._names.claim(caller, claim) else _taken(claim.name)
+            return _too_many_lookups()
+        return None if self._names.claim(caller, claim) else _name_taken(claim.name)
 
     def _rename(self, name: str, message: ToConversation) -> list[RoutingEffect]:
         if message.caller is None:
             return []  # a claim ends with an answer
         refusal = self._claim(message.caller, Claim(name, message.conversation, message))
         if refusal is not None:
-            return self._refused(message.caller, refusal)
+            return self._refuse(message.caller, refusal)
         return self._look_up(FindName(name, message.caller))
 
     def _claim_name(self, message: ClaimName) -> list[RoutingEffect]:
@@ -478,11 +479,11 @@ class Routing:
         if claim is None:
             return []  # settled meanwhile
         if owner not in {None, claim.conversation}:
-            return self._name_refused(caller, _taken(claim.name))
+            return self._name_refused(caller, _name_taken(claim.name))
         match claim.request:
             case Naming():
                 self._newly_named[claim.conversation] = caller
-                return self._go_on_as(claim.conversation, claim.name)
+                return self._go_on_with_name(claim.conversation, claim.name)
             case ToConversation() as renaming:
                 return self._hand_over(claim.conversation, renaming)
             case ClaimName() as asked:
@@ -500,12 +501,12 @@ class Routing:
         if claim is not None and isinstance(claim.request, ClaimName):
             self._names.settle(caller)
             return [SayNameClaimed(claim.request.reply_to, NameClaimed(refusal))]
-        return self._refused(caller, refusal)
+        return self._refuse(caller, refusal)
 
     def _find_name(self, conversation: ConversationId, naming: Naming) -> list[RoutingEffect]:
-        """Find a free name for a conversation that has none. The message brings it, and all behind it wait that long.
+        """Find a free name for a conversation that has none. The message brings it, and all later ones wait.
 
-        It is claimed like one that a client asks for, so that no two get the same.
+        It is claimed like a name that a client asks for, so that no two conversations get the same.
         """
         self._naming[conversation] = naming
         return self._try_next_name(conversation, naming)
@@ -515,14 +516,14 @@ class Routing:
             name = naming.left.pop(0)
             if self._names.claim(naming.caller, Claim(name, conversation, naming)):
                 return self._look_up(FindName(name, naming.caller))
-        return self._go_on_as(conversation, "")
+        return self._go_on_with_name(conversation, "")
 
-    def _go_on_as(self, conversation: ConversationId, name: str) -> list[RoutingEffect]:
-        """Go on with what waited for a name; an empty one says that none was found."""
+    def _go_on_with_name(self, conversation: ConversationId, name: str) -> list[RoutingEffect]:
+        """Go on with the messages that waited for a name; an empty name says that none was found."""
         first, *others = self._naming.pop(conversation).held
         if isinstance(first, ToConversation) and isinstance(first.command, Send):
             first = replace(first, command=replace(first.command, name=name))
-        return [effect for one in (first, *others) for effect in self._hand_over(conversation, one)]
+        return [effect for message in (first, *others) for effect in self._hand_over(conversation, message)]
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -560,17 +561,17 @@ class Routing:
                 continue
             entry.status = EntryStatus.PARKED
             full = Overloaded(f"{most}; try again when a turn has ended")
-            effects += self._refused_all(entry.emptied(), full)
+            effects += self._refuse_all(entry.emptied(), full)
             if entry.is_asleep:
                 effects += self._ask_again(conversation, entry)
             else:  # its owner would have to decide, for whom there is no room either
                 removers, entry.removers = entry.removers, []
-                effects += [effect for caller in removers for effect in self._refused(caller, full)]
+                effects += [effect for caller in removers for effect in self._refuse(caller, full)]
             self._index.let_rest(conversation)
         return effects
 
     def _let_in(self) -> list[RoutingEffect]:
-        """Use the room that a conversation left: for those that wait for it, then for those of the last daemon."""
+        """Use the room of a conversation that left: for those that wait, then for those of the last daemon."""
         effects: list[RoutingEffect] = []
         while self._room.waiting and self._live < self._max_live:
             conversation = self._room.waiting.popleft()
@@ -580,7 +581,7 @@ class Routing:
                 effects += self._ask_again(conversation, entry)
         return [*effects, *self._settle_more(), *self._make_room()]
 
-    def _one_less(self, conversation: ConversationId) -> None:
+    def _note_departure(self, conversation: ConversationId) -> None:
         self._live -= 1
         self._room.leave(conversation)
         self._room.answered(conversation)
@@ -598,15 +599,15 @@ class Routing:
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
-        """Create it, once its name is known to be free; its id is fresh. What is said to it meanwhile waits."""
+        """Create a conversation, once its name is known to be free; its id is fresh. Meanwhile messages wait."""
         conversation, name = query.conversation, query.begin.name or None
         refusal: GreenroomError | None = None
         if conversation in self._index:
-            refusal = _exists(conversation)
+            refusal = _already_exists(conversation)
         elif name is not None:
             refusal = self._claim(caller, Claim(name, conversation, None))
         if refusal is not None:
-            return self._refused(caller, refusal)
+            return self._refuse(caller, refusal)
         entry = Entry(EntryStatus.FINDING, stash=[ToConversation(conversation, query.begin, caller)])
         self._index.add(conversation, entry)
         if name is None:
@@ -616,16 +617,16 @@ class Routing:
     def _new_found(self, found: NewFound) -> list[RoutingEffect]:
         asked = found.asked
         if found.exists:
-            return self._not_created(asked, _exists(asked.conversation))
+            return self._refuse_creation(asked, _already_exists(asked.conversation))
         if found.owner is not None:
-            return self._not_created(asked, _taken(asked.name))
+            return self._refuse_creation(asked, _name_taken(asked.name))
         return self._serve_waiting(asked.conversation, self._index[asked.conversation])
 
-    def _not_created(self, asked: FindNew, refusal: GreenroomError) -> list[RoutingEffect]:
-        """Refuse to create it. If something was said to it meanwhile, it is looked up: it may be there already."""
+    def _refuse_creation(self, asked: FindNew, refusal: GreenroomError) -> list[RoutingEffect]:
+        """Refuse to create a conversation. If messages for it came meanwhile, it is looked up: it may exist."""
         entry = self._index[asked.conversation]
         del entry.stash[0]  # its beginning
-        refused = self._refused(asked.caller, refusal)
+        refused = self._refuse(asked.caller, refusal)
         if entry.stash or entry.removers:
             return [*refused, *self._look_up(FindRow(asked.conversation))]
         self._index.forget(asked.conversation)
@@ -638,7 +639,7 @@ class Routing:
         return self._hand_over(conversation, message)
 
     def _close_connection(self, message: ConnectionClosed) -> list[RoutingEffect]:
-        for caller in [one for one in self._requests if one.connection == message.connection]:
+        for caller in [request for request in self._requests if request.connection == message.connection]:
             del self._requests[caller]
         self._watch.forget(message.connection)
         return self._tell_all(message)
@@ -680,7 +681,7 @@ class Routing:
         return self._settle_more()
 
     def _settle_more(self) -> list[RoutingEffect]:
-        """Load as many as there is room for; the rest when another leaves."""
+        """Load as many conversations as there is room for; the rest when another leaves."""
         effects: list[RoutingEffect] = []
         while self._unsettled and self._live < self._max_live:
             conversation = self._unsettled.popleft()
@@ -690,7 +691,7 @@ class Routing:
         return effects
 
     def _head_changed(self, message: HeadChanged) -> list[RoutingEffect]:
-        """Note what is on disk. If the owner has left already (the lanes let that pass), it may be all there is."""
+        """Note a stored row. If the owner has left already (the lanes let that pass), there may be no entry."""
         head = message.head
         entry = self._index.get(head.conversation)
         if entry is None:
@@ -740,37 +741,39 @@ class Routing:
         return [EraseRows(conversation)]
 
     def erased(self, message: Erased) -> list[RoutingEffect]:
-        """Forget the conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
+        """Forget a conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
         entry = self._index.get(message.conversation)
         if entry is None or entry.status is not EntryStatus.REMOVING:
             return []
         if message.error is None:
-            gone = self._gone(message.conversation, entry)
+            gone = self._finish_removal(message.conversation, entry)
             return gone if entry.removal is not None else [*gone, *(self._trim_next() or self._trim_more())]
-        self._trimmed()  # the next removal would fail, too
-        return self._kept(message.conversation, entry, message.error)
+        self._end_trimming()  # the next removal would fail, too
+        return self._give_up_removal(message.conversation, entry, message.error)
 
-    def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
+    def _finish_removal(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
         self._index.forget(conversation)
         self._newly_named.pop(conversation, None)
         gone = UnknownConversation(f"conversation {conversation} was deleted")
         too_late = (*map(caller_of, entry.emptied()), *entry.removers)
         done: list[RoutingEffect] = [ReplyTo(entry.removal, Done())] if entry.removal else []
-        refused = (effect for caller in too_late for effect in self._refused(caller, gone))
+        refused = (effect for caller in too_late for effect in self._refuse(caller, gone))
         return [*done, *refused, *self._watch.changed()]
 
-    def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
-        """Serve what waited, because the disk could not forget the conversation. It may have to be found again."""
+    def _give_up_removal(
+        self, conversation: ConversationId, entry: Entry, error: GreenroomError
+    ) -> list[RoutingEffect]:
+        """Serve the messages that waited, because the disk could not forget the conversation."""
         entry.status = EntryStatus.PARKED
         askers = (entry.removal, *entry.removers)
         waiting = tuple(entry.emptied())
         entry.removal, entry.removers = None, []
         self._index.let_rest(conversation)
-        refused = [effect for caller in askers for effect in self._refused(caller, error)]
-        return refused + [effect for one in waiting for effect in self._hand_over(conversation, one)]
+        refused = [effect for caller in askers for effect in self._refuse(caller, error)]
+        return refused + [effect for message in waiting for effect in self._hand_over(conversation, message)]
 
     def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        """Handle the requests to remove it that came while it was between two owners."""
+        """Handle the requests to remove the conversation that came while it was between two owners."""
         removers, entry.removers = entry.removers, []
         return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
@@ -780,11 +783,11 @@ class Routing:
 
     def _look_for_surplus(self, wanted: Trim) -> list[RoutingEffect]:
         self._trimming.look()
-        awake = frozenset(one for one, entry in self._index.items() if not entry.is_asleep)
+        awake = frozenset(conversation for conversation, entry in self._index.items() if not entry.is_asleep)
         return self._look_up(FindSurplus(wanted.most, wanted.untouched_since, BATCH, awake))
 
     def _trim_next(self) -> list[RoutingEffect]:
-        """Delete one at a time, as the disk is for conversations first. Those woken meanwhile are left alone."""
+        """Delete one conversation at a time, as live ones need the disk first. Woken ones are left alone."""
         while not self._quiescing and (conversation := self._trimming.next()) is not None:
             entry = self._index.get(conversation)
             if entry is None:
@@ -797,9 +800,9 @@ class Routing:
 
     def _trim_more(self) -> list[RoutingEffect]:
         wanted = self._trimming.another()
-        return self._trimmed() if wanted is None or self._quiescing else self._look_for_surplus(wanted)
+        return self._end_trimming() if wanted is None or self._quiescing else self._look_for_surplus(wanted)
 
-    def _trimmed(self) -> list[RoutingEffect]:
+    def _end_trimming(self) -> list[RoutingEffect]:
         self._trimming.end()
         return []
 
@@ -815,15 +818,15 @@ class Routing:
                 return [Forward(message.conversation, Park())]
             case Stayed(), EntryStatus.PARKING:
                 entry.status, entry.removal = EntryStatus.LIVE, None
-                waiting = [Forward(message.conversation, one) for one in entry.emptied()]
+                waiting = [Forward(message.conversation, held) for held in entry.emptied()]
                 again = self._ask_again(message.conversation, entry)
                 asked = self._room.answered(message.conversation)
                 return [*waiting, *again, *(self._make_room() if asked else ())]
             case Left(), EntryStatus.PARKING if entry.removal is not None:
-                self._one_less(message.conversation)
+                self._note_departure(message.conversation)
                 return [*self._erase(message.conversation, entry, entry.removal), *self._let_in()]
             case Left(), EntryStatus.PARKING | EntryStatus.LIVE:
-                self._one_less(message.conversation)
+                self._note_departure(message.conversation)
                 entry.status = EntryStatus.PARKED
                 stashed = tuple(entry.emptied())
                 started = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
@@ -837,10 +840,10 @@ class Routing:
         entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
             return []
-        entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
+        entry.failures = [*(failed_at for failed_at in entry.failures if failed_at > now - FAILURE_WINDOW_S), now]
         self._failed_lately.append((now, message.conversation))
         entry.status = EntryStatus.RECOVERING
-        entry.stash[:0] = [one for one in message.leftovers if not _retires(one)]
+        entry.stash[:0] = [leftover for leftover in message.leftovers if not _retires(leftover)]
         if entry.removal is not None and entry.removal not in message.survivors.callers:
             entry.removers.insert(0, entry.removal)
         entry.removal = None
@@ -858,7 +861,7 @@ class Routing:
             return []
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
-            self._one_less(conversation)
+            self._note_departure(conversation)
             effects = [*self._break(entry, failed), *self._ask_again(conversation, entry), *self._let_in()]
             self._index.let_rest(conversation)
             return effects
@@ -874,17 +877,17 @@ class Routing:
         return [started, *self._ask_again(conversation, entry)]
 
     def _forgive(self, now: float) -> None:
-        """Forget failures that are a minute old, and conversations of which nothing else was to be kept."""
+        """Forget failures that are a minute old, and conversations of which nothing else is to be remembered."""
         while self._failed_lately and self._failed_lately[0][0] <= now - FAILURE_WINDOW_S:
             _, conversation = self._failed_lately.popleft()
             entry = self._index.get(conversation)
             if entry is not None:
-                entry.failures = [one for one in entry.failures if one > now - FAILURE_WINDOW_S]
+                entry.failures = [failed_at for failed_at in entry.failures if failed_at > now - FAILURE_WINDOW_S]
                 self._index.let_rest(conversation)
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
         """Forget the requests that the failed owner had taken; only those in `kept` can still be cancelled."""
-        gone = [caller for caller, one in self._requests.items() if one == conversation and caller not in kept]
+        gone = [caller for caller, target in self._requests.items() if target == conversation and caller not in kept]
         for caller in gone:
             del self._requests[caller]
 
@@ -906,5 +909,5 @@ class Routing:
             ended = Unsubscribed(reader.subscription, error.message)
             effects.append(EndSubscription(reader.connection, ended))
         for caller in (*callers, *map(caller_of, waiting)):
-            effects.extend(self._refused(caller, error))
+            effects.extend(self._refuse(caller, error))
         return effects

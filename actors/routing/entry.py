@@ -1,15 +1,15 @@
-"""One conversation that the registry has in mind. It is in one of these conditions:
+"""A conversation in the registry's memory. It is in one of these conditions:
 
 finding     it may be on disk: its row is looked up, or the name that it is to have; messages wait for that
 parked      nobody owns it, and something is known of it that is not on disk, or is not at rest; a message wakes it
 live        a session actor owns it; messages are forwarded
 parking     the session was asked to leave; messages wait for its answer
 recovering  the session failed; messages wait until its processes are gone
-removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
-waiting     it is to be live, and so many are that another has to leave first; messages wait for that
+removing    nobody owns it, and the disk was asked to forget it; messages wait for the result
+waiting     it is to be live, but another has to leave first; messages wait for that
 broken      it failed even while recovering; refused until the daemon is restarted
 
-A conversation that is parked and at rest has no entry: there are only rows in the journal.
+A conversation that is parked and at rest has no entry, only its rows in the journal.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.records import AT_REST, Head
 
-UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed
+UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # at a start, a killed daemon has left these
 
 
 class EntryStatus(StrEnum):
@@ -39,14 +39,14 @@ class EntryStatus(StrEnum):
 
 
 UNOWNED = frozenset({EntryStatus.FINDING, EntryStatus.PARKED, EntryStatus.REMOVING, EntryStatus.WAITING})
-OWNED = frozenset({EntryStatus.LIVE, EntryStatus.PARKING})  # by one who tells of each commit
+OWNED = frozenset({EntryStatus.LIVE, EntryStatus.PARKING})  # by a session that reports each commit
 
 
 class Entry(Struct):
     """The facts about one conversation. `failures`: when it failed lately, `given_up`: so often that its last owner
     gave it up; `pending`: the open questions.
 
-    `removal` is the caller it is being removed for, or found in order to be; `removers` ask for that meanwhile.
+    `removal` is the caller for whom it is removed, or looked up for that; `removers` have asked for it meanwhile.
     """
 
     status: EntryStatus = EntryStatus.PARKED
@@ -79,9 +79,9 @@ class Entry(Struct):
         return waiting
 
     def shown(self, row: Head | None = None) -> Head | None:
-        """The row with the state that a reader of lists should see. `row` is what was found on disk.
+        """The row with the state that a reader of lists should see. `row` is the one on disk.
 
-        It may be ahead of its owner, who learns of commits later: a reader who comes now is given less than it says.
+        It may be ahead of its owner, which learns of commits later: a reader that comes now gets less than it says.
         """
         ahead = row is not None and (self.head is None or row.last_seq > self.head.last_seq)
         head = row if ahead and (self.head is None or self.status not in OWNED) else self.head

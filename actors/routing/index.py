@@ -1,6 +1,6 @@
 """The conversations in memory: live, between two owners, or with something open. Part of the registry's core; pure.
 
-What sleeps is on disk alone. So the index never grows with it, and a list is the disk's, with what goes on now.
+Sleeping conversations are on disk alone, so the index does not grow with them. A list comes from both.
 """
 
 from collections.abc import ItemsView, Iterable
@@ -13,7 +13,7 @@ from actors.vocabulary.answers import Listing, PendingApprovals
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery
 
-IN_MEMORY = frozenset({"starting", "running", "interrupting", "waiting", "idle"})  # none of them sleeps
+IN_MEMORY = frozenset({"starting", "running", "interrupting", "waiting", "idle"})  # states without sleepers
 
 
 class Index:
@@ -50,20 +50,20 @@ class Index:
     # --- questions ------------------------------------------------------------------------------------------------
 
     def awake(self) -> Listing:
-        return Listing(tuple(head for head in self._shown() if head.state != "parked"))
+        return Listing(tuple(head for head in self._visible_heads() if head.state != "parked"))
 
     def approvals(self, conversation: ConversationId | None) -> PendingApprovals:
         requests = (
-            (one, request)
-            for one, entry in self._entries.items()
-            if conversation in {None, one}
+            (known, request)
+            for known, entry in self._entries.items()
+            if conversation in {None, known}
             for request in entry.pending
         )
         return PendingApprovals(tuple(requests))
 
     def awake_page(self, query: ListQuery) -> HeadPage:
-        """A page of those in a state in which none sleeps. `key` of a place: how many up to it have its time."""
-        heads = [head for head in self._shown() if _fits(head, query)]
+        """A page of conversations in one of these states. `key` of a place: how many up to it have its time."""
+        heads = [head for head in self._visible_heads() if _fits(head, query)]
         heads.sort(key=lambda head: (-_time(head, query), head.conversation))
         after = query.after
         first = 0 if after is None else sum(_time(head, query) > after.at for head in heads) + after.key
@@ -75,17 +75,17 @@ class Index:
         return HeadPage(tuple(shown), ListPlace(at, before), len(heads))
 
     def lookup_of(self, query: ListQuery, caller: Caller) -> ReadList:
-        """The page on disk. There a conversation that sleeps is idle, and one that is broken in any state."""
+        """The lookup of a page. On disk a sleeping conversation is idle, and a broken one in any state."""
         match query.state:
             case "parked":
                 return ReadList(replace(query, state="idle"), caller, self._ids_of(self.awake().heads))
             case "failed":
-                return ReadList(query, caller, self._ids_of(self._broken()))
+                return ReadList(query, caller, self._ids_of(self._broken_heads()))
             case _:
                 return ReadList(query, caller)
 
     def completed(self, lookup: ReadList, page: HeadPage) -> HeadPage:
-        """The page as it was on disk, with what goes on now."""
+        """The page from the disk, brought up to date from memory."""
         query, place = lookup.query, page.next
         heads = [(self._entries.get(row.conversation) or Entry()).shown(row) or row for row in page.heads]
         total = page.total - sum(
@@ -94,7 +94,7 @@ class Index:
             if entry is not None
         )
         if query.state == "failed" and lookup.only is None:
-            broken = [head for head in self._broken() if _fits(head, query)]
+            broken = [head for head in self._broken_heads() if _fits(head, query)]
             here = [
                 head
                 for head in broken
@@ -105,10 +105,10 @@ class Index:
             total += len(broken)
         return HeadPage(tuple(heads), place, total)
 
-    def _shown(self) -> Iterable[Head]:
+    def _visible_heads(self) -> Iterable[Head]:
         return (head for entry in self._entries.values() if (head := entry.shown()))
 
-    def _broken(self) -> list[Head]:
+    def _broken_heads(self) -> list[Head]:
         broken = (entry for entry in self._entries.values() if entry.status is EntryStatus.BROKEN)
         return [head for entry in broken if (head := entry.shown())]
 

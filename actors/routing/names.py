@@ -25,7 +25,7 @@ class Claim(Struct, Generic[Request], frozen=True):
 class Naming(Struct):
     """The search for a name that is free, for a conversation without one.
 
-    `held`: the message that is to bring the name, and what came behind it; `left`: the names that were not tried yet.
+    `held`: the message that is to bring the name, and those after it; `left`: the names that were not tried yet.
     """
 
     caller: Caller
@@ -44,7 +44,7 @@ class Names(Generic[Request]):
     def claim(self, caller: Caller, claim: Claim[Request]) -> bool:
         """Claim a name; False if another conversation may be about to get it."""
         held = self._held.get(claim.name, [])
-        if any(one.conversation != claim.conversation for one in held):
+        if any(other.conversation != claim.conversation for other in held):
             return False
         self._claims[caller] = claim
         self._held[claim.name] = [*held, claim]
@@ -58,6 +58,6 @@ class Names(Generic[Request]):
         claim = self._claims.pop(caller, None)
         if claim is None:
             return
-        left = [one for one in self._held.pop(claim.name) if one is not claim]
+        left = [other for other in self._held.pop(claim.name) if other is not claim]
         if left:
             self._held[claim.name] = left

@@ -64,7 +64,7 @@ class Registry(Actor[RegistryInput]):
             log.error("session.failed", conversation=message.conversation, reason=message.message)
         self._perform_all(self._routing.step(message, self._deps.clock.now()))
         if isinstance(message, Left) and not self._routing.is_live(message.conversation):
-            self._sessions.pop(message.conversation, None)  # a parked one costs no mailbox
+            self._sessions.pop(message.conversation, None)  # a parked conversation costs no mailbox
         return None
 
     def _perform_all(self, effects: list[RoutingEffect]) -> None:
@@ -118,7 +118,7 @@ class Registry(Actor[RegistryInput]):
             self._perform_all(self._routing.erased(Erased(conversation, gone)))
 
     def _look_up(self, effect: AskDirectory) -> None:
-        """Ask the directory; whatever becomes of that, there is an answer in time."""
+        """Ask the directory. There is an answer in time, if need be an error."""
         number, lookup = effect.number, effect.lookup
         try:
             self._directory.tell(LookUp(number, lookup, self.address))

@@ -1,7 +1,7 @@
 """Places among the live: which conversations wait for a place, and which idle ones are asked to leave. Registry core.
 
-Nobody knows from outside whether a conversation can be parked: it is asked, the longest unused first. Those that stay
-are not asked again for the same waiting conversations.
+Only the owner of a conversation knows whether it can be parked, so it is asked, the longest unused first. Those that
+stay are not asked again for the same waiting conversations.
 """
 
 from collections import deque
@@ -26,18 +26,18 @@ class Room:
         self._used.pop(conversation, None)
 
     def next_to_ask(self, may_be_idle: Callable[[ConversationId], bool]) -> ConversationId | None:
-        """The next to ask; None if none is left that might leave."""
+        """The next conversation to ask; None if none is left that might leave."""
         if self._candidates is None:
             self._candidates = iter(tuple(self._used))
-        for one in self._candidates:
-            if one in self._used and may_be_idle(one):
-                self.asked = one
-                return one
+        for candidate in self._candidates:
+            if candidate in self._used and may_be_idle(candidate):
+                self.asked = candidate
+                return candidate
         self._candidates = None
         return None
 
     def answered(self, conversation: ConversationId) -> bool:
-        """Note its answer; True if it was asked in order to make room."""
+        """Note a conversation's answer. Returns whether it was asked in order to make room."""
         if self.asked != conversation:
             return False
         self.asked = None

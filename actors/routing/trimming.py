@@ -1,4 +1,4 @@
-"""The deletion of what is too much or too old, in batches that were looked up on disk. Part of the registry; pure.
+"""The deletion of surplus and old conversations, in batches looked up on disk. Part of the registry; pure.
 
 A batch is as old as its lookup, so conversations that were started since then are spared until the next time.
 """
@@ -24,7 +24,7 @@ class Trimming:
             self._started.add(conversation)
 
     def look(self) -> None:
-        """Begin a batch: from now on it is noted who is started."""
+        """Begin a batch: from now on the conversations that start are noted."""
         self._started.clear()
 
     def found(self, surplus: Iterable[ConversationId]) -> None:
@@ -32,7 +32,7 @@ class Trimming:
         self._is_last = len(self._left) < BATCH
 
     def next(self) -> ConversationId | None:
-        """The next to delete, unless somebody has it; None if the batch is over."""
+        """The next conversation to delete, if it was not started meanwhile; None if the batch is over."""
         while self._left:
             conversation = self._left.popleft()
             if conversation not in self._started:
@@ -40,7 +40,7 @@ class Trimming:
         return None
 
     def another(self) -> Trim | None:
-        """The wish for which another batch is to be looked up, after one of which something was deleted."""
+        """The wish for which another batch is to be looked up; None if this one was the last."""
         return None if self._is_last else self.wanted
 
     def end(self) -> None:

@@ -1,7 +1,7 @@
 """Callers that wait to hear that a conversation has come or gone. Part of the registry's core; pure.
 
-A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and a caller that asks
-again with it misses nothing that happened in between.
+A long poll, so that only callers that asked get news: the answer has a number, and a caller that asks again with it
+misses nothing that happened in between.
 """
 
 from actors.messages.effects import ReplyTo
@@ -26,8 +26,8 @@ class ListWatch:
 
     def changed(self) -> list[ReplyTo]:
         self._number += 1
-        told, self._waiting = self._waiting, []
-        return [ReplyTo(caller, ListChanged(self._number)) for caller in told]
+        callers, self._waiting = self._waiting, []
+        return [ReplyTo(caller, ListChanged(self._number)) for caller in callers]
 
     def forget(self, gone: ConnectionId) -> None:
         self._waiting = [caller for caller in self._waiting if caller.connection != gone]
