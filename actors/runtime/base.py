@@ -1,10 +1,10 @@
 """The base of all actors: pykka's, changed at the points that pykka leaves to its actor types: inbox, future, loop.
 
 `on_start`, `on_receive`, `on_stop`, `on_failure`, ActorRef and ActorRegistry mean what pykka's documentation says. An
-actor runs on a thread of its own, or in shared.py on a loop's with others. What pykka would do silently is loud or
-harmless here: a raise is logged with its traceback and handed to `on_failure` together with what was left in the
-mailbox, an exit in one actor ends no other, nobody is called by attribute, an ask has a bound, and a thread that
-can't be started leaves nothing behind.
+actor runs on a thread of its own, or in shared.py on a loop's with others. Silent faults of pykka are loud or
+harmless here: a raise is logged with its traceback and handed to `on_failure` together with the messages left in the
+mailbox, an exit in one actor ends no other, no attribute is called from outside, an ask has a bound, and a thread
+that can't be started leaves nothing behind.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from pykka.messages import _ActorStop
 from actors.runtime.mailbox import Mailbox
 from actors.vocabulary.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySessions
 
-# What is used of pykka that it does not promise: name, parameters, reason. A test compares them with the pykka that
-# is installed, and says what a new version has changed.
+# Private parts of pykka that are used here: name, parameters, reason. A test compares them with the pykka that is
+# installed, and names the changes of a new version.
 PRIVATE = {
     "Actor._create_actor_inbox": ("()", "its point for a type's inbox: ours has lanes and a bound"),
     "Actor._start_actor_loop": ("(self)", "its point for a type's loop: a thread; turns on a loop's go past it"),
@@ -47,10 +47,10 @@ ASK_S = 30.0  # the default bound: long, and shorter than anybody's patience wit
 
 
 class Failure(Struct, frozen=True):
-    """The failure of an actor. `leftovers` are the messages that nobody has handled, oldest first."""
+    """The failure of an actor. `leftovers` are the messages that were not handled, oldest first."""
 
     error: BaseException
-    message: object  # what was being handled; None while starting
+    message: object  # the message that was being handled; None while starting
     traceback: str
     leftovers: tuple[object, ...]
 
@@ -77,7 +77,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
             raise ActorGone(f"{self.name} has ended") from error
 
     def stop(self, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
-        """Ask it to end and wait. False if it has not ended in time: that is a bug of the actor."""
+        """Ask the actor to end, and wait. False if it has not ended in time: that is a bug of the actor."""
         if not block:
             return super().stop(block=False)
         self.stop_soon()
@@ -88,7 +88,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
             super().stop(block=False)
 
     def ended(self, timeout: float | None) -> bool:
-        """Wait for its end, when what it held is released; False if that took too long. An actor never calls this."""
+        """Wait for its end, when its resources are released; False if that took too long. No actor calls this."""
         with _ENDS:
             return _ENDS.wait_for(lambda: self.has_ended, timeout)
 
@@ -121,7 +121,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
     """
 
     use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
-    fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
+    fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon needs
     patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after all others
     name: str = "actor"
 
@@ -151,19 +151,19 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         exception_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell the supervising actor. This actor is gone already; meanwhile `failure` has what it leaves."""
+        """Tell the supervising actor. This actor is gone already; meanwhile `failure` says why, with its messages."""
 
     def statistics(self) -> dict[str, object]:
         return {"waiting": len(self.mailbox)}
 
     def stop(self) -> None:
-        """End after the news that waits already; what comes later is dropped, so stop being routed to first."""
+        """End after the news that waits already; later messages are dropped, so stop being routed to first."""
         self.address.stop_soon()
 
     # --- its life -------------------------------------------------------------------------------------------------
 
     def launch(self, context: dict[str, str], join: Callable[[], None] | None = None) -> Ref[Message]:
-        """Run it. `context` is bound to everything it logs; `join` takes it in where it shares a thread."""
+        """Run the actor. `context` is bound to everything it logs; `join` starts it where it shares a thread."""
         self._context = context
         self.address.name = self.name
         pykka.ActorRegistry.register(self.address)
@@ -171,7 +171,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         return self.address
 
     def handle(self, envelope: Envelope[Any]) -> None:
-        """Handle one message. Whatever is raised ends at most this actor; an `ask` gets it as its answer."""
+        """Handle one message. An exception ends at most this actor; an `ask` gets it as its answer."""
         message, reply_to = envelope.message, envelope.reply_to
         try:
             if isinstance(message, _ActorStop):
@@ -230,7 +230,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         structlog.contextvars.bind_contextvars(actor=self.name, **self._context)
         try:
             self.on_start()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, it is reported and ends this actor only
+        except BaseException as error:  # noqa: BLE001  # it is reported and ends this actor only
             self._fail(error, None)
 
     def _actor_loop_running(self) -> None:
@@ -242,7 +242,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         self.actor_stopped.set()
         left = self.mailbox.close()
         if left:
-            log.warning("actor.stopped_with_messages", kinds=sorted({type(one).__name__ for one in left}))
+            log.warning("actor.stopped_with_messages", kinds=sorted({type(message).__name__ for message in left}))
         try:
             self.on_stop()
         except BaseException:  # an ending actor ends

@@ -1,4 +1,4 @@
-"""The time, and messages that are told later: timers of the event loop."""
+"""The time, and timers of the event loop, which tell a message later."""
 
 import asyncio
 import time

@@ -19,11 +19,11 @@ from actors.messages.effects import Settle
 from actors.messages.journal import LookedUp
 from actors.messages.routing import ClaimName, HeadChanged, Known, ToRegistry, WatchList
 
-# What people say goes before what the machinery reports, in the order they said it: an interrupt does not wait behind
-# output, and never overtakes the message it is meant for.
+# Messages of people go before those of the machinery, in the order in which they came: an interrupt does not wait
+# for output, and never overtakes the message it is meant for.
 #
-# What the registry learns goes with them: a client that was answered and asks at once must find what the answer said,
-# and one that takes a request back that has just been answered must find nothing.
+# News to the registry goes with them: a client that was answered and asks at once must find the change, and a client
+# that takes back a request that has just been answered must find nothing.
 FIRST_LANE = frozenset(
     (
         *(ToConversation, ToRegistry, ClaimName, CancelRequest, ConnectionClosed, Quiesce),
@@ -31,8 +31,8 @@ FIRST_LANE = frozenset(
     )
 )
 
-# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit,
-# reader or connection. Of an envelope it is the content that counts.
+# Those of them that a full mailbox takes all the same: they make work less, or there is one for each request, commit,
+# reader or connection. Of an envelope the content counts.
 LESS_WORK = (
     Quiesce,
     Interrupt,

@@ -1,7 +1,7 @@
 """The mailbox of an actor: two lanes, bounded, and closed for good when the actor ends.
 
 pykka's own inbox is an unbounded queue without priorities that swallows what is told to a dying actor. Here the first
-lane goes before the second, a full first lane refuses its sender, and `close` hands back what was never handled.
+lane goes before the second, a full first lane refuses its sender, and `close` returns the unhandled messages.
 """
 
 import threading
@@ -19,7 +19,7 @@ IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a bu
 
 
 class Mailbox:
-    """Two lanes of messages. Any thread puts, one thread gets; `ring` wakes it, once whatever comes meanwhile."""
+    """Two lanes of messages. Any thread puts, one thread gets; `ring` wakes it, once until it has come."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._first: deque[Envelope[object]] = deque()
@@ -28,9 +28,9 @@ class Mailbox:
         self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
         self._bell.acquire()
         self.ring: Callable[[], None] = self._bell.release  # wakes the owner; one that shares a thread passes its own
-        self.patient: frozenset[type] = frozenset()  # kinds of messages for which nobody waits
-        self.hurry: Callable[[], None] = _nothing  # rung when the owner is awake and something comes that can't wait
-        self.hurried = False  # that has come since the mailbox was empty
+        self.patient: frozenset[type] = frozenset()  # kinds of messages that can wait
+        self.hurry: Callable[[], None] = _nothing  # called when an urgent message comes to an owner that is awake
+        self.hurried = False  # such a message has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
         self._counted = 0  # messages of the first lane that could have been refused
@@ -81,7 +81,7 @@ class Mailbox:
             return None
 
     def take(self, kind: type, limit: int) -> list[object]:
-        """Take the next messages, without waiting, as long as they are of this kind and nobody asked for a reply."""
+        """Take the next messages, without waiting, as long as they are of this kind and need no reply."""
         taken: list[object] = []
         with self._guard:
             while len(taken) < limit and not self._first and self._second:
@@ -99,13 +99,13 @@ class Mailbox:
         return not (self._first or self._second)
 
     def close(self) -> tuple[object, ...]:
-        """Refuse messages from now on. Returns what was never handled; those who asked are told now."""
+        """Refuse messages from now on. Returns the unhandled ones; an `ask` among them is refused now."""
         with self._guard:
             self._closed = True
             left = (*self._first, *self._second)
             self._first.clear()
             self._second.clear()
-            self.ring = self.hurry = _nothing  # they know the owner, who would never be freed in that circle
+            self.ring = self.hurry = _nothing  # they know the owner, which would never be freed in that circle
         for envelope in left:
             _tell_gone(envelope.reply_to)
         return tuple(envelope.message for envelope in left if envelope.reply_to is None)

@@ -24,18 +24,18 @@ QUIET_SHARE = 0.25  # of the thread's time, the same for good
 
 
 class SharedThread:
-    """Starts actors on the thread of `loop`, which runs already, and goes round those that have mail."""
+    """Starts actors on the thread of `loop`, which runs already, and serves those that have mail in turn."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._first: deque[_Place] = deque()  # somebody waits for them, and they have taken little time lately
+        self._first: deque[_Place] = deque()  # their mail can't wait, and they have taken little time lately
         self._due: deque[_Place] = deque()
         self._coming = False  # a round is scheduled; an actor that becomes due is served by it
         self._all_gone = threading.Condition()
         self._places: set[_Place] = set()
 
     def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
-        """Stands in for actors.runtime.base.start. `context` is bound to everything the actor logs."""
+        """Start an actor here, as actors.runtime.base.start does on a thread of its own."""
         return actor.launch(context, lambda: self._take_in(_Place(actor, self._notice)))
 
     def left(self, timeout_s: float) -> list[str]:
@@ -118,7 +118,7 @@ def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: obje
 
 
 class LoopAddress(Generic[Message]):
-    """An address that any thread may tell; what it is told arrives on the loop."""
+    """An address that any thread may tell; the messages arrive on the loop."""
 
     __slots__ = ("_loop", "_take")
 
