@@ -27,7 +27,7 @@ SandboxMode = Literal["read-only", "workspace-write", "danger-full-access"]
 
 
 class AgentCommand(TypedDict):
-    name: str  # What is typed behind a slash.
+    name: str  # What is typed after a slash.
     description: str  # What it does.
     hint: str  # What may follow it.
 
@@ -58,7 +58,7 @@ class PlanStep(TypedDict):
 
 
 class FormField(TypedDict):
-    """A thing that a server wants to be told."""
+    """A field of a server's form."""
 
     name: str  # The name under which it is told.
     title: str  # What it is called for people.
@@ -661,7 +661,7 @@ class SessionConfigured(Event):
 
 
 class SettingsChanged(Event):
-    """They count from the next model request on, and from the next call on; in a turn that runs, too."""
+    """New settings count from the next model request on, and from the next call on; in a turn that runs, too."""
 
     type: ClassVar[str] = "settings_changed"
     settings: Settings  # The settings of the conversation from now on.
@@ -711,7 +711,7 @@ class TokenCount(Event):
     provider: str = ""  # Its provider; empty means the default one.
     cost_usd: float | None = None  # The price of this response in US dollars; null: not known.
     requests: int = 1  # Requests that this took, without those that `model_requested` told of.
-    agent_sum_usd: float | None = None  # The sum that an agent of others has reported so far, of which `cost_usd` is what was new.
+    agent_sum_usd: float | None = None  # The sum that a third-party agent has reported so far, of which `cost_usd` is what was new.
     agent_sum_from_usd: float | None = None  # The sum with which its process began. One that was killed may fall back to it.
     counted: bool = True  # False: the server has not said how many tokens this took. Its numbers are all 0 then.
 
@@ -733,7 +733,7 @@ class ToolOutput(Event):
     item_id: str  # The call's item.
     output: str  # The text that the model gets.
     failed: ToolFailure | None = None  # What failed; null if nothing did.
-    pictures: list[ImageItem] = field(default_factory=list)  # Pictures that the model gets behind it.
+    pictures: list[ImageItem] = field(default_factory=list)  # Pictures that the model gets after it.
 
 
 class ToolUseApprovalRequest(QuestionEvent):
@@ -786,7 +786,7 @@ class ToolUseDelta(Event):
 
 
 class ToolUseEnd(Event):
-    """It is over. What the beginning said is said again, as it is known now."""
+    """The use of a tool is over. The members of its beginning are said again, as they are known now."""
 
     type: ClassVar[str] = "tool_use_end"
     call_id: str  # The call that is over.

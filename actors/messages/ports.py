@@ -1,4 +1,4 @@
-"""The needs of the actors from below, as protocols. An implementation and its fake pass the same contract tests."""
+"""The services that actors need from below, as protocols. An implementation and its fake pass the same tests."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -72,14 +72,14 @@ class Journal(Protocol):
     def delete(self, conversation: ConversationId) -> None: ...
 
     def publish(self) -> None:
-        """Tell readers what was stored since the last time, after its owners: so they find what they are told of."""
+        """Tell readers of the appends since the last time, after their owners: then readers find them everywhere."""
         ...
 
     def close(self) -> None: ...
 
 
 class AgentRunner(Protocol):
-    """Carries out turns, elsewhere. Called by actors, never waits; news is told to the actor that gave the order."""
+    """Carries out turns, on another thread. Never waits; news is told to the actor that gave the order."""
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None: ...
 
@@ -87,10 +87,10 @@ class AgentRunner(Protocol):
 
 
 class Outbox(Protocol):
-    """Finds the connection a message is for. One that has closed meanwhile swallows it: nobody is there to care."""
+    """Finds the connection a message is for. A message for a connection that has closed meanwhile is dropped."""
 
     def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None: ...
 
     def deliver(self, message: Deliver, session: Address[Ready]) -> None:
-        """A slice for a reader, and where its Ready goes."""
+        """Deliver a slice to a reader, whose Ready goes to `session`."""
         ...

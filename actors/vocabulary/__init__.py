@@ -1,1 +1,1 @@
-"""Words that everybody uses: ids, events, settings, answers, errors, records. Leaves, without logic of their own."""
+"""The types that all packages share: ids, events, settings, answers, errors, records. Leaves, with little logic."""

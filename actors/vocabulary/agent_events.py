@@ -1,6 +1,6 @@
-"""The events of agents that are programs of others: the tools they use, their questions, and what they are set to.
+"""The events of third-party agents: the tools they use, their questions, and their settings.
 
-A leaf. What they say in words are the same events that our own agent says, see `events`.
+A leaf. Their words are the same events as those of our own agent, see `events`.
 """
 
 from pathlib import Path
@@ -54,7 +54,7 @@ class ToolUseDelta(Event):
 
 
 class ToolUseEnd(AgentEvent):
-    """It is over. What the beginning said is said again, as it is known now."""
+    """The use of a tool is over. The members of its beginning are said again, as they are known now."""
 
     read_by_models = True  # by our own agent, when it goes on with the conversation
     activity = "thinking"
@@ -197,7 +197,7 @@ class AgentOptions(AgentEvent):
 
 class AgentCommand(BaseModel):
     model_config = FROZEN
-    name: str = Field(description="What is typed behind a slash.")
+    name: str = Field(description="What is typed after a slash.")
     description: str = Field("", description="What it does.")
     hint: str = Field("", description="What may follow it.")
 

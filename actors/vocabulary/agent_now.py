@@ -1,4 +1,4 @@
-"""An agent of others as it last described itself in a conversation. A leaf."""
+"""A third-party agent as it last described itself in a conversation. A leaf."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MODE, MODEL, EFFORT = "mode", "model", "thought_level"  # categories of options,
 
 @dataclass(frozen=True, slots=True)
 class OptionNow:
-    """Something that is set in the agent, and its value. What else it could be is in the event."""
+    """A setting of the agent, and its value. The other possible values are in the event."""
 
     id: str
     name: str
@@ -17,9 +17,9 @@ class OptionNow:
 
 @dataclass(frozen=True, slots=True)
 class AgentNow:
-    """An agent's own session, the program that has it, and what it is set to. Empty: it has not said.
+    """An agent's own session, the program that has it, and its settings. Empty: it has not said.
 
-    `wanted`: the model that the settings named when it told its options; what it told is out of date after a change.
+    `wanted`: the model that our settings named when it told its options, which are out of date after a change.
     """
 
     agent: str
@@ -33,4 +33,4 @@ class AgentNow:
 
     def value(self, category: str) -> str:
         """Return the value of the option of this category; empty: unknown."""
-        return next((one.value for one in self.options if one.category == category), "")
+        return next((option.value for option in self.options if option.category == category), "")

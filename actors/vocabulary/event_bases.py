@@ -1,4 +1,4 @@
-"""The families of events, and what kinds of them have in common. A leaf; the kinds themselves are in `events`."""
+"""The families of events, and their common members. A leaf; the events themselves are in `events`."""
 
 from math import copysign, isfinite, isnan
 from pathlib import Path
@@ -20,7 +20,7 @@ def _within_64_bits(value: Any) -> Any:
 
 
 def _finite(value: Any) -> Any:
-    """Read what JSON can't say as the nearest that it can."""
+    """Read a number that JSON can't express as the nearest that it can."""
     if not isinstance(value, float) or isfinite(value):
         return value
     return 0.0 if isnan(value) else copysign(LARGEST, value)
@@ -61,7 +61,7 @@ class DurableEvent(Event):
 
 
 class AgentEvent(DurableEvent):
-    """An agent may say it."""
+    """An event that an agent may emit."""
 
 
 Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory; no argv: a repository's history
@@ -104,7 +104,7 @@ FormValue = str | bool | int | Number | tuple[str, ...]
 
 
 class FormField(BaseModel):
-    """A thing that a server wants to be told."""
+    """A field of a server's form."""
 
     model_config = FROZEN
     name: str = Field(description="The name under which it is told.")

@@ -7,9 +7,8 @@ out. Two families:
 * **durable** events get a `seq` and are committed before anybody sees them;
 * **deltas** have none: they are the unfinished tail of an item, and its finished event says everything again.
 
-What the program has to know of a type stands on its class: in its base, where the type checker holds it, or in a
-class variable. The tables at the end of this file are computed from that, so a new type is one class here and what
-`apply` makes of it.
+All properties of a type stand on its class: in its base, where the type checker holds it, or in a class variable. The
+tables at the end of this file are computed from that, so a new type is one class here and one case in `apply`.
 """
 
 from base64 import b64encode, urlsafe_b64decode
@@ -85,7 +84,7 @@ class SessionConfigured(DurableEvent):
 
 
 class SettingsChanged(DurableEvent):
-    """They count from the next model request on, and from the next call on; in a turn that runs, too."""
+    """New settings count from the next model request on, and from the next call on; in a turn that runs, too."""
 
     headline = True
     type: Literal["settings_changed"] = "settings_changed"
@@ -332,7 +331,7 @@ class TokenCount(AgentEvent):
     cost_usd: float | None = Field(None, description="The price of this response in US dollars; null: not known.")
     requests: Whole = Field(1, description="Requests that this took, without those that `model_requested` told of.")
     agent_sum_usd: float | None = Field(
-        None, description="The sum that an agent of others has reported so far, of which `cost_usd` is what was new."
+        None, description="The sum that a third-party agent has reported so far, of which `cost_usd` is what was new."
     )
     agent_sum_from_usd: float | None = Field(
         None, description="The sum with which its process began. One that was killed may fall back to it."
@@ -476,7 +475,7 @@ class ToolOutput(AgentEvent):
     item_id: ItemId = Field(description="The call's item.")
     output: str = Field(description="The text that the model gets.")
     failed: ToolFailure | None = Field(None, description="What failed; null if nothing did.")
-    pictures: tuple[ImageItem, ...] = Field((), description="Pictures that the model gets behind it.")
+    pictures: tuple[ImageItem, ...] = Field((), description="Pictures that the model gets after it.")
 
 
 # --- commands and patches --------------------------------------------------------------
@@ -677,14 +676,14 @@ class ExecCommandBegin(AgentEvent):
     tool: str = Field("", description="The tool that looks at files without a program; empty: a program runs.")
 
 
-def _bytes_read(value: Any) -> Any:
+def _read_bytes(value: Any) -> Any:
     """Codex wrote a chunk as a list of byte numbers until September 2025, and as base64 since; either alphabet."""
     if isinstance(value, list):
         return bytes(value)
     return urlsafe_b64decode(value.replace("+", "-").replace("/", "_")) if isinstance(value, str) else value
 
 
-def _base64_written(value: bytes) -> str:
+def _write_base64(value: bytes) -> str:
     """The ordinary alphabet: pydantic's own is the one for addresses, which other decoders misread."""
     return b64encode(value).decode()
 
@@ -695,8 +694,8 @@ class ExecCommandOutputDelta(Event):
     stream: Literal["stdout", "stderr"] = Field(description="Which of its streams.")
     chunk: Annotated[
         bytes,
-        BeforeValidator(_bytes_read),
-        PlainSerializer(_base64_written, when_used="json"),
+        BeforeValidator(_read_bytes),
+        PlainSerializer(_write_base64, when_used="json"),
         WithJsonSchema({"type": "string", "contentEncoding": "base64"}),
     ] = Field(description="What it wrote, in base64.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
@@ -843,7 +842,7 @@ class ShutdownComplete(DurableEvent):
     type: Literal["shutdown_complete"] = "shutdown_complete"
 
 
-# --- what the classes say, as tables ---------------------------------------------------
+# --- tables of the classes -------------------------------------------------------------
 
 
 Delta = (
@@ -859,10 +858,10 @@ E = TypeVar("E", bound=Event)
 
 
 def kinds_of(family: type[E]) -> tuple[type[E], ...]:
-    """The event types of a family, in the order of this file, and behind them those of other files."""
-    classes = [one for one in globals().values() if isinstance(one, type) and issubclass(one, family)]
-    classes.sort(key=lambda one: one.__module__ != __name__)
-    return tuple(one for one in classes if not one.model_fields["type"].is_required())
+    """The event types of a family, in the order of this file, and after them those of other files."""
+    classes = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, family)]
+    classes.sort(key=lambda kind: kind.__module__ != __name__)
+    return tuple(kind for kind in classes if not kind.model_fields["type"].is_required())
 
 
 DURABLE_EVENTS = kinds_of(DurableEvent)

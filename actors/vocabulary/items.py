@@ -53,7 +53,7 @@ def text_of(items: tuple[InputItem, ...]) -> str:
     return "\n".join(item.text for item in items if isinstance(item, TextItem))
 
 
-WORDS = 1 << 20  # characters; what is longer stands in the items, and need not be said twice
+WORDS = 1 << 20  # characters; longer texts stand in the items, and need not be said twice
 
 
 def words_of(items: tuple[InputItem, ...]) -> str:
@@ -62,7 +62,7 @@ def words_of(items: tuple[InputItem, ...]) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}[… the message has all {len(text)} characters …]"
 
 
-FIRST_WORDS = 80  # characters; what a line that tells of a message has room for
+FIRST_WORDS = 80  # characters; the room in a line about a message
 
 
 def first_words(items: tuple[InputItem, ...]) -> str:

@@ -14,7 +14,7 @@ _WIDE = {"W", "F"}  # letters that take two cells
 
 
 def refused_name(name: str | None) -> InvalidInput | None:
-    """The refusal of a name that nobody could read and type again."""
+    """The refusal of a name that no person could read and type again."""
     if name is None:
         return None
     hidden = hidden_in(name)
@@ -26,9 +26,9 @@ def refused_name(name: str | None) -> InvalidInput | None:
 
 
 def names_for(words: str, conversation: str) -> tuple[str, ...]:
-    """The names that fit what a conversation is about, the best first; none if there is no letter in it.
+    """Names for a conversation, made of its first words, the best first; none if there is no letter in them.
 
-    Many may be about the same: the last of the names have a piece of the conversation's id.
+    Many conversations may begin alike: the last of the names have a piece of the conversation's id.
     """
     stem = _stem(words)
     if not stem or refused_name(stem) is not None:
@@ -45,13 +45,13 @@ def _stem(text: str) -> str:
         if _cells(longer) > LONGEST:
             break
         stem = longer
-    return stem or _cut(next(iter(_words(text)), ""))
+    return stem or _first_cells(next(iter(_words(text)), ""))
 
 
 def _words(text: str) -> list[str]:
     """Letters and digits of any script. A mark belongs to its letter, and an apostrophe to its word."""
     joined = unicodedata.normalize("NFC", text).lower().replace("'", "").replace("\u2019", "")
-    letters = (one if _is_letter(one) else " " for one in joined)
+    letters = (character if _is_letter(character) else " " for character in joined)
     return "".join(letters).split()
 
 
@@ -59,10 +59,10 @@ def _is_letter(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc"}
 
 
-def _cut(word: str) -> str:
+def _first_cells(word: str) -> str:
     end = next((end for end in range(len(word), 0, -1) if _cells(word[:end]) <= LONGEST), 0)
     return word[:end]
 
 
 def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(one) in _WIDE else 1 for one in text)
+    return sum(2 if unicodedata.east_asian_width(character) in _WIDE else 1 for character in text)

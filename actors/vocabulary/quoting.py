@@ -1,4 +1,4 @@
-"""Words as the command line a person reads, quoted as Codex clients know it. Pure. `shlex.quote` differs."""
+"""An argv as the command line that a person reads, quoted as Codex clients do. Pure. `shlex.quote` differs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def _pieces(word: str) -> Iterator[str]:
             if not left:
                 break
             ways, length = left, length + 1
-        yield _written(word[:length], ways)
+        yield _quote_piece(word[:length], ways)
         word = word[length:]
 
 
@@ -52,7 +52,7 @@ def _ways(character: str, *, first: bool) -> _Way:
     return ways
 
 
-def _written(piece: str, ways: _Way) -> str:
+def _quote_piece(piece: str, ways: _Way) -> str:
     if _Way.BARE in ways:
         return piece
     if _Way.SINGLE in ways:

@@ -1,4 +1,4 @@
-"""Raises of the budgets that all conversations share. A leaf, no logic but whether one is in force."""
+"""Raises of the budgets that all conversations share, and which are in force. A leaf."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -21,4 +21,4 @@ class Raise(Struct, frozen=True):
 
 
 def in_force(raises: Iterable[Raise], day: str) -> tuple[Raise, ...]:
-    return tuple(one for one in raises if one.day in {"", day})
+    return tuple(known for known in raises if known.day in {"", day})

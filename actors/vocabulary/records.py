@@ -53,11 +53,11 @@ class Head(Struct, frozen=True):
     agent: str = ""  # empty: our own
     uncounted: int = 0
     ended: str = ""  # how the last turn ended; empty: none has, or another has begun
-    self_named: bool = False  # its name was made of what it is about
+    self_named: bool = False  # its name was made of its first words
 
     @property
     def title(self) -> str:
-        """The name that somebody gave it, or else what it is about, which reads better than a name made of that."""
+        """The name that a client gave it, or else its preview, which reads better than a name made of that."""
         return self.name if self.name and not self.self_named else self.preview
 
 
@@ -121,8 +121,8 @@ class Append(Struct, frozen=True):
 
     `head`, when given, is stored in the same transaction; its last_seq must be that of the last record.
     `durable` asks for a commit that survives a power cut: accepted input, approvals, terminal events.
-    `kept` is unfinished text, `old` what of it is removed; with `clears` all of it is, because the turn has ended.
-    `spent` is what the records tell of for the ledger, which is kept in the same transaction.
+    `kept` is unfinished text to store, `old` the text to remove; `clears` removes all, because the turn has ended.
+    `spent` has the amounts in these records for the ledger, which is kept in the same transaction.
     """
 
     conversation: ConversationId

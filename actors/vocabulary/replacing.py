@@ -1,4 +1,4 @@
-"""A faster `dataclasses.replace`, for what is replaced at every event. A leaf.
+"""A faster `dataclasses.replace`, for values that are replaced at every event. A leaf.
 
 Only for classes without slots which compute nothing when they are made: their instances are copied as a dict is.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     def replace(value, /, **changes):  # noqa: ANN001, ANN003, ANN201  # typed as the one it stands for
-        """Return a copy with some fields changed: what is copied needs no look at what a class says of its fields."""
+        """Return a copy with some fields changed, without a look at the class's own description of its fields."""
         made = object.__new__(type(value))
         vars(made).update(vars(value), **changes)
         return made

@@ -1,4 +1,4 @@
-"""Settings under the names that people use, and what differs between two of them, in words. A leaf."""
+"""Settings under the names that people use, and the difference between two of them, in words. A leaf."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,44 +7,44 @@ from actors.vocabulary.brief import brief_line
 from actors.vocabulary.settings import SettingChange, Settings
 
 OWN_AGENT = "greenroom"  # the name of our own agent, which settings call ""
-TOLD = 200  # characters of a value that are told; nobody reads more of it in a line
+TOLD = 200  # characters of a value; more does not fit into a line
 
 INSIDE_SANDBOX = ("writable_roots", "network_access", "exclude_tmpdir_env_var", "exclude_slash_tmp", "unix_sockets")
 
 
-def _of_sandbox(name: str) -> Callable[[Settings], object]:
+def _sandbox_setting(name: str) -> Callable[[Settings], object]:
     return lambda settings: getattr(settings.sandbox, name, None)
 
 
-def _of(field: str) -> Callable[[Settings], object]:
+def _setting(field: str) -> Callable[[Settings], object]:
     return lambda settings: getattr(settings, field)
 
 
 def model_of(settings: Settings) -> str:
-    """Return the model as people call it; empty: one that an agent of others chooses itself."""
+    """Return the model as people call it; empty: a third-party agent chooses its own."""
     return settings.agent_model if settings.agent else settings.model
 
 
-# In the order in which they are told. Pins are left out: they say where a directory is, not which one is meant.
+# In the order in which they are shown. Pins are left out: they say where a directory is, not which one is meant.
 READ: Mapping[str, Callable[[Settings], object]] = {
     "agent": lambda settings: settings.agent or OWN_AGENT,
-    "provider": _of("provider"),
+    "provider": _setting("provider"),
     "model": model_of,
     "effort": lambda settings: settings.agent_effort or settings.effort,
-    "summary": _of("summary"),
-    "approval": _of("approval_policy"),
+    "summary": _setting("summary"),
+    "approval": _setting("approval_policy"),
     "sandbox": lambda settings: settings.sandbox.mode,
-    **{name: _of_sandbox(name) for name in INSIDE_SANDBOX},
-    "cwd": _of("cwd"),
-    "base_instructions": _of("base_instructions"),
-    "developer_instructions": _of("developer_instructions"),
-    "include_plan_tool": _of("include_plan_tool"),
-    "include_apply_patch_tool": _of("include_apply_patch_tool"),
-    "overrides": _of("overrides"),
+    **{name: _sandbox_setting(name) for name in INSIDE_SANDBOX},
+    "cwd": _setting("cwd"),
+    "base_instructions": _setting("base_instructions"),
+    "developer_instructions": _setting("developer_instructions"),
+    "include_plan_tool": _setting("include_plan_tool"),
+    "include_apply_patch_tool": _setting("include_apply_patch_tool"),
+    "overrides": _setting("overrides"),
 }
 FIELDS: Mapping[str, str] = {"approval": "approval_policy", **dict.fromkeys(INSIDE_SANDBOX, "sandbox")}
 OF_AN_AGENT = frozenset({"model", "agent_model", "agent_effort"})  # fields that mean nothing to another agent
-TWOFOLD = ("model", "effort")  # what people call so has a field of its own for agents of others
+TWOFOLD = ("model", "effort")  # settings with a second field for third-party agents
 
 
 def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
@@ -56,7 +56,7 @@ def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
 
 def fields_of(changed: Iterable[SettingChange]) -> frozenset[str]:
     """Return the fields of Settings that these changes are about."""
-    named = frozenset(FIELDS.get(one.name, one.name) for one in changed)
+    named = frozenset(FIELDS.get(change.name, change.name) for change in changed)
     return named | {f"agent_{name}" for name in named.intersection(TWOFOLD)}
 
 

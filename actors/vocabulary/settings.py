@@ -58,7 +58,7 @@ class Task(StrEnum):
 
 
 class Decision(StrEnum):
-    """The answer to an approval. Nobody can send `withdrawn`: the end of a turn does that."""
+    """The answer to an approval. No client can send `withdrawn`: only the end of a turn withdraws."""
 
     APPROVED = "approved"
     APPROVED_FOR_SESSION = "approved_for_session"
@@ -145,7 +145,7 @@ class Settings(BaseModel):
     )
 
     def keeping(self, earlier: "Settings") -> "Settings":
-        """These settings, with the directories that were known before as they were known."""
+        """These settings, where directories that were known before stay as they were known."""
         if not earlier.roots:
             return self
         known = {pin.name for pin in earlier.roots}

@@ -1,7 +1,7 @@
-"""An event that is too large, made small enough: long texts lose their middle, and say how many bytes that was.
+"""Shortens an event that is too large: long texts lose their middle, and say how many bytes that was.
 
-Pure. What comes out is an event of the same type: nothing is left out but parts of texts and, where there are too
-many of them, the later members of a list. Short texts, such as ids, are never touched.
+Pure. The result is an event of the same type: nothing is left out but parts of texts and, where there are too many of
+them, the later members of a list. Short texts, such as ids, are never touched.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 SHORT = 1024  # bytes of a text that is left alone
-MARK = 80  # bytes, roughly, of the words that stand for what was left out
+MARK = 80  # bytes, roughly, of the words in place of a gap
 
 _IN_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _WHOLE = re.compile(rb"(?:[^\\]+|\\u[0-9a-fA-F]{4}|\\[^u])*")
@@ -23,13 +23,13 @@ def shortened(body: bytes, most: int) -> bytes:
         return body
     tree, allowed = json.loads(body), most
     while allowed > 0:
-        cut = _encoded(_with_texts_of(tree, _fair_length(tree, allowed)))
+        cut = _encode(_with_texts_of(tree, _fair_length(tree, allowed)))
         if len(cut) <= most:
             return cut
         if allowed < most // 4:
             break
         allowed -= max(len(cut) - most, most // 16)
-    return _encoded(_with_fewer(_with_texts_of(tree, SHORT), most))
+    return _encode(_with_fewer(_with_texts_of(tree, SHORT), most))
 
 
 def outline(pieces: Iterable[bytes], most: int) -> bytes | None:
@@ -49,7 +49,7 @@ def left_out(count: int) -> str:
 # --- in memory ------------------------------------------------------------------------------------------------------
 
 
-def _encoded(tree: Any) -> bytes:
+def _encode(tree: Any) -> bytes:
     return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -72,7 +72,7 @@ def _texts(tree: Any) -> Iterable[str]:
 def _fair_length(tree: Any, allowed: int) -> int:
     """The length at which texts are cut so that all together fit: only the longest lose something."""
     sizes = sorted(_size(text) for text in _texts(tree))
-    room = allowed - (len(_encoded(tree)) - sum(sizes))
+    room = allowed - (len(_encode(tree)) - sum(sizes))
     for place, size in enumerate(sizes):
         share = room // (len(sizes) - place)
         if size > share:
@@ -83,13 +83,13 @@ def _fair_length(tree: Any, allowed: int) -> int:
 
 def _with_texts_of(tree: Any, length: int) -> Any:
     if isinstance(tree, str):
-        return _cut(tree, length)
+        return _cut_middle(tree, length)
     if isinstance(tree, dict):
         return {key: _with_texts_of(value, length) for key, value in tree.items()}
     return [_with_texts_of(value, length) for value in tree] if isinstance(tree, list) else tree
 
 
-def _cut(text: str, length: int) -> str:
+def _cut_middle(text: str, length: int) -> str:
     """Cut the middle out: two thirds of what is kept are the beginning, one third is the end."""
     size = _size(text)
     if size <= max(length, SHORT):
@@ -101,11 +101,11 @@ def _cut(text: str, length: int) -> str:
 
 def _with_fewer(tree: Any, most: int) -> Any:
     """Drop the later half of the largest list or table, again and again, until the rest fits."""
-    while (size := len(_encoded(tree))) > most:
+    while (size := len(_encode(tree))) > most:
         path = _largest(tree)
         if path is None:
             return tree
-        tree = _halved(tree, path, size)
+        tree = _halve(tree, path, size)
     return tree
 
 
@@ -116,24 +116,24 @@ def _largest(tree: Any) -> tuple[str | int, ...] | None:
     while places:
         path, value = places.pop()
         if isinstance(value, dict | list):
-            best = max(best, (len(value), path), key=lambda one: one[0])
+            best = max(best, (len(value), path), key=lambda candidate: candidate[0])
             inner = value.items() if isinstance(value, dict) else enumerate(value)
-            places += [((*path, key), one) for key, one in inner]
+            places += [((*path, key), child) for key, child in inner]
     return best[1] or None
 
 
-def _halved(tree: Any, path: tuple[str | int, ...], size: int) -> Any:
+def _halve(tree: Any, path: tuple[str | int, ...], size: int) -> Any:
     if not path:
         half = len(tree) // 2
         if isinstance(tree, dict):
             return dict(list(tree.items())[:half])
-        lost = left_out(len(_encoded(tree[half:])))
-        return [*tree[: max(half - 1, 0)], lost] if all(isinstance(one, str) for one in tree) else tree[:half]
+        lost = left_out(len(_encode(tree[half:])))
+        return [*tree[: max(half - 1, 0)], lost] if all(isinstance(member, str) for member in tree) else tree[:half]
     key, *rest = path
-    inner = _halved(tree[key], tuple(rest), size)
+    inner = _halve(tree[key], tuple(rest), size)
     if isinstance(tree, dict):
         return {**tree, key: inner}
-    return [inner if place == key else one for place, one in enumerate(tree)]
+    return [inner if place == key else member for place, member in enumerate(tree)]
 
 
 def end_of_text(piece: bytes, at: int) -> int:
@@ -179,7 +179,7 @@ class _Outline:
         end = end_of_text(piece, at)
         closed = piece[end : end + 1] == b'"'
         if not closed and end < len(piece):
-            self._escaped, end = True, end + 1  # a backslash, and what it is for comes with the next piece
+            self._escaped, end = True, end + 1  # a backslash, and the escaped character comes with the next piece
         self._size += end - begin
         text += piece[begin : min(end, begin + max(0, self._kept + 1 - len(text)))]
         if closed:

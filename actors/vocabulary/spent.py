@@ -7,7 +7,7 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.replacing import replace
 
-MOST = 2**53 - 1  # of any amount: what JSON readers hold exactly
+MOST = 2**53 - 1  # of any amount: the most that JSON readers hold exactly
 MOST_USD = 1e9  # the same for money, so that no server's number makes all sums meaningless
 
 
@@ -40,7 +40,7 @@ class Spent:
         return replace(self, **changed) if changed else self
 
     def minus(self, less: "Spent") -> "Spent":
-        """The amounts that were added since; less than nothing where some were taken back."""
+        """The amounts that were added since; negative where some were taken back."""
         had = vars(less)
         return replace(NOTHING, **{name: now - had[name] for name, now in vars(self).items() if now != had[name]})
 
@@ -49,7 +49,7 @@ class Spent:
         return self.seconds / 60
 
 
-AMOUNTS = tuple(one.name for one in fields(Spent))
+AMOUNTS = tuple(amount.name for amount in fields(Spent))
 NOTHING = Spent()
 
 
@@ -63,38 +63,38 @@ class LedgerEntry(Struct, frozen=True):
 
 
 def spent_on(event: ev.DurableEvent) -> Spent | None:
-    """The amounts that an event tells of. The time of a turn is told by when its events happened."""
+    """The amounts that an event tells of. The time of a turn follows from the times of its events."""
     match event:
         case ev.TokenCount():
-            return _counted(event) if event.counted else _uncounted(event)
+            return _counted_amounts(event) if event.counted else _uncounted_amounts(event)
         case ev.ToolCall() | ev.ToolUseBegin():
             return _A_CALL
         case ev.CallsLeft():
-            return Spent(tool_calls=-_whole(event.count))
+            return Spent(tool_calls=-_clamp(event.count))
         case ev.ModelRequested():
             return _A_REQUEST
         case ev.TurnEnd():
-            return None if event.uncounted is None else _uncounted(event.uncounted)
+            return None if event.uncounted is None else _uncounted_amounts(event.uncounted)
         case _:
             return None
 
 
-def _counted(count: ev.TokenCount) -> Spent:
+def _counted_amounts(count: ev.TokenCount) -> Spent:
     return Spent(
-        requests=_whole(count.requests),
-        input_tokens=_whole(count.input_tokens),
-        cached_tokens=_whole(count.cached_input_tokens or 0),
-        cache_written_tokens=_whole(count.cache_written_tokens or 0),
-        output_tokens=_whole(count.output_tokens),
-        reasoning_tokens=_whole(count.reasoning_output_tokens or 0),
-        tokens=_whole(count.total_tokens),
+        requests=_clamp(count.requests),
+        input_tokens=_clamp(count.input_tokens),
+        cached_tokens=_clamp(count.cached_input_tokens or 0),
+        cache_written_tokens=_clamp(count.cache_written_tokens or 0),
+        output_tokens=_clamp(count.output_tokens),
+        reasoning_tokens=_clamp(count.reasoning_output_tokens or 0),
+        tokens=_clamp(count.total_tokens),
         usd=_usd(count.cost_usd),
         unpriced=int(count.cost_usd is None),
     )
 
 
-def _uncounted(answer: ev.UncountedAnswer | ev.TokenCount) -> Spent:
-    cost, requests = answer.cost_usd, _whole(answer.requests)
+def _uncounted_amounts(answer: ev.UncountedAnswer | ev.TokenCount) -> Spent:
+    cost, requests = answer.cost_usd, _clamp(answer.requests)
     return replace(NOTHING, requests=requests, usd=_usd(cost), unpriced=int(cost is None), uncounted=1)
 
 
@@ -102,8 +102,8 @@ def _usd(cost: float | None) -> float:
     return 0.0 if cost is None else max(0.0, min(cost, MOST_USD))
 
 
-def _whole(number: int) -> int:
-    """A server may report any number."""
+def _clamp(number: int) -> int:
+    """Limit a count to the possible ones: a server may report any number."""
     return max(0, min(number, MOST))
 
 

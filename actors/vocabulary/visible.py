@@ -1,4 +1,4 @@
-"""Characters that a person can see for what they are, and a visible way of writing all others.
+"""Invisible and misleading characters in text, and a visible way of writing them.
 
 Pure, standard library alone: all code that shows foreign text to a person asks here, so there is one list.
 """
@@ -6,14 +6,14 @@ Pure, standard library alone: all code that shows foreign text to a person asks 
 import re
 import unicodedata
 
-# They have a category of what is drawn, and are drawn as nothing: fillers, variation selectors, the empty Braille
-# pattern, the place of an object.
+# Characters of a visible category that are drawn as nothing: fillers, variation selectors, the empty Braille pattern,
+# the place of an object.
 _DRAWN_AS_NOTHING = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc"
     "\U00013441\U00013442\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 _JOINS_THE_LETTER_BEFORE = re.compile("[\u1160-\u11ff\ud7b0-\ud7ff]")  # vowels and finals of Korean, one by one
-_RIGHT_TO_LEFT = {"R", "AL", "AN"}  # they turn what stands between them round, where writing has two directions
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}  # they reverse the text between them, where writing has two directions
 _LIKE_LATIN = ("CYRILLIC ", "GREEK ", "ARMENIAN ", "CHEROKEE ", "LISU ", "COPTIC ")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII_LETTER = re.compile("[A-Za-z]")
@@ -38,13 +38,13 @@ def is_joiner(character: str) -> bool:
 def is_of_use(text: str, at: int) -> bool:
     """True if a joiner stands where writing has a use for it; anywhere else it hides something.
 
-    In prose: Persian, Hindi and pictures of several parts need them. Between ASCII letters, or one behind the other,
+    In prose: Persian, Hindi and pictures of several parts need them. Between ASCII letters, or one after the other,
     they are how words for a machine are hidden from a person.
     """
-    one, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
-    if one in _LOOKS:
+    character, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
+    if character in _LOOKS:
         return (before in set("0123456789#*") and after == _KEYCAP) or _is_a_sign(before)
-    if one not in _JOINS:
+    if character not in _JOINS:
         return False
     before = text[at - 2 : at - 1] if before and before in _LOOKS else before
     return _is_joined(before) and _is_joined(after)
@@ -62,7 +62,7 @@ def _is_joined(character: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """True if all of the text is seen, but for what its place alone decides on."""
+    """True if no character of the text is invisible by itself."""
     return text.isprintable() and _DRAWN_AS_NOTHING.search(text) is None
 
 
@@ -82,22 +82,22 @@ def visible(text: str) -> str:
     """Write the text as one line in which nothing is hidden."""
     if is_plain(text):
         return text
-    return "".join(escape(one) if unseen(one) else one for one in text)
+    return "".join(escape(character) if unseen(character) else character for character in text)
 
 
 def hidden_in(text: str) -> str:
     """The first invisible character, written visibly; empty if there is none."""
-    return next((escape(one) for one in text if unseen(one)), "")
+    return next((escape(character) for character in text if unseen(character)), "")
 
 
 def misread(text: str) -> frozenset[int]:
     """The places of characters that would be misread in a text that must be understood to the letter."""
     if text.isascii() and text.isprintable():
         return frozenset()
-    places = {at for at, one in enumerate(text) if _misleads(one)}
+    places = {at for at, character in enumerate(text) if _misleads(character)}
     for run in _LETTERS.finditer(text):
         if _ASCII_LETTER.search(run[0]):
-            places |= {run.start() + at for at, one in enumerate(run[0]) if _like_latin(one)}
+            places |= {run.start() + at for at, character in enumerate(run[0]) if _like_latin(character)}
     return frozenset(places)
 
 
