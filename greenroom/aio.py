@@ -1,7 +1,6 @@
 """The asyncio client: the same methods as the blocking one, to be awaited. Everything happens on its event loop.
 
-A task that is cancelled leaves the connection as it was, and ends no turn. `greenroom.scripts` has what each method
-asks.
+A task that is cancelled leaves the connection as it was, and ends no turn. `greenroom.methods` has all requests.
 """
 
 import asyncio
@@ -54,11 +53,11 @@ class AsyncClient(Api):
 
     async def connect(self) -> Self:
         """Connect now, which fails at once if there is no daemon. Requests connect by themselves."""
-        await self._connected()
+        await self._open_link()
         return self
 
     async def close(self) -> None:
-        """End all that waits: calls raise ClientClosed, events end. May be called again."""
+        """End all waiting calls, which raise ClientClosed, and all events. May be called again."""
         self._closed = True
         for watch in list(self._watches):
             await watch.close()
@@ -77,10 +76,10 @@ class AsyncClient(Api):
         await self.close()
 
     def on_question(self, handle: Handler[Awaitable[None]]) -> AsyncQuestionWatch:
-        """Call a function, which may be a coroutine's, with each question that waits, once: open ones, then new ones.
+        """Call a function, which may be a coroutine's, once with each question: the open ones, then new ones.
 
-        Until the watch or the client is closed, also over restarts of the daemon. Questions are handled side by side.
-        What the function raises goes to the loop's exception handler, and the question stays open.
+        This goes on until the watch or the client is closed, also over restarts of the daemon. Questions are handled
+        side by side. An exception goes to the loop's exception handler, and the question stays open.
         """
         return AsyncQuestionWatch(self.questions(), handle, self.answer, self._watches)
 
@@ -102,7 +101,7 @@ class AsyncClient(Api):
         return AsyncEvents(self, reader)
 
     async def _proceed(self, running: "_ScriptRun", script: Generator[S, Json, object], request: Request) -> S:
-        """Carry out a request; the script's next step."""
+        """Carry out a request, and return the script's next step."""
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
         except ConnectionLost as error:
@@ -118,21 +117,21 @@ class AsyncClient(Api):
             case NextNotification(subscription):
                 return await self._next(running.exchange, subscription, running.deadline)
             case ApiCall():
-                link = await self._connected(running.until(self._reconnect_s if request.again else 0.0))
+                link = await self._open_link(running.until(self._reconnect_s if request.again else 0.0))
                 return running.began(link, await self._ask(link, request, running.until(request.wait_s)))
             case _:
                 assert_never(request)
 
-    async def _connected(self, deadline: float | None = 0.0) -> "_Link":
-        """Dials if need be, until the deadline and at least once."""
+    async def _open_link(self, deadline: float | None = 0.0) -> "_Link":
+        """Return the connection. Dial if need be, at least once and until the deadline."""
         async with self._dialling:
             if self.closed:
                 raise ClientClosed(CLOSED)
             if self._link is None or self._link.lost:
-                self._link = await self._dialled(deadline)
+                self._link = await self._dial_until(deadline)
             return self._link
 
-    async def _dialled(self, deadline: float | None) -> "_Link":
+    async def _dial_until(self, deadline: float | None) -> "_Link":
         loop = asyncio.get_running_loop()
         while True:
             link = _Link()
@@ -148,7 +147,7 @@ class AsyncClient(Api):
                 raise
             else:
                 try:
-                    await loop.create_unix_connection(partial(_itself, link), sock=connection.socket)
+                    await loop.create_unix_connection(partial(_protocol_of, link), sock=connection.socket)
                 except BaseException:
                     connection.close()
                     raise
@@ -159,7 +158,7 @@ class AsyncClient(Api):
         number, data = link.request(request.method, request.params, lambda message: link.settle(answer, message))
         link.transport.write(link.goodbyes() + data)
         try:
-            async with _until(deadline):
+            async with _time_limit(deadline):
                 return result_of(await answer)
         except BaseException:
             answered = answer.done() and not answer.cancelled() and answer.exception() is None
@@ -167,7 +166,7 @@ class AsyncClient(Api):
             raise
 
     async def _next(self, link: "_Link", subscription: str, deadline: float | None) -> Json:
-        async with _until(deadline):
+        async with _time_limit(deadline):
             while not link.has_next(subscription):
                 await link.arrival(subscription)
         return link.next(subscription)
@@ -178,7 +177,7 @@ class AsyncClient(Api):
 
 
 class _Link(Exchange, asyncio.Protocol):
-    """The connection on the event loop. Reads only if a call waits, or if there is room for what comes."""
+    """The connection on the event loop. Reads only if a call waits, or if there is room for more."""
 
     transport: asyncio.Transport
 
@@ -189,7 +188,7 @@ class _Link(Exchange, asyncio.Protocol):
         self._arrivals: dict[str, asyncio.Future[Json]] = {}  # by subscription, of its reader
 
     def expect(self) -> asyncio.Future[Json]:
-        """A message that is to come; ConnectionLost if it can't any more."""
+        """A future for a message; ConnectionLost if none can come any more."""
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         if self.lost:
             future.set_exception(ConnectionLost(LOST))
@@ -274,8 +273,8 @@ class _ScriptRun:
 class AsyncEvents(AsyncIterator[E], Generic[E, C]):
     """Typed events, one after the other. A lost connection is dialled again: nothing is missing, nothing comes twice.
 
-    They end when they or their client are closed, be it while somebody waits for the next. `cursor` is where the
-    reader is: another reader that starts there, in any program, gets the very next event.
+    They end when they or their client are closed, even while a task waits for the next. `cursor` is the reader's
+    place: another reader that starts there, in any program, gets the very next event.
     """
 
     def __init__(self, client: AsyncClient, reader: Reader[E, C]) -> None:
@@ -283,7 +282,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         self._reader = reader
         self._events = reader.events()
         self._running = _ScriptRun()
-        self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
+        self._step: Request | Happened | None = None  # yielded by the reader, which waits for an answer to it
         self._begun = self._closed = False
         self._waiting: asyncio.Task[Any] | None = None  # for the next event
 
@@ -293,7 +292,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
 
     @property
     def ends_with_its_client(self) -> bool:
-        """True if a closed client is an end like any other: they were begun, and would never end by themselves."""
+        """True if a closed client is an end like any other, as they were begun and would never end by themselves."""
         return self._begun and self._reader.endless
 
     async def __anext__(self) -> E:
@@ -319,12 +318,12 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
                 self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
             except ScriptEnded:
                 raise StopAsyncIteration from None
-        return self._taken(step)
+        return self._event_from(step)
 
     def here(self) -> E | None:
-        """The next event if nothing has to be asked for it. StopAsyncIteration if there is none any more."""
+        """The next event, or None if it takes a request. StopAsyncIteration if there is none any more."""
         step = self._next_step()
-        return self._taken(step) if isinstance(step, Happened) else None
+        return self._event_from(step) if isinstance(step, Happened) else None
 
     def _next_step(self) -> Request | Happened:
         if self._closed:
@@ -335,12 +334,12 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
             raise StopAsyncIteration from None
         return self._step
 
-    def _taken(self, step: Happened) -> E:
+    def _event_from(self, step: Happened) -> E:
         self._step = None
         return cast("E", event_of(step.envelope))
 
     async def close(self) -> None:
-        """End them, also for somebody who waits for the next."""
+        """End the events, also for a task that waits for the next."""
         self._closed = True
         if self._waiting is not None and self._waiting is not asyncio.current_task():
             self._waiting.cancel()
@@ -361,7 +360,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
 
 
 @asynccontextmanager
-async def _until(deadline: float | None) -> AsyncIterator[None]:
+async def _time_limit(deadline: float | None) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout_at(deadline):
             yield
@@ -369,7 +368,7 @@ async def _until(deadline: float | None) -> AsyncIterator[None]:
         raise TimedOut("the daemon did not answer in time") from error
 
 
-def _itself(link: _Link) -> _Link:
+def _protocol_of(link: _Link) -> _Link:
     return link
 
 

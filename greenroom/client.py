@@ -28,7 +28,7 @@ C = TypeVar("C")
 class Client(Api):
     """A connection to the daemon of this home. `with` closes it; conversations go on.
 
-    `start`: start a daemon if none runs. `name`: what others see of this client. `env`: the environment of the
+    `start`: start a daemon if none runs. `name`: as other clients see this one. `env`: the environment of the
     commands in its conversations. `reconnect_s`: how long a lost daemon may take to come back.
     """
 
@@ -48,7 +48,7 @@ class Client(Api):
         self._thread.start()
         # also if it is forgotten, or the program ends
         self._leave = weakref.finalize(self, self._loop.call_soon_threadsafe, left.set)
-        self._handing_over = threading.Lock()  # what was handed over before the end is ended with it
+        self._handing_over = threading.Lock()  # work that was handed over before the end is ended with it
         try:
             self._wait(self._client.connect())
         except BaseException:
@@ -56,7 +56,7 @@ class Client(Api):
             raise
 
     def close(self) -> None:
-        """End all that waits, in any thread: calls raise ClientClosed, events end. May be called again."""
+        """End all waiting calls in any thread, which raise ClientClosed, and all events. May be called again."""
         with self._handing_over:
             self._leave()
         if self._thread is not threading.current_thread():
@@ -67,10 +67,10 @@ class Client(Api):
         return not self._leave.alive
 
     def on_question(self, handle: Handler[None]) -> QuestionWatch:
-        """Call a function with each question that waits, once: those that are open, then new ones, in a thread.
+        """Call a function once with each question, in a thread: with the open ones, then with new ones.
 
-        Until the watch or the client is closed, also over restarts of the daemon. One is handled after the other.
-        What the function raises goes to `threading.excepthook`, and the question stays open.
+        This goes on until the watch or the client is closed, also over restarts of the daemon. Questions are handled
+        one after the other. An exception goes to `threading.excepthook`, and the question stays open.
         """
         return QuestionWatch(self.questions(), handle, self.answer)
 
@@ -101,7 +101,7 @@ class Client(Api):
 
 
 def _serve(runner: asyncio.Runner, client: AsyncClient, left: asyncio.Event) -> None:
-    """Run the loop until the client is left; what is still asked is cancelled."""
+    """Run the loop until the client is closed; open requests are cancelled then."""
 
     async def until_left() -> None:
         await left.wait()
@@ -112,7 +112,7 @@ def _serve(runner: asyncio.Runner, client: AsyncClient, left: asyncio.Event) -> 
 
 
 class Events(Iterator[E], Generic[E, C]):
-    """The same as `AsyncEvents`, for `for`."""
+    """The events of `AsyncEvents`, for a `for` loop."""
 
     def __init__(self, client: Client, events: AsyncEvents[E, C]) -> None:
         self._client = client

@@ -29,7 +29,7 @@ class DaemonConnection:
         self._wire = wire
         try:
             self._greet(greeting, time.monotonic() + timeout_s)
-            self.welcome = _welcomed(wire.welcome or {})
+            self.welcome = _read_welcome(wire.welcome or {})
         except BaseException:
             found.close()
             raise
@@ -38,7 +38,7 @@ class DaemonConnection:
         try:  # noqa: SIM105  # the error is loaded if it is needed
             self.write(greeting)
         except greenroom.errors.ConnectionLost:
-            pass  # turned away before it could speak; it was told why
+            pass  # refused before it could write; the reason can be read
         while self._wire.welcome is None:
             if not self.receive(deadline):
                 raise greenroom.errors.TimedOut("the daemon did not answer in time")
@@ -47,7 +47,7 @@ class DaemonConnection:
         self.socket.close()
 
     def send(self, method: str, params: Mapping[str, Any], answered: Answered) -> int:
-        """Send a request without waiting; its number."""
+        """Send a request without waiting. Returns its number."""
         number, data = self._wire.request(method, params, answered)
         self.write(data)
         return number
@@ -61,7 +61,7 @@ class DaemonConnection:
             raise greenroom.errors.ConnectionLost(LOST) from error
 
     def receive(self, deadline: float | None) -> bool:
-        """Read what is there, and wait for it until the deadline (None: for ever). False if nothing came."""
+        """Read the bytes that have come, or wait for some until the deadline (None: for ever). False if none came."""
         wait = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             if not select.select([self.socket], [], [], wait)[0]:
@@ -91,11 +91,11 @@ def connected(
     from supervisor.version import VERSION
 
     return DaemonConnection(
-        _dialled(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s
+        _dial_daemon(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s
     )
 
 
-def _dialled(timeout_s: float) -> socket.socket:
+def _dial_daemon(timeout_s: float) -> socket.socket:
     from supervisor.daemon.dialling import dial
     from supervisor.paths import UnsafePath, locate
 
@@ -117,7 +117,7 @@ def _dialled(timeout_s: float) -> socket.socket:
     return found
 
 
-def _welcomed(answer: Json) -> Json:
+def _read_welcome(answer: Json) -> Json:
     if "greenroom" not in answer:
         refused = greenroom.errors.of(answer.get("error") or {})
         raise (

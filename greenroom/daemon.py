@@ -1,4 +1,4 @@
-"""The daemon of this home, from outside: whether it answers, how it is started, and how it is dialled again.
+"""The daemon of this home, from outside: whether it answers, its start, and connections to it.
 
 Blocking. Standard library only: the command line starts it by the same code.
 """
@@ -16,19 +16,19 @@ AGAIN_S = 0.1  # between two looks for a daemon that is to come back
 
 
 def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> Callable[[ControlWire], DaemonConnection]:
-    """A function that makes a greeted connection, as this process is now."""
+    """A function that makes a greeted connection, with the present environment and umask of this process."""
     from supervisor.disk.umask import own_umask
 
     dial = partial(connected, name, env=os.environ if env is None else env, umask=own_umask())
 
-    def started(wire: ControlWire) -> DaemonConnection:
+    def dial_or_start(wire: ControlWire) -> DaemonConnection:
         try:
             return dial(wire)
         except errors.DaemonDown:
             start_daemon()
         return dial(wire)
 
-    return started if start else dial
+    return dial_or_start if start else dial
 
 
 def daemon_answers() -> bool:
@@ -43,7 +43,7 @@ def daemon_answers() -> bool:
 def start_daemon(arguments: tuple[str, ...] = (), busy: Callable[[str], None] = lambda _: None) -> None:
     """Return when a daemon answers, even if another program has started it. Raises StartFailed.
 
-    `busy` is told what a start does that takes long.
+    `busy` gets a text for people where a start takes long.
     """
     from supervisor.daemon.launch import launch
 

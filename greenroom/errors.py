@@ -72,7 +72,7 @@ class TimedOut(GreenroomError):
 
 
 def of(error: dict[str, Any]) -> GreenroomError:
-    """The exception for the `error` of an answer, of the class with its code; what else it tells is in `details`."""
+    """The exception for the `error` of an answer, of the class with its code; its other members are in `details`."""
     data = dict(error.get("data") or {})
     code = str(data.pop("code", ""))
     data.pop("retryable", None)
@@ -86,6 +86,6 @@ def of(error: dict[str, Any]) -> GreenroomError:
 
 @cache
 def _kinds() -> dict[str, type[GreenroomError]]:
-    """The class of each code. Other packages of this process may have errors with the same."""
+    """The class of each code. Other packages of this process may have errors with the same codes."""
     ours = {**vars(actors.vocabulary.errors), **globals()}.values()
     return {kind.code: kind for kind in ours if isinstance(kind, type) and issubclass(kind, GreenroomError)}

@@ -12,7 +12,7 @@ from greenroom.wire import Answered, ControlWire, Json
 
 
 class Exchange(ControlWire):
-    """The owner sends `goodbyes` with its next request, and calls `lose` when the connection has ended."""
+    """The wire with subscriptions. Its owner sends `goodbyes` with a request, and calls `lose` at the end."""
 
     def __init__(self) -> None:
         super().__init__(self._arrive)
@@ -33,15 +33,15 @@ class Exchange(ControlWire):
         return self._arrived[subscription].popleft()
 
     def leave(self, subscription: str) -> None:
-        """End a subscription with the next thing that is sent. May be called at any moment, also by a collector."""
+        """End a subscription with the next request. May be called at any moment, also by a garbage collector."""
         self._left.append(subscription)
 
     def goodbyes(self) -> bytes:
-        """The lines that end what was left."""
+        """The lines that end the subscriptions that were left."""
         lines = b""
         while self._left:
             name = self._left.pop()
-            lines += self.request("conversation/detach", {"subscription": name}, self._ended(name))[1]
+            lines += self.request("conversation/detach", {"subscription": name}, self._forget_later(name))[1]
         return lines
 
     def forget(self, number: int, answers: Iterable[Json] = ()) -> None:
@@ -57,11 +57,11 @@ class Exchange(ControlWire):
             self.leave(subscription)
 
     def lose(self) -> None:
-        """The connection has ended, and with it everything that was open."""
+        """Forget all open requests, because the connection has ended."""
         self.lost = True
         self._open.clear()
 
-    def _ended(self, subscription: str) -> Answered:
+    def _forget_later(self, subscription: str) -> Answered:
         return lambda _: self._arrived.pop(subscription, None)
 
     def _arrive(self, message: Json) -> None:

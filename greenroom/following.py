@@ -1,7 +1,7 @@
 """Readers of events: each keeps its place, and goes on from there, also after a reconnect.
 
-They are scripts as in `greenroom.scripts` that also yield events. `cursor` is where a reader is: given to
-another reader as `after`, it goes on with the very next event. Pure.
+They are scripts as in `greenroom.scripts` that also yield events. `cursor` is a reader's place: given to another
+reader as `after`, it goes on with the very next event. Pure.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -49,7 +49,7 @@ class HistoryReader(Reader[Event, int]):
         self._conversation = conversation
 
     def events(self) -> Happenings:
-        return _stored(self._conversation, self.cursor, partial(setattr, self, "cursor"))
+        return _read_stored(self._conversation, self.cursor, partial(setattr, self, "cursor"))
 
 
 class ConversationReader(Reader[Event, int | None]):
@@ -107,14 +107,16 @@ class EverythingReader(Reader[Event, Mapping[str, int]]):
         self._from_now_on = after is None
 
     def events(self) -> Happenings:
-        return _news(self._catch_up, self._next)
+        return _news(self._catch_up, self._take)
 
     def _go_to_the_end(self) -> Script[None]:
         """Start at the end of the history, as the list may lag behind a conversation that has a turn."""
         for row in (yield from rows(archived=True)):
-            one = row["conversation"]
+            conversation = row["conversation"]
             at_rest = row["state"] in AT_REST
-            self.cursor[one] = row["seq"] if at_rest else (yield from page(one, row["seq"], 1))["last_seq"]
+            self.cursor[conversation] = (
+                row["seq"] if at_rest else (yield from page(conversation, row["seq"], 1))["last_seq"]
+            )
         self._from_now_on = False
 
     def _catch_up(self) -> Happenings:
@@ -122,21 +124,21 @@ class EverythingReader(Reader[Event, Mapping[str, int]]):
             return (yield from self._go_to_the_end())
         for row in (yield from rows(archived=True)):
             if row["state"] not in AT_REST or row["seq"] > self.cursor.get(row["conversation"], 0):
-                yield from self._stored(row["conversation"])
+                yield from self._catch_up_with(row["conversation"])
 
-    def _next(self, envelope: Json) -> Happenings:
-        one, seq = envelope["conversation"], envelope["seq"]
-        last = self.cursor.get(one, 0)
+    def _take(self, envelope: Json) -> Happenings:
+        conversation, seq = envelope["conversation"], envelope["seq"]
+        last = self.cursor.get(conversation, 0)
         if seq > last + 1:
-            yield from self._stored(one)
+            yield from self._catch_up_with(conversation)
         elif seq == last + 1:
-            self.cursor[one] = seq
+            self.cursor[conversation] = seq
             yield Happened(envelope)
 
-    def _stored(self, conversation: str) -> Happenings:
+    def _catch_up_with(self, conversation: str) -> Happenings:
         last = self.cursor.get(conversation, 0)
         try:
-            yield from _stored(conversation, last, partial(self.cursor.__setitem__, conversation))
+            yield from _read_stored(conversation, last, partial(self.cursor.__setitem__, conversation))
         except UnknownConversation:
             self.cursor.pop(conversation, None)  # deleted meanwhile
 
@@ -149,14 +151,14 @@ class QuestionReader(Reader[Any, None]):
         self._told: set[str] = set()
 
     def events(self) -> Happenings:
-        return _news(self._open, self._once)
+        return _news(self._open, self._if_new)
 
     def _open(self) -> Happenings:
         found = yield ApiCall("approvals/list", {})
         for question in found["approvals"]:
-            yield from self._once(asked(question))
+            yield from self._if_new(asked(question))
 
-    def _once(self, envelope: Json) -> Happenings:
+    def _if_new(self, envelope: Json) -> Happenings:
         body = envelope["event"]
         if body["type"] in QUESTIONS and body["approval_id"] not in self._told:
             self._told.add(body["approval_id"])
@@ -181,8 +183,8 @@ def _news(catch_up: Callable[[], Happenings], each: Callable[[Json], Happenings]
             again = True
 
 
-def _stored(conversation: str, after: int, moved: Callable[[int], object]) -> Happenings:
-    """The stored events after a seq, and a gap where some are missing; `moved` is told the place behind each."""
+def _read_stored(conversation: str, after: int, moved: Callable[[int], object]) -> Happenings:
+    """The stored events after a seq, and a gap where some are missing; `moved` is told the place after each."""
     while True:
         found = yield from page(conversation, after, PAGE)
         for envelope in found["events"]:
@@ -197,6 +199,6 @@ def _stored(conversation: str, after: int, moved: Callable[[int], object]) -> Ha
 
 
 def _gap(conversation: str, first: int, last: int) -> Json:
-    """Events that retention has removed, told as one."""
+    """One event in place of those that retention has removed."""
     event = {"type": "gap", "first": first, "last": last}
     return {"conversation": conversation, "seq": None, "ts": 0.0, "turn": None, "event": event}

@@ -1,4 +1,4 @@
-"""The methods of both clients, each written once: what is asked of the daemon, in the order of time.
+"""The methods of both clients, each written once, as the requests that it makes, in the order of time.
 
 A method is a script, as `greenroom.scripts` describes them, or it makes a reader. The blocking client returns the
 result of a script, the asyncio client an awaitable; a reader becomes an iterator of the client's own kind.
@@ -65,7 +65,7 @@ from greenroom.scripts import (
 from greenroom.turns import Turn, last_turn
 from greenroom.wire import Json
 
-LONG_S = 120.0  # for what copies or deletes a whole history
+LONG_S = 120.0  # for requests that copy or delete a whole history
 Question = (
     ExecApprovalRequest
     | ApplyPatchApprovalRequest
@@ -77,7 +77,7 @@ Prompt = str | list[TextItem | ImageItem | LocalImageItem]
 
 
 class NewSettings(TypedDict, total=False):
-    """The settings of a new conversation; what is left out comes from the config."""
+    """The settings of a new conversation; the config has the rest."""
 
     agent: str | None
     cwd: str | PathLike[str] | None
@@ -91,7 +91,7 @@ class NewSettings(TypedDict, total=False):
 
 
 class NewValues(TypedDict, total=False):
-    """New values of a conversation's settings; None means what the config says."""
+    """New values of a conversation's settings; None means the value in the config."""
 
     model: str | None
     provider: str | None
@@ -140,7 +140,7 @@ class Api:
         order: Literal["newest", "best"] = "newest",
         limit: int = 20,
     ) -> Script[list[Hit]]:
-        """Search what was said in any conversation. What was stored in the last seconds may be missing."""
+        """Search the words in all conversations. Those of the last seconds may be missing."""
         params = {"query": query, "conversation": conversation, "cwd": cwd, "since": since, "order": order}
         found: list[Hit] = []
         cursor: str | None = None
@@ -155,7 +155,7 @@ class Api:
 
     @request
     def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[Changed]:
-        """Change settings: all that is named, or nothing. A turn that runs goes on with them."""
+        """Change all of these settings, or none. A turn that runs goes on with them."""
         return Changed.of((yield ApiCall("conversation/set", {"conversation": conversation, "settings": values})))
 
     @request
@@ -177,7 +177,7 @@ class Api:
     def fork(
         self, conversation: str, *, at: int | None = None, name: str | None = None, settings: NewValues | None = None
     ) -> Script[str]:
-        """Copy the history, up to the event `at`, into a new conversation with these settings. Its id."""
+        """Copy the history, up to the event `at`, into a new conversation with these settings. Returns its id."""
         params = {"conversation": conversation, "at": at, "name": name, "settings": settings or {}}
         made = yield ApiCall("conversation/fork", params, LONG_S)
         return str(made["conversation"])
@@ -199,10 +199,10 @@ class Api:
         key: str | None = None,
         settings: NewValues | None = None,
     ) -> Script[Taken]:
-        """Say something and return when it is stored; the turn goes on by itself.
+        """Send a message and return when it is stored; the turn goes on by itself.
 
-        With the same `key` the same is said only once, however often it is sent. Each call makes one of its own, so
-        that it can send again after a lost connection. `settings` are for a turn of its own.
+        With the same `key` a message is taken only once, however often it is sent. Without one, each call makes its
+        own, so that it can send again after a lost connection. `settings` are for a turn of its own.
         """
         return Taken.of((yield from surely(_send(conversation, prompt, if_busy, key, wait=False, settings=settings))))
 
@@ -217,7 +217,7 @@ class Api:
         settings: NewValues | None = None,
         timeout_s: float | None = None,
     ) -> Script[Turn]:
-        """Say something and wait for the end of the turn that takes it, through restarts of the daemon.
+        """Send a message and wait for the end of the turn that takes it, through restarts of the daemon.
 
         When the time runs out, TimedOut is raised and the turn goes on; `interrupt` stops it.
         """
@@ -229,9 +229,9 @@ class Api:
 
     @request
     def compact(self, conversation: str, *, key: str | None = None, timeout_s: float | None = None) -> Script[Turn]:
-        """Sum up the history, so that there is room again in the model's context, and wait for the end of that.
+        """Sum up the history, so that there is room again in the model's context, and wait until that is done.
 
-        While a turn runs it waits for its own. With nothing to sum up, Refusal is raised.
+        While a turn runs, this waits for a turn of its own. With nothing to sum up, Refusal is raised.
         """
         yield TimeLimit(timeout_s)
         params = {"conversation": conversation, "key": key or uuid4().hex, "wait": True}
@@ -256,7 +256,7 @@ class Api:
 
     @request
     def wait(self, conversation: str, *, timeout_s: float | None = None) -> Script[Turn | None]:
-        """Wait until the turn that runs now has ended. The last turn, or None if there was none lately."""
+        """Wait until the turn that runs now has ended. Returns the last turn, or None if there was none lately."""
         yield TimeLimit(timeout_s)
         again = False
         while True:
@@ -268,7 +268,9 @@ class Api:
                     message = yield NextNotification(found["subscription"])
                     if message["method"] == "ended":
                         break  # it has a new owner, which is asked next
-                    running = not any(one["event"]["type"] in TERMINAL for one in message["params"]["events"])
+                    running = not any(
+                        envelope["event"]["type"] in TERMINAL for envelope in message["params"]["events"]
+                    )
                 else:
                     return (yield from last_turn(found["summary"]["conversation"]))
             except ConnectionLost:
@@ -294,11 +296,11 @@ class Api:
     def jobs(self, conversation: str | None = None) -> Script[list[Job]]:
         """The background commands, running or ended a while ago, oldest first."""
         found = yield from surely(ApiCall("jobs/list", {"conversation": conversation}))
-        return [Job.of(one) for one in found["jobs"]]
+        return [Job.of(job) for job in found["jobs"]]
 
     @request
     def read_job(self, job: str, *, after: int = 0, seconds: float = 0) -> Script[JobOutput]:
-        """Read output behind a place; with `seconds`, wait for some. `next` of the answer is where to go on."""
+        """Read output after a place; with `seconds`, wait for some. `next` of the answer is the next place."""
         params = {"job": job, "after": after, "seconds": seconds}
         return JobOutput.of((yield ApiCall("jobs/read", params, ANSWER_S + seconds)))
 
@@ -309,7 +311,7 @@ class Api:
 
     @request
     def wait_for_job(self, job: str, *, seconds: float = 30) -> Script[Job]:
-        """Wait for its end, or until the time is over."""
+        """Wait for the end of a background command, or until the time is over."""
         return Job.of((yield ApiCall("jobs/wait", {"job": job, "seconds": seconds}, ANSWER_S + seconds)))
 
     @request
@@ -327,7 +329,9 @@ class Api:
     @request
     def edit_input(self, conversation: str, input: str, prompt: Prompt) -> Script[None]:  # noqa: A002  # its name in the API
         """Give a message that waits other words. Its sender, if it waits, is answered by the turn that takes it."""
-        yield ApiCall("conversation/edit_input", {"conversation": conversation, "input": input, **_said(prompt)})
+        yield ApiCall(
+            "conversation/edit_input", {"conversation": conversation, "input": input, **_prompt_params(prompt)}
+        )
 
     @request
     def move_input(
@@ -351,7 +355,7 @@ class Api:
         all: bool = False,  # noqa: A002  # the same
         reason: str = "",
     ) -> Script[None]:
-        """Withdraw a message that waits, or all of them. A sender that waits is told by Cancelled."""
+        """Withdraw a message that waits, or all of them. A sender that waits gets Cancelled."""
         params = {"conversation": conversation, "input": input, "all": all, "reason": reason}
         yield ApiCall("conversation/withdraw", params)
 
@@ -379,9 +383,9 @@ class Api:
         content: Mapping[str, str | bool | float | Sequence[str]] | None = None,
         outside: bool = False,
     ) -> Script[None]:
-        """Answer a question. Raises AlreadyAnswered if somebody was quicker.
+        """Answer a question. Raises AlreadyAnswered if another client was quicker.
 
-        `option`: one that an agent offers, by its id or name. `content`: what a server is told, by its fields' names.
+        `option`: an agent's option, by its id or name. `content`: the values for a server, by its fields' names.
         `outside`: a yes to a question with `inside_or_outside` that runs it outside the sandbox.
         """
         told = {"option": option, "content": dict(content or {}), "outside": outside}
@@ -389,8 +393,8 @@ class Api:
 
     @request
     def agents(self) -> Script[list[Agent]]:
-        """The agents that can carry out turns, as this client has them, and how to get what is missing."""
-        return [Agent.of(one) for one in (yield from surely(ApiCall("agents/list", {})))["agents"]]
+        """The agents that can carry out turns, as this client has them, and how to install missing ones."""
+        return [Agent.of(agent) for agent in (yield from surely(ApiCall("agents/list", {})))["agents"]]
 
     @request
     def check_agent(self, agent: str, *, seconds: float = 60) -> Script[AgentTrial]:
@@ -405,7 +409,7 @@ class Api:
 
     @request
     def call(self, /, method: str, **params: Any) -> Script[Json]:
-        """Any method of the control API, with its answer as JSON."""
+        """Call any method of the control API. Returns its answer as JSON."""
         return (yield ApiCall(method, params))
 
     # --- events -----------------------------------------------------------------------------------------------------
@@ -419,7 +423,7 @@ class Api:
 
     @reader
     def follow(self, *, after: Mapping[str, int] | None = None) -> Reader[Event, Mapping[str, int]]:
-        """All that is stored in any conversation, for ever; with `after`, from there on. In order within each."""
+        """All stored events of all conversations, for ever; with `after`, from there on. In order within each."""
         return EverythingReader(after)
 
     @reader
@@ -447,7 +451,7 @@ def _send(
 ) -> ApiCall:
     params = {
         "conversation": conversation,
-        **_said(prompt),
+        **_prompt_params(prompt),
         "if_busy": if_busy,
         "key": key or uuid4().hex,
         "wait": wait,
@@ -456,10 +460,10 @@ def _send(
     return ApiCall("conversation/send", params, None if wait else ANSWER_S)
 
 
-def _said(prompt: Prompt) -> Json:
+def _prompt_params(prompt: Prompt) -> Json:
     return {"prompt": prompt} if isinstance(prompt, str) else {"items": prompt}
 
 
 def questions_in(open_: list[Json]) -> list[Question]:
     """The approvals of the kinds that this version knows."""
-    return [cast("Question", event_of(asked(one))) for one in open_ if one["type"] in QUESTIONS]
+    return [cast("Question", event_of(asked(question))) for question in open_ if question["type"] in QUESTIONS]

@@ -23,7 +23,7 @@ A = TypeVar("A")  # what answering returns
 
 
 class OpenQuestion(Generic[A]):
-    """A question that waits for an answer. `event` is what asks it."""
+    """A question that waits for an answer. `event` is the event that asks it."""
 
     def __init__(self, event: "Question", answer: Callable[..., A]) -> None:
         self.event = event
@@ -52,7 +52,7 @@ class OpenQuestion(Generic[A]):
         option: str = "",
         content: Mapping[str, str | bool | float | Sequence[str]] | None = None,
     ) -> A:
-        """Answer it, as `Client.answer` does: AlreadyAnswered if somebody was quicker."""
+        """Answer the question, as `Client.answer` does: AlreadyAnswered if another client was quicker."""
         return self._answer(self.id, decision, reason=reason, option=option, content=content)
 
 
@@ -72,7 +72,7 @@ class QuestionWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Hand out no more; one that is being handled is waited for."""
+        """Hand out no more questions; wait for one that is being handled."""
         self._questions.close()
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -109,7 +109,7 @@ class AsyncQuestionWatch:
         answer: Callable[..., Any],
         watches: "MutableSet[AsyncQuestionWatch]",
     ) -> None:
-        """`watches` has it as long as it is not closed."""
+        """`watches` has the watch as long as it is not closed."""
         self._questions = questions
         self._handle = handle
         self._answer = answer
@@ -119,7 +119,7 @@ class AsyncQuestionWatch:
         watches.add(self)
 
     async def close(self) -> None:
-        """Hand out no more, and cancel what is being handled."""
+        """Hand out no more questions, and cancel those that are being handled."""
         self._watches.discard(self)
         await self._questions.close()
         others = self._tasks - {asyncio.current_task()}

@@ -14,18 +14,18 @@ KINDS: dict[str, type["Event"]] = {}  # by the type that the daemon says
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class FromJson:
-    """Each class below is a dataclass, frozen, and made with names."""
+    """Each class below is a frozen dataclass whose fields are given by name."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Self:
-        return cls(**{one.name: members[one.name] for one in fields(cls) if one.name in members})  # type: ignore[arg-type]  # each class below is one
+        return cls(**{member.name: members[member.name] for member in fields(cls) if member.name in members})  # type: ignore[arg-type]  # each class below is a dataclass
 
 
 class Event(FromJson):
-    """Something that happened in a conversation. The class says what; `greenroom.events` has them all."""
+    """Something that happened in a conversation. `greenroom.events` has a class for each kind."""
 
     type: ClassVar[str] = ""
     conversation: str  # Whose history this is.
@@ -54,7 +54,9 @@ class QuestionEvent(Event):
         """The command as a shell needs it; or the patch, the tool or the server's words in short."""
         from transports.question import summary  # most programs never ask for it
 
-        return summary({one.name: getattr(self, one.name) for one in fields(self)}, os.environ.get("HOME", ""))
+        return summary(
+            {member.name: getattr(self, member.name) for member in fields(self)}, os.environ.get("HOME", "")
+        )
 
 
 class Gap(Event):

@@ -1,4 +1,4 @@
-"""Scripts: what is asked of the daemon, in the order of time, whoever carries it out.
+"""Scripts: requests to the daemon in the order of time, whoever carries them out.
 
 A script is a generator. It yields a request and is sent the answer; an error is raised into it. Pure: it knows
 neither socket nor clock, so the clients and the command line carry out the same.
@@ -12,7 +12,7 @@ from greenroom.wire import Json
 
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
 PAGE = 1000  # the most that one request may list
-END = 1 << 60  # behind the last event of any history
+END = 1 << 60  # after the last event of any history
 HITS = 200  # the most of a search in one request
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 QUESTIONS = frozenset(

@@ -1,4 +1,4 @@
-"""Items of a conversation that are still being said, so that a reconnect says no word of them twice. Pure.
+"""Unfinished items of a conversation, so that no word of them is shown twice after a reconnect. Pure.
 
 Standard library only: the command line uses it, too.
 """
@@ -11,7 +11,7 @@ Key = tuple[str, str, str]  # item, type of the event, stream
 
 
 class UnfinishedItems:
-    """The length of each item that was handed out, and of what the daemon still has to say again."""
+    """The length of each item that was handed out, and the length that the daemon still has to repeat."""
 
     def __init__(self) -> None:
         self._told: dict[Key, int] = {}
@@ -29,7 +29,7 @@ class UnfinishedItems:
         """Forget an item that is finished; a later item of the same name is another."""
         if body["type"] != "agent_reasoning_section_break":
             for counts in (self._told, self._repeated):
-                for key in [one for one in counts if one[0] == body.get("item_id")]:
+                for key in [known for known in counts if known[0] == body.get("item_id")]:
                     del counts[key]
 
     def fresh(self, envelope: Json) -> Json | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 PROTOCOL = 1
 Json = dict[str, Any]
-Answered = Callable[[Json], object]  # is given the message that answers
+Answered = Callable[[Json], object]  # is called with the answer
 
 
 def line(message: Json) -> bytes:
@@ -25,7 +25,7 @@ def hello(
     umask: int | None = None,
     dialect: str = "control",
 ) -> bytes:
-    """The first line that a client says."""
+    """The first line of a client."""
     client: Json = {"name": name, "version": version, "cwd": cwd, "env": dict(env or {})}
     if umask is not None:
         client["umask"] = umask
@@ -33,7 +33,7 @@ def hello(
 
 
 class ControlWire:
-    """`notified` is called with each message that answers no open request; the welcome is not one of them."""
+    """Requests and messages. `notified` is called with each that answers no open request, but the welcome."""
 
     def __init__(self, notified: Callable[[Json], object]) -> None:
         self.welcome: Json | None = None  # the first message, be it a welcome or a refusal
@@ -64,7 +64,7 @@ class ControlWire:
             self.welcome = message
         elif "method" in message:
             self._notified(message)
-        elif message.get("id") is None and self._open:  # a line could not even be read, and it is not said which
+        elif message.get("id") is None and self._open:  # a line could not be read, and it is not said which
             open_, self._open = list(self._open.values()), {}
             for answered in open_:
                 answered(message)
