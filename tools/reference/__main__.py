@@ -35,7 +35,7 @@ WRITERS: Mapping[str, Callable[[str], str]] = {
 
 def main(arguments: list[str]) -> int:
     (docs,) = (Path(word) for word in arguments if word != "--check")
-    stale = {file: text for file, text in _wanted(docs) if _found(file) != text}
+    stale = {file: text for file, text in _pages(docs) if _text_of(file) != text}
     if "--check" in arguments:
         for file in stale:
             sys.stderr.write(f"{file} does not match the code: run `make reference` and commit the result\n")
@@ -46,11 +46,11 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _wanted(docs: Path) -> list[tuple[Path, str]]:
-    return [(docs / name, write(_found(docs / name))) for name, write in WRITERS.items()]
+def _pages(docs: Path) -> list[tuple[Path, str]]:
+    return [(docs / name, write(_text_of(docs / name))) for name, write in WRITERS.items()]
 
 
-def _found(file: Path) -> str:
+def _text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 

@@ -1,4 +1,4 @@
-"""The reference of the command line, written from what help shows."""
+"""The reference of the command line, written from its help texts."""
 
 from collections.abc import Iterator
 

@@ -73,7 +73,7 @@ def configuration_page() -> str:
 def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
     """The model's own keys, then a section for each table below it."""
     title = f"### `[{prefix}]`" if prefix else "### Top level"
-    yield "\n".join([title, "", *_about(model, prefix), *_rows(model), ""])
+    yield "\n".join([title, "", *_description(model, prefix), *_rows(model), ""])
     for name, info in model.model_fields.items():
         key_type = KeyType.of(info.annotation, info.metadata)
         path = f"{prefix}.{name}" if prefix else name
@@ -83,7 +83,7 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
             yield from _sections(below.table, f"{path}.NAME")
 
 
-def _about(model: type[BaseModel], prefix: str) -> list[str]:
+def _description(model: type[BaseModel], prefix: str) -> list[str]:
     if not prefix:
         return []
     return [*(line.strip() for line in (model.__doc__ or "").strip().splitlines()), ""]
@@ -96,12 +96,12 @@ def _rows(model: type[BaseModel]) -> list[str]:
 
 def _row(name: str, info: FieldInfo) -> str:
     key_type = KeyType.of(info.annotation, info.metadata)
-    default = "" if key_type.table is not None else "needed" if info.is_required() else _shown(info.default)
+    default = "" if key_type.table is not None else "needed" if info.is_required() else _default_cell(info.default)
     cells = [f"`{name}`", key_type.expected, default, info.description or ""]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
-def _shown(default: object) -> str:
+def _default_cell(default: object) -> str:
     match default:
         case None:
             return "unset"

@@ -79,8 +79,8 @@ class _Writer:
         yield from self._table(schema, asked=False)
 
     def answer(self, schema: Schema) -> Iterator[str]:
-        for one in schema.get("anyOf", (schema,)):
-            known = resolved(one, self._definitions)
+        for variant in schema.get("anyOf", (schema,)):
+            known = resolved(variant, self._definitions)
             if known.get("properties"):
                 yield f"Answer. {one_line(known.get('description', ''))}".rstrip() + "\n"
                 yield from self.members(known)

@@ -11,10 +11,10 @@ START, END = "<!-- errors -->", "<!-- /errors -->"
 
 
 def error_rows() -> Iterator[str]:
-    """The vocabulary's; transports and supervisor have few, and say them in their text."""
-    kinds = [one for one in _descendants(errors.GreenroomError) if one.__module__ == errors.__name__]
-    parents = {parent for one in kinds for parent in one.__bases__}  # a subclass elsewhere makes none of a code
-    shown = (one for one in kinds if one not in parents or "code" not in vars(one))
+    """The rows of the vocabulary's errors; the page's text has the few of other packages."""
+    kinds = [kind for kind in _descendants(errors.GreenroomError) if kind.__module__ == errors.__name__]
+    parents = {parent for kind in kinds for parent in kind.__bases__}  # by subclasses of this file alone
+    shown = (kind for kind in kinds if kind not in parents or "code" not in vars(kind))
     rows = {(kind.jsonrpc, kind.code): kind for kind in shown}
     for (number, code), kind in sorted(rows.items(), reverse=True):
         meaning = one_line(kind.__doc__ or "") or code.replace("_", " ")
@@ -31,9 +31,9 @@ def with_errors(page: str) -> str:
 
 def _table() -> str:
     kinds: list[type[errors.GreenroomError]] = [errors.GreenroomError, *_descendants(errors.GreenroomError)]
-    told = [one for one in kinds if one.__module__ in {errors.__name__, hello.__name__}]
+    shown = [error for error in kinds if error.__module__ in {errors.__name__, hello.__name__}]
     rows = ["| code | number | again? | means |", "|---|---|---|---|"]
-    for error in sorted(told, key=lambda one: (-one.jsonrpc, one.code)):
+    for error in sorted(shown, key=lambda error: (-error.jsonrpc, error.code)):
         again = "yes" if error.retryable else ""
         rows.append(f"| `{error.code}` | {error.jsonrpc} | {again} | {_means(error)} |")
     return "\n".join(rows) + "\n"
@@ -47,6 +47,6 @@ def _means(error: type[errors.GreenroomError]) -> str:
 
 
 def _descendants(kind: type[errors.GreenroomError]) -> Iterator[type[errors.GreenroomError]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _descendants(one)
+    for child in kind.__subclasses__():
+        yield child
+        yield from _descendants(child)

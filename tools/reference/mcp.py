@@ -43,7 +43,10 @@ def mcp_page() -> str:
     default = Mcp()
     listed = ", ".join(f"`{name}`" for name in default.tools)
     parts = [HEAD.format(revisions=", ".join(reversed(SUPPORTED)), listed=listed), *_tools()]
-    rows = (f"| `{one['uriTemplate']}` | {one['mimeType']} | {one['description']} |" for one in TEMPLATES)
+    rows = (
+        f"| `{template['uriTemplate']}` | {template['mimeType']} | {template['description']} |"
+        for template in TEMPLATES
+    )
     parts += [RESOURCES, *rows, "", METHODS_HEAD]
     parts += (f"- `{name}`" for name in METHODS)
     return page(parts)

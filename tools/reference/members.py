@@ -12,16 +12,16 @@ def member_table(
     schema: Schema, known: Schema | None = None, *, but: str = "", pages: Pages = HERE, asked: bool = False
 ) -> Iterator[str]:
     """Write the table. `asked`: the reader writes these members, and must know which may be left out."""
-    properties = {name: one for name, one in schema.get("properties", {}).items() if name != but}
+    properties = {name: member for name, member in schema.get("properties", {}).items() if name != but}
     if not properties:
         yield "It takes nothing." if asked else "It has no members."
         return
     required, definitions = schema.get("required", ()), schema.get("$defs", known or {})
     yield "| member | type | meaning |"
     yield "|---|---|---|"
-    for name, one in properties.items():
+    for name, member in properties.items():
         optional = ", optional" if asked and name not in required else ""
-        yield f"| `{name}` | {kind_of(one, definitions, pages)}{optional} | {one.get('description', '')} |"
+        yield f"| `{name}` | {kind_of(member, definitions, pages)}{optional} | {member.get('description', '')} |"
 
 
 def kind_of(schema: Schema, definitions: Schema, pages: Pages) -> str:
@@ -32,12 +32,12 @@ def kind_of(schema: Schema, definitions: Schema, pages: Pages) -> str:
             return kind_of(target, definitions, pages)
         return f"[{name}]({pages.get(name, '')}#{name.lower()})"
     if "anyOf" in schema or "oneOf" in schema:
-        kinds = [kind_of(one, definitions, pages) for one in schema.get("anyOf", schema.get("oneOf", ()))]
+        kinds = [kind_of(choice, definitions, pages) for choice in schema.get("anyOf", schema.get("oneOf", ()))]
         return " or ".join(dict.fromkeys(kinds))
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{one}`" for one in schema["enum"])
+        return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
     match schema.get("type"):
         case "array":
             return f"list of {kind_of(schema.get('items', {}), definitions, pages)}"

@@ -1,4 +1,4 @@
-"""The page of what agents, editors and shells obey in a project, from the table by which commands are held back."""
+"""The page of the project files that other programs obey, from the table by which commands are held back."""
 
 from collections.abc import Iterable
 
@@ -35,7 +35,7 @@ TAIL = """
 
 
 def project_settings_page() -> str:
-    rows = (f"| {one.who} | {_names(one.folders)} | {_names(one.others)} | {one.why} |\n" for one in TABLE)
+    rows = (f"| {row.who} | {_names(row.folders)} | {_names(row.others)} | {row.why} |\n" for row in TABLE)
     return HEAD + "".join(rows) + TAIL
 
 

@@ -1,6 +1,6 @@
 """The generated modules of `greenroom`: events and answers as dataclasses, from the schema of the control API.
 
-An event or an answer is a dataclass; what it contains is still JSON, described by a TypedDict.
+An event or an answer is a dataclass; its members are still JSON, described by TypedDicts.
 """
 
 import re
@@ -44,7 +44,7 @@ LONG = "\n# ruff: noqa: E501  # a line is as long as the description of its memb
 
 def events_module() -> str:
     events = _events()
-    classes = (*map(_described, _parts(events)), *(_dataclass(name, _base(name)) for name in events))
+    classes = (*map(_type_definition, _parts(events)), *(_dataclass(name, _base(name)) for name in events))
     text = "".join(classes)
     imports = (
         "from dataclasses import field",
@@ -62,20 +62,22 @@ def _base(name: str) -> str:
 def answers_module() -> str:
     there = {*_events(), *_parts(_events())}
     parts = (name for name in _parts(ANSWERS) if name not in there)
-    text = "".join((*map(_described, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
+    text = "".join((*map(_type_definition, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
     used = sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text)))
     imports = (
         *(_typing(text), ""),
-        *(_imported("greenroom.events", used), "from greenroom.record import FromJson"),
+        *(_import_statement("greenroom.events", used), "from greenroom.record import FromJson"),
     )
     return _module("The daemon's answers, as typed objects.", imports, text)
 
 
-def _imported(module: str, names: list[str]) -> str:
-    """The statement on one line, or a line for each name, as the formatter would have it."""
+def _import_statement(module: str, names: list[str]) -> str:
+    """The import on one line, or with a line for each name, as the formatter would have it."""
     line = f"from {module} import {', '.join(names)}"
     return (
-        line if len(line) <= WIDTH else f"from {module} import (\n" + "".join(f"    {one},\n" for one in names) + ")"
+        line
+        if len(line) <= WIDTH
+        else f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
     )
 
 
@@ -126,23 +128,23 @@ def _definitions() -> Schema:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def _described(name: str) -> str:
+def _type_definition(name: str) -> str:
     """An enumeration as a Literal, anything else as a TypedDict."""
     schema = _definitions()[name]
     if "enum" in schema:
         return f"\n{name} = {_kind(schema)}\n"
-    lines = [f"    {key}: {_kind(one)}{_meaning(one)}" for key, one in schema["properties"].items()]
+    lines = [f"    {key}: {_kind(member)}{_meaning(member)}" for key, member in schema["properties"].items()]
     return "\n".join(("", "", f"class {name}(TypedDict):", *_doc(schema), *lines, ""))
 
 
 def _dataclass(name: str, base: str) -> str:
     schema = _definitions()[name]
     lines = []
-    for key, one in schema["properties"].items():
+    for key, member in schema["properties"].items():
         if key == "type" and base != "FromJson":
-            lines.append(f'    type: ClassVar[str] = "{one["const"]}"')
+            lines.append(f'    type: ClassVar[str] = "{member["const"]}"')
         else:
-            lines.append(f"    {key}: {_kind(one)}{_default(one)}{_meaning(one)}")
+            lines.append(f"    {key}: {_kind(member)}{_default(member)}{_meaning(member)}")
     return "\n".join(("", "", f"class {name}({base}):", *_doc(schema), *lines, ""))
 
 
@@ -163,10 +165,10 @@ def _default(schema: Schema) -> str:
         case dict() as members if not members:
             return " = field(default_factory=dict)"
         case dict() as members:
-            given = ", ".join(f"{name}={_quoted(value)}" for name, value in members.items())
+            given = ", ".join(f"{name}={_literal(value)}" for name, value in members.items())
             return f" = field(default_factory=lambda: {_kind(schema)}({given}))"
         case value:
-            return f" = {_quoted(value)}"
+            return f" = {_literal(value)}"
 
 
 def _kind(schema: Schema) -> str:
@@ -176,7 +178,7 @@ def _kind(schema: Schema) -> str:
     if "anyOf" in schema or "oneOf" in schema:
         return " | ".join(dict.fromkeys(map(_kind, schema.get("anyOf") or schema["oneOf"])))
     if "const" in schema or "enum" in schema:
-        return f"Literal[{', '.join(map(_quoted, schema.get('enum', [schema.get('const')])))}]"
+        return f"Literal[{', '.join(map(_literal, schema.get('enum', [schema.get('const')])))}]"
     if schema.get("contentEncoding") == "base64":
         return "bytes"
     match schema.get("type"):
@@ -191,7 +193,7 @@ def _kind(schema: Schema) -> str:
             return "Any"
 
 
-def _quoted(value: object) -> str:
+def _literal(value: object) -> str:
     """A string literal as the formatter writes it."""
     return repr(value).replace("'", '"')
 
