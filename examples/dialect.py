@@ -1,7 +1,7 @@
 """A dialect of your own, on the kit: lines that people type. Run it and write `help`.
 
 A dialect turns lines into questions to conversations, and answers and events into lines. It is a pure object: the
-connection that owns it does all input and output. Each verb is a script, which asks, is sent the answer and goes on.
+connection that owns it does all input and output. Each verb is a script, which asks, gets the answer and goes on.
 """
 
 import sys
@@ -34,23 +34,23 @@ def new(_: ClientState, name: str) -> Script[str]:
 def say(state: ClientState, line: str) -> Script[str]:
     """Say NAME WORDS: say something, and wait for the end of its turn."""
     name, _, words = line.partition(" ")
-    one = yield from conversation_named(name)
-    ended = yield from command(one, m.Send((TextItem(text=words),), await_end=True, by=state.client.label))
+    conversation = yield from conversation_named(name)
+    ended = yield from command(conversation, m.Send((TextItem(text=words),), await_end=True, by=state.client.label))
     return f"{ended.ending}: {ended.message}" if isinstance(ended, TurnResult) else "taken"
 
 
 def stop(state: ClientState, name: str) -> Script[str]:
     """Stop NAME: interrupt its turn; answered when everything that it ran has ended."""
-    one = yield from conversation_named(name)
-    stopped = yield from command(one, m.Interrupt(state.client.label))
+    conversation = yield from conversation_named(name)
+    stopped = yield from command(conversation, m.Interrupt(state.client.label))
     return "stopped" if stopped.turn else "nothing ran"
 
 
 def watch(state: ClientState, name: str) -> Script[str]:
     """Watch NAME: show each event from now on."""
-    one = yield from conversation_named(name)
+    conversation = yield from conversation_named(name)
     subscription = SubscriptionId(f"{state.client.connection}/{state.scripts.number()}")
-    yield from command(one, m.Attach(state.client.connection, subscription, after=None))
+    yield from command(conversation, m.Attach(state.client.connection, subscription, after=None))
     return "watching"
 
 

@@ -29,7 +29,7 @@ def words(event: greenroom.Event) -> str:
 
 
 def remember(file: Path, cursor: Mapping[str, int]) -> None:
-    """Whole or not at all, whenever this program is stopped."""
+    """Write the file whole or not at all, whenever this program is stopped."""
     draft = file.with_suffix(".new")
     draft.write_text(json.dumps(cursor), encoding="utf-8")
     draft.replace(file)
