@@ -7,7 +7,7 @@
     python -m bench --page --peer 'CMD' --peer-name 'What 1.0'      everything, and the page with both
 
 The part `growth` takes 2 GiB of disk for a minute, in BENCH_DIR or with the system's temporary files.
-The parts of single layers (actors, journal, transport, …) are programs of their own; what they print is kept whole.
+The parts of single layers (actors, journal, transport, …) are programs of their own, whose output is kept whole.
 """
 
 import argparse
@@ -87,13 +87,13 @@ Part = Callable[[Path], list[Figure]]
 
 
 def on_stage(measure: Callable[[DaemonAndModel], list[Figure]], directory: Path) -> list[Figure]:
-    with stage(directory / "home", MANY) as one:
-        return measure(one)
+    with stage(directory / "home", MANY) as staged:
+        return measure(staged)
 
 
 def opening_part(directory: Path) -> list[Figure]:
-    def measure(one: DaemonAndModel) -> list[Figure]:
-        return [*opening.empty(one), *opening.opening(one, directory), *opening.weight(one)]
+    def measure(staged: DaemonAndModel) -> list[Figure]:
+        return [*opening.empty(staged), *opening.opening(staged, directory), *opening.weight(staged)]
 
     return on_stage(measure, directory)
 
@@ -103,12 +103,12 @@ def anatomy_part(_: Path) -> list[Figure]:
         return anatomy.anatomy(base_url)
 
 
-def streaming_part(one: DaemonAndModel) -> list[Figure]:
-    return [*streaming.one_fast(one), *streaming.sixty_four(one), *streaming.fan_out(one)]
+def streaming_part(staged: DaemonAndModel) -> list[Figure]:
+    return [*streaming.one_fast(staged), *streaming.sixty_four(staged), *streaming.fan_out(staged)]
 
 
-def interrupting_part(one: DaemonAndModel) -> list[Figure]:
-    return [*interrupting.latency(one), *interrupting.at_once(one)]
+def interrupting_part(staged: DaemonAndModel) -> list[Figure]:
+    return [*interrupting.latency(staged), *interrupting.at_once(staged)]
 
 
 def restarting_part(directory: Path) -> list[Figure]:
@@ -119,8 +119,8 @@ def doors_part(directory: Path) -> list[Figure]:
     """The bridge and the everyday verbs, as typed at a shell."""
     rows = []
     bare = floors.interpreter_ms("import socket, json")
-    with stage(directory / "home") as one:
-        environ = {**one.harness.environ}
+    with stage(directory / "home") as staged:
+        environ = {**staged.harness.environ}
         for verb in VERBS:
             command = [str(Path(sys.executable).with_name("greenroom")), *verb]
             run = partial(subprocess.run, command, env=environ, check=True, capture_output=True)
@@ -137,17 +137,17 @@ def doors_part(directory: Path) -> list[Figure]:
                     )
                 )
         rows.append(bridge_start())
-        rows += bridges.turns(one)
+        rows += bridges.turns(staged)
         rows += peer_rows(
             "greenroom mcp",
             Workload(
                 f"{Path(sys.executable).with_name('greenroom')} mcp",
-                one.base_url,
+                staged.base_url,
                 directory,
                 environ,
                 configured=True,
-                daemon=one.harness.cpu_s,
-                bare=floors.bare(one.base_url, TURNS, DELTAS),
+                daemon=staged.harness.cpu_s,
+                bare=floors.bare(staged.base_url, TURNS, DELTAS),
             ),
         )
     return rows
@@ -224,7 +224,7 @@ def peer(command: str, name: str) -> list[Figure]:
 
 
 def layers() -> Iterator[tuple[str, str]]:
-    """The programs beside this one, and what each prints."""
+    """The programs beside this one, and the output of each."""
     for path in sorted((ROOT / "bench").glob("[a-z]*.py")):
         print(f"\n==> {path.name}", flush=True)
         done = subprocess.run(
@@ -286,7 +286,7 @@ def growth_section(growths: Sequence[Growth]) -> str:
 
 
 def write_plots(folder: Path, growths: Sequence[Growth]) -> None:
-    """Write a plot of each, and remove those of other times."""
+    """Write a plot of each, and remove all older ones."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()

@@ -72,7 +72,7 @@ class Quiet:
         self.answered = threading.Semaphore(0)
 
     def expect(self, *_: object) -> None:
-        """Nothing: these readers keep nothing."""
+        """Do nothing: these readers keep nothing."""
 
     def post(self, _connection: object, message: ReplyTo | EndSubscription) -> None:
         if isinstance(message, ReplyTo):
@@ -101,7 +101,7 @@ class ActorsHarness(FakeDaemon):
             start,
             journal=journal or FakeJournal(),
             agents=agents,
-            outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
+            outbox=self.wire,  # type: ignore[arg-type]  # it has the port's methods, and no more
             clock=LoopClock(self.loop.loop),
             limits=limits,
             max_live=LIVE + 2 * BATCH,
@@ -113,7 +113,7 @@ class ActorsHarness(FakeDaemon):
             assert self.wire.answered.acquire(timeout=BOUND_S), "an answer never came"
 
     def forget_all(self) -> None:
-        """Wait until all sessions have ended, and forget what the fakes know of them."""
+        """Wait until all sessions have ended, and have the fakes forget them."""
         while self.live:
             assert self.live.pop().address.ended(BOUND_S), "a session was not parked"
         self.agents.orders.clear()
@@ -185,7 +185,7 @@ def memory() -> list[Figure]:
     """Measure each in a process of its own, so that none reuses memory that another has freed."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as fresh:
         live, thread, parked, entry = fresh.map(
-            _measured, (live_session, bare_thread, parked_conversation, plain_entry)
+            _measure_quietly, (live_session, bare_thread, parked_conversation, plain_entry)
         )
     return [
         Figure(f"idle live session, one of {LIVE:,}", live, "KiB", thread, "bare thread and queue", "≤ 60"),
@@ -193,7 +193,7 @@ def memory() -> list[Figure]:
     ]
 
 
-def _measured(what: Callable[[], float]) -> float:
+def _measure_quietly(what: Callable[[], float]) -> float:
     quieten()
     return what()
 
@@ -253,7 +253,7 @@ class Emitting(FakeAgents):
         self._thread.join(BOUND_S)
 
     def _emit(self) -> None:
-        """Spread evenly: every millisecond a few turns have something to say, and one event in twenty is durable."""
+        """Emit evenly: every millisecond a few turns have something to say, and one event in twenty is durable."""
         tick, item = 0.001, ItemId("message")
         delta, whole = ev.AgentMessageDelta(delta="word ", item_id=item), ev.AgentMessage(message="x", item_id=item)
         at_once = NEIGHBOURS // 10

@@ -54,7 +54,7 @@ from tests.fakes.journal import FakeJournal  # noqa: E402
 from tests.support.engine_harness import EngineHarness, provider  # noqa: E402
 
 TARGET_US = 15.0  # CPU per delta, from HTTP chunk to AgentOutput
-TARGET_MS = 3.0  # what the engine adds to a one-word turn, at the median
+TARGET_MS = 3.0  # added by the engine to a one-word turn, at the median
 TURNS = 300
 CONVERSATION = ConversationId("bench")
 IDLE = """
@@ -86,9 +86,9 @@ class Taker:
             case AgentOutput(turn, batch):
                 self.batches += 1
                 self._loop.call_soon(self._runner.order, TakeMore(turn), self)
-                if any(isinstance(one, InputWanted) for one in batch):
+                if any(isinstance(news, InputWanted) for news in batch):
                     self._runner.order(GiveInput(turn, ()), self)
-                if any(isinstance(one, StorageAwaited) for one in batch):
+                if any(isinstance(news, StorageAwaited) for news in batch):
                     self._runner.order(AllStored(turn, 1), self)
             case TurnEnded():
                 self.ended.set_result(message.outcome)
@@ -162,7 +162,7 @@ async def bare_model(base_url: str) -> list[float]:
 
 
 def whole_turns(base_url: str, home: Path) -> list[float]:
-    """The same as turns of an engine with a journal on this disk, from the client's send to its answer."""
+    """Milliseconds of the same as turns of an engine with a journal on this disk, from send to answer."""
     took = []
     with EngineHarness(home, provider(base_url)) as harness:
         for number in range(TURNS):

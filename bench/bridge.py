@@ -68,7 +68,7 @@ def bare_start() -> float:
 
 
 def cold_answer(verb: str) -> float:
-    """In a fresh home, where the daemon's start takes processor time from the bridge."""
+    """The time in a fresh home, where the daemon's start takes processor time from the bridge."""
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as name:
         took = first_answer(Path(name), verb)
         end_daemon(Path(name))

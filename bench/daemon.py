@@ -1,4 +1,4 @@
-"""The daemon from outside: what clients of its socket wait for, next to a bare socket and bare SQLite.
+"""The daemon from outside: the waits of its socket's clients, next to a bare socket and bare SQLite.
 
 Latencies from the agent are measured with an agent that ticks and has no model, because a model's HTTP is four fifths
 of the daemon's work at that rate. A turn's overhead is measured with a model behind HTTP. python bench/daemon.py
@@ -82,7 +82,7 @@ def socket_round_trip(count: int = 2000) -> list[float]:
 
 
 def commits_per_s(path: Path, count: int = 500) -> float:
-    """One small durable row after another, by bare SQLite."""
+    """Small durable rows one after the other, by bare SQLite."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode=WAL").fetchall()
         db.execute("PRAGMA synchronous=FULL")
@@ -101,7 +101,7 @@ class ReaderThread:
 
     def __init__(self, daemon: DaemonProcess, conversations: list[str]) -> None:
         self._selector = selectors.DefaultSelector()
-        self._socks = [self._attach(daemon, one) for one in conversations]
+        self._socks = [self._attach(daemon, conversation) for conversation in conversations]
         self._came: list[tuple[float, int, bytes]] = []
         self._stop = False
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -163,7 +163,10 @@ def streaming(count: int, rate: float, seconds: float, readers_each: int = 1) ->
         prompt = f"words {int(rate * (seconds + 3))} {1000 / rate}"
         in_flight(
             client,
-            (client.start("conversation/send", conversation=one, prompt=prompt) for one in conversations),
+            (
+                client.start("conversation/send", conversation=conversation, prompt=prompt)
+                for conversation in conversations
+            ),
         )
         time.sleep(1)  # past the start of so many turns at once
         began, used = time.time(), daemon.processor_s()
@@ -221,7 +224,7 @@ def opening(size: Size) -> Iterator[Figure]:
 
 
 def bare_model(url: str, count: int) -> list[float]:
-    """Milliseconds of the same request without anything of ours."""
+    """Milliseconds of the same request without Greenroom."""
     body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "now"}]}).encode()
     times = []
     for _ in range(count):
@@ -238,16 +241,16 @@ def turns(size: Size) -> Iterator[Figure]:
         config = f'model_provider = "clocked"\n[model_providers.clocked]\nbase_url = "{url}"\n'
         with DaemonProcess(where, config) as daemon:
             client = daemon.connect()
-            one = client.create()
+            conversation = client.create()
             for _ in range(10):
-                client.send(one, "now")
+                client.send(conversation, "now")
             times = []
             for number in range(size.turns):
                 if number % 50 == 0:
-                    one = client.create()  # what a model is sent grows with the history
-                    client.send(one, "now")
+                    conversation = client.create()  # requests to a model grow with the history
+                    client.send(conversation, "now")
                 began = time.perf_counter()
-                client.send(one, "now")
+                client.send(conversation, "now")
                 times.append((time.perf_counter() - began) * 1e3)
             floor = bare_model(url, size.turns)
     for name, at, target in (("p50", p50, "≤ 3"), ("p99", p99, "≤ 10")):
@@ -270,10 +273,10 @@ def fill(path: Path, count: int) -> None:
 
 
 def born(number: int, settings: Settings) -> Append:
-    one = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
-    event = SessionConfigured(session_id=one, model="m", settings=settings, name=f"name-{number}")
+    conversation = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
+    event = SessionConfigured(session_id=conversation, model="m", settings=settings, name=f"name-{number}")
     records = (Record(1, time.time(), None, event.type, event.model_dump_json().encode()),)
-    return Append(one, records, head_of(restore(one, None, records)))
+    return Append(conversation, records, head_of(restore(conversation, None, records)))
 
 
 def restart() -> Iterator[Figure]:

@@ -1,6 +1,6 @@
 """The cost of a request in a dialect, from its line to the line of its answer, beside its JSON alone.
 
-Pure code: nobody is asked, the answers are ready.
+Pure code: the answers are ready, and nothing else runs.
 """
 
 import json
@@ -51,7 +51,7 @@ def mcp() -> Dialect:
 STEPS: tuple[tuple[str, Callable[[], Dialect], str, dict[str, object], Answering], ...] = (
     ("control: rename", control, "conversation/rename", {**NAMED, "name": "tea"}, always(a.Done())),
     ("control: create, two questions", control, "conversation/create", {},
-     lambda one: SettingsMade(SETTINGS) if isinstance(one, Ask) else a.Begun(ONE, SETTINGS)),
+     lambda request: SettingsMade(SETTINGS) if isinstance(request, Ask) else a.Begun(ONE, SETTINGS)),
     ("mcp: ping", mcp, "ping", {}, always(None)),
     ("mcp: interrupt_conversation", mcp, "tools/call", STOP, always(a.Interrupted(None, None))),
 )  # fmt: skip  # a row for each
@@ -72,7 +72,7 @@ def served(dialect: Dialect, line: bytes, answer: Answering) -> None:
 
 
 def cost_us(work: Callable[[int], None]) -> float:
-    """Of one request, the median of the rounds."""
+    """The cost of one request, as the median of the rounds."""
     rounds = []
     for round_ in range(ROUNDS):
         began = time.process_time()

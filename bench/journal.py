@@ -1,6 +1,6 @@
 """The journal: many conversations appending at once, next to one commit per event and to bare SQLite.
 
-One thread commits, as in the daemon: a group is what all conversations have to say while the commit before it ran.
+One thread commits, as in the daemon: a group has all events that came during the commit before it.
 """
 
 import os
@@ -28,7 +28,7 @@ SINGLES = 400  # commits of one event each in a round
 BODY = b'{"type":"agent_message","message":"' + b"w" * 260 + b'"}'
 TURN = TurnId("0198e1a5-turn")
 LISTED = 10_000
-EVENTS_PER_S, RATIO = 5_000, 20  # what we claim
+EVENTS_PER_S, RATIO = 5_000, 20  # our claim
 INSTANT_SYNC_S = 0.0005  # faster than a disk that waits for its medium; a cache that survives power cuts is as fast
 
 
@@ -140,8 +140,8 @@ def listing(path: Path) -> tuple[float, float]:
 
 
 def row(name: str, rounds: list[Figures]) -> float:
-    rate = statistics.median(one.rate for one in rounds)
-    commit = statistics.median(one.commit_s for one in rounds)
+    rate = statistics.median(round_.rate for round_ in rounds)
+    commit = statistics.median(round_.commit_s for round_ in rounds)
     print(f"  {name:<46}{rate:>10,.0f} events/s   commit p50 {commit * 1e3:>7.2f} ms")
     return rate
 
@@ -150,7 +150,7 @@ def measure(folder: Path) -> bool:
     found: dict[str, list[Figures]] = {
         name: [] for name in ("single", "relaxed", "few", "many", "floor 1", "floor 10")
     }
-    for number in range(ROUNDS):  # all kinds in each round, so that what else the machine does meets all of them
+    for number in range(ROUNDS):  # all kinds in each round, so that other load of the machine meets all of them
         with closing(SqliteJournal(folder / f"round-{number}.db")) as journal:
             speakers = Speakers(CONVERSATIONS)
             speakers.open(journal)
@@ -161,15 +161,15 @@ def measure(folder: Path) -> bool:
             cpu = cpu_s(journal, speakers)
         found["floor 1"].append(floor(folder / f"floor-{number}-1.db", 1))
         found["floor 10"].append(floor(folder / f"floor-{number}-10.db", 10))
-    one = row("one durable commit per event", found["single"])
+    single_rate = row("one durable commit per event", found["single"])
     row("one commit per event, not durable", found["relaxed"])
     few = row(f"{CONVERSATIONS} conversations at once, 1 event each", found["few"])
     many = row(f"{CONVERSATIONS} conversations at once, 10 events each", found["many"])
     row(f"floor: bare SQLite, {CONVERSATIONS} x 1 events", found["floor 1"])
     row(f"floor: bare SQLite, {CONVERSATIONS} x 10 events", found["floor 10"])
-    print(f"  grouped / single: {few / one:.1f}x with 1 event each, {many / one:.1f}x with 10 each")
+    print(f"  grouped / single: {few / single_rate:.1f}x with 1 event each, {many / single_rate:.1f}x with 10 each")
     print(f"  one small durable commit takes {cpu * 1e3:.2f} ms of CPU (p50)")
-    return min(few, many) >= EVENTS_PER_S and many >= RATIO * one
+    return min(few, many) >= EVENTS_PER_S and many >= RATIO * single_rate
 
 
 def main() -> None:

@@ -100,15 +100,15 @@ async def main() -> None:
             row("interrupt 50 `sleep`", await repeat(20, lambda: interrupt(processes, command("sh", "-c", FIFTY))))
             if sandbox.availability.ok:
 
-                async def sandboxed(work: Callable[[Processes, Command], Awaitable[float]], *argv: str) -> float:
+                async def run_sandboxed(work: Callable[[Processes, Command], Awaitable[float]], *argv: str) -> float:
                     with sandbox.confine(WorkspaceWrite(), Path(place), argv, {"PATH": os.environ["PATH"]}) as inside:
                         inner = replace(
                             command(*inside.argv), env=inside.env, pass_fds=inside.pass_fds, keeper=inside.keeper
                         )
                         return await work(processes, inner)
 
-                row("run `true` in the sandbox", await repeat(TIMES, lambda: sandboxed(run, "true")))
-                row("interrupt `sleep` in the sandbox", await repeat(TIMES, lambda: sandboxed(interrupt, *sleep)))
+                row("run `true` in the sandbox", await repeat(TIMES, lambda: run_sandboxed(run, "true")))
+                row("interrupt `sleep` in the sandbox", await repeat(TIMES, lambda: run_sandboxed(interrupt, *sleep)))
             took = await run(processes, command("head", "-c", str(MEGABYTES * 1_000_000), "/dev/zero"))
             print(f"{'output that nobody can keep':48} {MEGABYTES / took:.0f} MB/s")
 

@@ -1,4 +1,4 @@
-"""The search: how fast it reads what is there, what a commit costs meanwhile, and how long a search takes.
+"""The search: its reading speed, the time of a commit meanwhile, and the time of a search.
 
 python -m bench.search [EVENTS]      200,000 unless a number is given
 """
@@ -101,9 +101,9 @@ def fill(journal: SqliteJournal, count: int) -> None:
     for number in range(CONVERSATIONS):
         said = (" ".join(chance.choices(words, cum_weights=weights, k=SAID)) for _ in range(each))
         records = tuple(record(seq, text) for seq, text in enumerate(said, 1))
-        one = conversation(number)
-        assert journal.commit([Append(one, (), head(one))]) == [None]
-        assert journal.commit([Append(one, records)]) == [None]
+        target = conversation(number)
+        assert journal.commit([Append(target, (), head(target))]) == [None]
+        assert journal.commit([Append(target, records)]) == [None]
 
 
 def conversation(number: int) -> ConversationId:
@@ -115,12 +115,12 @@ def record(seq: int, text: str) -> Record:
 
 
 def commits(journal: SqliteJournal, seed: int) -> list[float]:
-    one = ConversationId(f"00000000-0000-4000-8000-{10**9 + seed:012d}")
-    assert journal.commit([Append(one, (), head(one))]) == [None]
+    target = ConversationId(f"00000000-0000-4000-8000-{10**9 + seed:012d}")
+    assert journal.commit([Append(target, (), head(target))]) == [None]
     took = []
     for seq in range(1, COMMITS + 1):
         began = time.perf_counter()
-        assert journal.commit([Append(one, (record(seq, "one more"),), durable=True)]) == [None]
+        assert journal.commit([Append(target, (record(seq, "one more"),), durable=True)]) == [None]
         took.append(time.perf_counter() - began)
         time.sleep(COMMIT_PAUSE_S)
     return took

@@ -1,4 +1,4 @@
-"""Echo over the unix socket through a connection actor, next to what asyncio alone does with the same lines.
+"""Echo over the unix socket through a connection actor, next to the same lines through asyncio alone.
 
 Two figures each: the round trip of one line at a time, and lines per second with many under way. The client is the
 same blocking one for all, in a process of its own. The floors are an asyncio Protocol and asyncio streams that send
@@ -38,7 +38,7 @@ LINE = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"' + b"x" * 40
 
 
 class EchoingDialect:
-    """The least a dialect can do."""
+    """The smallest possible dialect."""
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         return (Write(line + b"\n"),)
@@ -91,7 +91,7 @@ async def parrot_streams(reader: asyncio.StreamReader, writer: asyncio.StreamWri
 
 
 class LoopEcho:
-    """An owner of a wire that is no actor: what the framing and the wire cost alone."""
+    """An owner of a wire that is no actor, for the cost of the framing and the wire alone."""
 
     def __init__(self, wire: DescriptorWire) -> None:
         self._wire = wire
@@ -150,7 +150,7 @@ def serving(serve: Callable[[str], Any], path: str) -> Iterator[None]:
 
 
 def measure(path: str, answer: Any) -> None:
-    """In the client's process."""
+    """Measure in the client's process, and send the figures."""
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(path)
     reads = sock.makefile("rb")

@@ -1,6 +1,6 @@
 """The same work beside ever more conversations that sleep: a daemon for each number of them, all three alive.
 
-What is measured goes round the daemons in turns, so that what else the machine does meets all of them. The journals
+The measurements go round the daemons in turns, so that other load of the machine meets all of them. The journals
 are written by `journal_of`; the search has read them.
 """
 
@@ -37,7 +37,7 @@ Samples = dict[str, list[float]]
 
 @dataclass(eq=False, slots=True)
 class Beside:
-    """A daemon with so many conversations, and what was measured of it."""
+    """A daemon with so many conversations, and its measurements."""
 
     size: int
     harness: DaemonHarness
@@ -99,8 +99,8 @@ def growth(directory: Path, base_url: str, model_pid: int, sizes: Sequence[int] 
     with ExitStack() as alive:
         rounds = [Round(alive_with(alive, beside), base_url, model_pid) for beside in besides]
         for _ in range(ROUNDS):
-            for one in rounds:
-                one.go()
+            for round_ in rounds:
+                round_.go()
         for beside in besides:
             beside.add("memory after", beside.harness.rss() / 2**20)
     title, of = "Parked conversations", "parked conversations"
@@ -111,7 +111,7 @@ def made(directory: Path, base_url: str, size: int) -> Beside:
     harness = DaemonHarness(directory / str(size), served_by(base_url))
     Path(harness.paths.journal_file).parent.mkdir(parents=True)
     write(Path(harness.paths.journal_file), size)
-    indexed_s(harness)  # otherwise the search would read for minutes beside what is measured
+    indexed_s(harness)  # otherwise the search would read for minutes beside the measurements
     return Beside(size, harness)
 
 

@@ -1,4 +1,4 @@
-"""Figures by size, each next to the same with the smallest; their table, and what is drawn of it."""
+"""Figures by size, each next to the same with the smallest; their table and their plot."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def counted(sizes: Sequence[int]) -> dict[int, str]:
 def usual_p99(values: Sequence[float]) -> float:
     """Return the p99 of a batch that a quarter of all batches stay below.
 
-    Each batch has all that is measured in it, and a machine's bad moments make some of them worse.
+    Each batch has all kinds of measurements, and a machine's bad moments make some batches worse.
     """
     batches = sorted(p99(values[start : start + BATCH]) for start in range(0, len(values), BATCH))
     return batches[len(batches) // 4]

@@ -1,11 +1,11 @@
-"""The cost of a long history: CPU and memory of a turn behind it, its neighbours' delay, reading and exporting it.
+"""The cost of a long history: CPU and memory of a turn after it, its neighbours' delay, reading and exporting it.
 
     python -m bench.growth.histories                    this checkout
     python -m bench.growth.histories --against DIR      another one beside it, such as an older version
     python -m bench.growth.histories --json             for a program
 
 A history is imported, the daemon is started anew, and its first turn wakes the conversation. CPU is that of the whole
-daemon, kernel included. The floor is the same turn behind a history of 10 KiB; of the bytes that a request has, a
+daemon, kernel included. The floor is the same turn after a history of 10 KiB; of the bytes that a request has, a
 bare socket's `sendall` of as many.
 """
 
@@ -126,13 +126,13 @@ def cpu_s(pid: int) -> float:
 
 
 def kernel_s(pid: int) -> float:
-    """Return the part of it that the kernel has used, in steps of ten milliseconds."""
+    """Return the part of that time that the kernel has used, in steps of ten milliseconds."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return int(fields[12]) / os.sysconf("SC_CLK_TCK")
 
 
 class Watched:
-    """Notes of what has held up the loop of a daemon that was started with `wrapper`."""
+    """Notes of the callbacks that have held up the loop of a daemon that was started with `wrapper`."""
 
     def __init__(self, directory: str) -> None:
         self._file = Path(directory) / "notes"
@@ -146,7 +146,7 @@ class Watched:
 
 
 class Pings:
-    """A neighbour that asks something small every two milliseconds, and notes how long each answer takes."""
+    """A neighbour that asks something small every two milliseconds, and notes the time of each answer."""
 
     def __init__(self, harness: DaemonHarness) -> None:
         self._caller = harness.caller("neighbour")
@@ -216,7 +216,7 @@ def turns(harness: DaemonHarness, caller: Caller, conversation: str, count: int 
 
 
 def behind(size: int, base_url: str) -> Json:
-    """Return the figures of turns behind a history of this size."""
+    """Return the figures of turns after a history of this size."""
     found: Json = {}
     with tempfile.TemporaryDirectory() as home:
         harness = DaemonHarness(Path(home) / "home", served_by(base_url).replace("[greenroom]\n", IDLE))
@@ -273,7 +273,7 @@ def held_up(watched: Watched) -> float:
 
 
 def reading(base_url: str, events: Iterator[tuple[str, Json, str]]) -> Json:
-    """Return what it takes to read a long history in every way, and what it does to a neighbour meanwhile."""
+    """Return the cost of reading a long history in every way, and the delay of a neighbour meanwhile."""
     found: Json = {}
     with tempfile.TemporaryDirectory() as home, DaemonHarness(Path(home) / "home", served_by(base_url)) as harness:
         conversation = imported(harness.caller(), events)

@@ -1,6 +1,6 @@
 """The journal next to itself with more conversations: `python -m bench.growth.journal [COUNT …]`.
 
-All sizes are measured in turns, so that what else the machine does meets all of them. Each look-up is for another
+All sizes are measured in turns, so that other load of the machine meets all of them. Each look-up is for another
 conversation, chosen at random: with many of them its pages are in the system's cache, and not in SQLite's.
 """
 
@@ -76,7 +76,7 @@ def opened_s(path: Path) -> float:
 
 
 def measured(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
-    """The median in seconds of everything, by the number of conversations."""
+    """The median of each use in seconds, by the number of conversations."""
     found: dict[str, dict[int, float]] = {"opened": {}}
     for count, path in paths.items():
         found["opened"][count] = statistics.median(opened_s(path) for _ in range(ROUNDS))

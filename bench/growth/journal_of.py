@@ -87,7 +87,7 @@ class Pattern:
         of, name, cwd = id_of(number), name_of(number), directory_of(number)
         archived, failed = number % ARCHIVED == 1, number % FAILED == 2
 
-        def told(text: bytes) -> bytes:
+        def with_own_values(text: bytes) -> bytes:
             text = text.replace(ID.encode(), of.encode()).replace(CWD.encode(), cwd.encode())
             text = text.replace(b'"' + NAME.encode() + b'"', json.dumps(name).encode())
             text = text.replace(str(AT).encode(), str(updated).encode())
@@ -107,9 +107,9 @@ class Pattern:
         key = number + 1
         return (
             head_row(key, head),
-            (key, told(head.settings), told(head.checkpoint)),
+            (key, with_own_values(head.settings), with_own_values(head.checkpoint)),
             (key, 1, 1, updated),
-            event_row(key, replace(self._record, ts=updated, body=told(self._record.body))),
+            event_row(key, replace(self._record, ts=updated, body=with_own_values(self._record.body))),
         )
 
 

@@ -30,8 +30,8 @@ def growth(directory: Path, base_url: str, model_pid: int) -> Growth:
         for number in range(ROUNDS):
             for size, (stage, made) in stages.items():
                 some = [made[(number * TURNS + place) % size] for place in range(TURNS)]
-                turns[size] += [turn_ms(stage, one) for one in some]
-                interrupts[size] += [stalled_ms(stage, one) for one in some[:INTERRUPTS]]
+                turns[size] += [turn_ms(stage, conversation) for conversation in some]
+                interrupts[size] += [stalled_ms(stage, conversation) for conversation in some[:INTERRUPTS]]
                 lists[size] += [listed_ms(stage) for _ in range(LISTS)]
         held = {size: stage.harness.rss() / 2**20 for size, (stage, _) in stages.items()}
     times = {"turn, p50": turns, "interrupt of a stalled model, p50": interrupts, "list of 100, p50": lists}

@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
 WIDTH, LEFT = 840, 64
-LETTER, LEAD = 6.7, 22  # the width of a letter, at most; of what leads from a line to its name
+LETTER, LEAD = 6.7, 22  # the width of a letter, at most; of the lead from a line to its name
 TOP, GAP, BOTTOM = 40, 34, 52
 LINE_HEIGHT = 17  # of a name
 LEAST_HEIGHT = 110  # of a panel
@@ -71,7 +71,7 @@ class SizeAxis:
 
 
 def drawn(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]) -> str:
-    """Return the file. `sizes` are where the lines have points, each with its name; `of` says of what they are."""
+    """Return the plot as SVG. `sizes` has the name of each size at which lines have points; `of` says of what."""
     longest = max(len(line.name) for panel in panels for line in panel.lines)
     across = SizeAxis(sizes, WIDTH - LEAD - LETTER * longest)
     body: list[str] = []
@@ -103,9 +103,9 @@ def apart(wanted: Sequence[float], least: float, bottom: float) -> list[float]:
     for before, after in pairwise(order):
         places[after] = max(places[after], places[before] + least)
     limit = bottom
-    for one in reversed(order):
-        places[one] = min(places[one], limit)
-        limit = places[one] - least
+    for index in reversed(order):
+        places[index] = min(places[index], limit)
+        limit = places[index] - least
     return places
 
 
@@ -114,20 +114,20 @@ def _panel(panel: Panel, across: SizeAxis, top: int) -> Iterator[str]:
     bottom, right = top + panel.height(), across.right
     a_decade = panel.height() / (high - low)
 
-    def down(value: float) -> float:
+    def y_of(value: float) -> float:
         return bottom - (log10(value) - low) * a_decade
 
     for power in range(low, high + 1):
-        at = down(10.0**power)
+        at = y_of(10.0**power)
         yield f'<path class="grid" d="M{LEFT} {at:.1f}H{right:.1f}"/>'
         yield _text(LEFT - 8, at + 4, f"{10.0**power:,.{max(0, -power)}f}", 'text-anchor="end"')
     yield _text(10, top - 10, panel.unit)
     for size in across.sizes:
         yield f'<path class="grid" d="M{across.at(size):.1f} {top}V{bottom}"/>'
     yield _slope(across, top, bottom, a_decade)
-    ends = [down(max(list(line.points.values())[-1], 10.0**low)) for line in panel.lines]
+    ends = [y_of(max(list(line.points.values())[-1], 10.0**low)) for line in panel.lines]
     for number, (line, name_at) in enumerate(zip(panel.lines, apart(ends, LINE_HEIGHT, bottom), strict=True)):
-        places = [(across.at(size), down(max(value, 10.0**low))) for size, value in line.points.items()]
+        places = [(across.at(size), y_of(max(value, 10.0**low))) for size, value in line.points.items()]
         of, (end_x, end_y) = f"of{number % len(COLOURS)}", places[-1]
         yield f'<path class="{of}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
         yield from (f'<circle class="{of}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)

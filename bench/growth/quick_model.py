@@ -1,6 +1,6 @@
 """A chat model that answers every request with one word, and reads the request without looking into it.
 
-So that long requests cost this process next to nothing: what a figure shows is the daemon's. Prints its address.
+Long requests cost this process next to nothing, so that a figure shows the daemon's cost. Prints its address.
 """
 
 import socket

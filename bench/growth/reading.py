@@ -1,7 +1,7 @@
 """Ever longer histories read in every way: memory, the longest hold of the loop, and the time.
 
 A callback's hold is its CPU time, which a busy machine does not lengthen. Those of less than a millisecond are not
-noted, so that a figure of 1 ms says that there was none longer.
+noted, so that a figure of 1 ms says that no hold was longer.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ def growth(_directory: Path) -> Growth:
                 readings.append(reading(base_url, many_events(size)))
 
     def curve(what: str, unit: str, key: str, target: str = "", least: float = 0.0) -> Curve:
-        by_size = {size: max(least, p50([one[key] for one in readings])) for size, readings in found.items()}
+        by_size = {size: max(least, p50([figures[key] for figures in readings])) for size, readings in found.items()}
         return Curve(what, unit, by_size, target=target)
 
     curves = [

@@ -39,7 +39,7 @@ NOTE = """Half of the events are messages of 60 words. The file is what the inde
 
 @dataclass(eq=False, slots=True)
 class Filled:
-    """A daemon with so many events. `words_mib` is the size of what was said."""
+    """A daemon with so many events. `words_mib` is the size of all messages."""
 
     size: int
     harness: DaemonHarness
@@ -60,24 +60,27 @@ class Filled:
 def growth(directory: Path) -> Growth:
     each = [filled(directory / str(size), size) for size in SIZES]
     with ExitStack() as alive:
-        callers = [alive.enter_context(one.harness).caller() for one in each]
+        callers = [alive.enter_context(daemon.harness).caller() for daemon in each]
         for caller in callers:
             for query in QUERIES.values():
                 answer = caller.call("conversation/search", **query)
                 assert answer["hits"], query
                 assert answer["read"] == 1
         for _ in range(ROUNDS):
-            for one, caller in zip(each, callers, strict=True):
-                one.ask(caller)
+            for daemon, caller in zip(each, callers, strict=True):
+                daemon.ask(caller)
     echo = p50(floors.echo_ms())
     queries = [
-        Curve(what, "ms", {one.size: p50(one.took_ms[what]) for one in each}, echo, "socket echo") for what in QUERIES
+        Curve(what, "ms", {daemon.size: p50(daemon.took_ms[what]) for daemon in each}, echo, "socket echo")
+        for what in QUERIES
     ]
     curves = [
         *queries,
-        Curve("indexing, for 1,000 events", "ms", {one.size: one.index_s / one.size * 1e6 for one in each}),
-        Curve("file", "MiB", {one.size: one.file_mib for one in each}),
-        Curve("words", "MiB", {one.size: one.words_mib for one in each}),
+        Curve(
+            "indexing, for 1,000 events", "ms", {daemon.size: daemon.index_s / daemon.size * 1e6 for daemon in each}
+        ),
+        Curve("file", "MiB", {daemon.size: daemon.file_mib for daemon in each}),
+        Curve("words", "MiB", {daemon.size: daemon.words_mib for daemon in each}),
     ]
     return Growth("search", "Search", "events", counted(SIZES), curves, NOTE)
 

@@ -1,6 +1,6 @@
-"""Turns behind ever longer histories: what they cost the daemon, and the delay of a neighbour meanwhile.
+"""Turns after ever longer histories: their cost for the daemon, and the delay of a neighbour meanwhile.
 
-All histories are in one daemon, and the turns go round them, so that what else the machine does meets all of them.
+All histories are in one daemon, and the turns go round them, so that other load of the machine meets all of them.
 CPU is that of the whole daemon, kernel included. The model reads a request without looking into it.
 """
 
@@ -27,7 +27,7 @@ from tests.faults.caller import Caller
 from tests.faults.daemon_harness import DaemonHarness, served_by, until
 
 SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
-JUDGED = 8 * MIB  # what a turn may cost more was promised for this
+JUDGED = 8 * MIB  # the size for which the target of a turn is meant
 LIVES, ROUNDS = 3, 12
 TURNS, BESIDE = 4, 25  # of each round
 ALONE_S = 0.3
@@ -56,7 +56,7 @@ def growth(directory: Path) -> Growth:
                 delayed[size] += beside_ms(harness, partial(turns, harness, caller, talk, BESIDE))
     usual = {size: usual_p99(values) for size, values in delayed.items()}
     sent = {size: sent_bare_ms(size) for size in SIZES}
-    each = {size: held[size] / (size / MIB) for size in SIZES if size >= MIB}  # of a smaller one it says nothing
+    each = {size: held[size] / (size / MIB) for size in SIZES if size >= MIB}  # of smaller ones that says nothing
     curves = [
         Curve("CPU of a turn, p50", "ms", used, target="≤ 1.3 times", judged=JUDGED),
         Curve("CPU of sending as much, a bare process", "ms", sent),
@@ -80,10 +80,10 @@ def samples(rounds: int, measure: Callable[[int], float]) -> dict[int, float]:
 
 
 def woken_mib(harness: DaemonHarness, talk: str, parked: list[float]) -> float:
-    """Return what a daemon that is started anew holds more when the conversation has spoken; note it when parked."""
+    """Return the memory that a new daemon holds more after turns of the conversation; note that when parked, too."""
     restarted(harness)
     caller = harness.caller()
-    turns(harness, caller, caller.create(), 5)  # what any turn needs is there
+    turns(harness, caller, caller.create(), 5)  # everything that any turn needs is loaded
     before = harness.rss()
     turns(harness, caller, talk, 3)
     held = (harness.rss() - before) / MIB
@@ -93,13 +93,13 @@ def woken_mib(harness: DaemonHarness, talk: str, parked: list[float]) -> float:
 
 
 def parked_ones(caller: Caller) -> set[str]:
-    """Return those of the last ones that are parked. The list wakes none of them."""
+    """Return the parked ones of the latest conversations. The list wakes none of them."""
     listed = caller.call("conversation/list", limit=LISTED)["conversations"]
-    return {one["conversation"] for one in listed if one["state"] == "parked"}
+    return {row["conversation"] for row in listed if row["state"] == "parked"}
 
 
 def beside_ms(harness: DaemonHarness, work: Callable[[], object]) -> list[float]:
-    """Return how long a neighbour waited for each answer while this went on."""
+    """Return the time of each answer to a neighbour while this work went on."""
     with Pings(harness) as pings:
         work()
     return pings.took_ms

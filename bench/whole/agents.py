@@ -1,4 +1,4 @@
-"""The cost of supervising somebody else's agent, next to the same agent spoken to directly over its pipe."""
+"""The cost of supervising a third-party agent, next to the same agent spoken to directly over its pipe."""
 
 import sys
 import threading
@@ -48,8 +48,8 @@ class AgentStage:
         return (time.perf_counter() - began) * 1e3
 
     def end(self, *conversations: str) -> None:
-        for one in conversations:
-            self.caller.delete(one)
+        for conversation in conversations:
+            self.caller.delete(conversation)
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def agent_stage(home: Path) -> Iterator[AgentStage]:
 
 
 class OutputReader:
-    """A reader that counts the characters of output that it is told, until a turn is over."""
+    """A reader that counts the characters of output that it gets, until a turn is over."""
 
     def __init__(self, caller: Caller, conversation: str) -> None:
         self.characters = 0
@@ -68,10 +68,10 @@ class OutputReader:
         caller.listen(answer["subscription"], self._take)
 
     def _take(self, message: Message) -> None:
-        for one in message["params"].get("events", ()):
-            if one["event"]["type"] == "tool_use_delta":
-                self.characters += len(one["event"]["delta"])
-            elif one["event"]["type"] == "task_complete":
+        for envelope in message["params"].get("events", ()):
+            if envelope["event"]["type"] == "tool_use_delta":
+                self.characters += len(envelope["event"]["delta"])
+            elif envelope["event"]["type"] == "task_complete":
                 self.done.set()
 
 
@@ -159,7 +159,7 @@ def measured(stage: AgentStage, words: str) -> tuple[float, float]:
 
 
 def weight(stage: AgentStage) -> list[Figure]:
-    """Memory of the daemon for a live conversation with a warm agent; what the program takes itself is not ours.
+    """Memory of the daemon for a live conversation with a warm agent, without that of the agent's own program.
 
     Taken first: memory that was freed before would be taken again, and not be seen.
     """

@@ -105,7 +105,7 @@ def watched(marks: Marks) -> Iterator[None]:
 
 
 def timed(method: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
-    """Messages go by their own name, commands by that of what is in the envelope, everything else by the method's."""
+    """Mark each call: messages by type, commands by that in the envelope, others by the method's name."""
 
     def name_of(args: tuple[object, ...]) -> str:
         if method.__name__ != "on_receive":

@@ -1,4 +1,4 @@
-"""The least that reading many streams at once costs: sockets and a loop, nothing is understood, nothing kept.
+"""The least cost of reading many streams at once: sockets and a loop, nothing is parsed, nothing kept.
 
 python -m bench.whole.bare_streams BASE_URL STREAMS SCRIPT      prints seconds, and seconds of CPU
 """

@@ -1,4 +1,4 @@
-"""The least that each step costs on this machine, in this run, to compare the figures with."""
+"""The least cost of each step on this machine, in this run, to compare the figures with."""
 
 import http.client
 import json
@@ -34,16 +34,16 @@ def interpreter_ms(program: str = "pass") -> float:
 def interpreter_mib() -> float:
     """Memory of an interpreter that only waits for a line."""
     waiting = [sys.executable, "-c", "print(flush=True); input()"]
-    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
-        assert one.stdout is not None
-        one.stdout.readline()
-        pages = int(Path(f"/proc/{one.pid}/statm").read_text(encoding="ascii").split()[1])
-        one.communicate(b"\n")
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as interpreter:
+        assert interpreter.stdout is not None
+        interpreter.stdout.readline()
+        pages = int(Path(f"/proc/{interpreter.pid}/statm").read_text(encoding="ascii").split()[1])
+        interpreter.communicate(b"\n")
     return pages * os.sysconf("SC_PAGESIZE") / 2**20
 
 
 def echo_ms(rounds: int = 2000) -> list[float]:
-    """A line there and back between two threads over a socket pair."""
+    """The times of a line there and back between two threads over a socket pair."""
     here, there = socket.socketpair()
 
     def serve() -> None:
@@ -53,11 +53,11 @@ def echo_ms(rounds: int = 2000) -> list[float]:
     thread = threading.Thread(target=serve)
     thread.start()
 
-    def once() -> None:
+    def round_trip() -> None:
         here.sendall(b"x" * 100)
         here.recv(65536)
 
-    times = [timed_ms(once) for _ in range(rounds)]
+    times = [timed_ms(round_trip) for _ in range(rounds)]
     here.close()
     thread.join()
     there.close()
@@ -65,7 +65,7 @@ def echo_ms(rounds: int = 2000) -> list[float]:
 
 
 def hand_over_ms(rounds: int = 200) -> float:
-    """From one thread to another that sleeps, as a turn does it: now and then, so that nothing is warm."""
+    """The time from one thread to another that sleeps, as in a turn: now and then, so that nothing is warm."""
     ball, back = threading.Semaphore(0), threading.Semaphore(0)
     times: list[float] = []
 
@@ -87,7 +87,7 @@ def hand_over_ms(rounds: int = 200) -> float:
 
 
 def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
-    """The same request and answer by the standard library alone, one kept connection."""
+    """The times of the same request and answer by the standard library alone, over one kept connection."""
     parts = urlsplit(base_url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
     body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": script}]})
@@ -125,7 +125,7 @@ def bare(base_url: str, turns: int, deltas: int) -> Bare:
 
 
 def commits_per_s(directory: Path, commits: int = 500) -> float:
-    """One row a transaction, synced, by SQLite alone."""
+    """The rate of transactions of one row, synced, by SQLite alone."""
     db = sqlite3.connect(directory / "floor.db", isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL").fetchall()
     db.execute("PRAGMA synchronous=FULL")
@@ -139,12 +139,12 @@ def commits_per_s(directory: Path, commits: int = 500) -> float:
 
 
 def kill_ms(rounds: int = 50) -> list[float]:
-    """TERM to a process that sleeps, until it can be waited for."""
+    """The times from TERM to a sleeping process until it can be waited for."""
     return [kill_all_ms(1) for _ in range(rounds)]
 
 
 def kill_all_ms(count: int) -> float:
-    """The same with several at once, until the last of them was waited for."""
+    """The time of the same with several at once, until the last of them was waited for."""
     sleepers = [subprocess.Popen(["sleep", "300"]) for _ in range(count)]
     began = time.perf_counter()
     for sleeper in sleepers:

@@ -1,4 +1,4 @@
-"""From the interrupt to its answer, which comes when the command's processes are gone."""
+"""The time from an interrupt to its answer, which comes when the command's processes are gone."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def running(stage: DaemonAndModel, count: int) -> list[str]:
     """Conversations whose command runs."""
     caller = stage.caller
     made = [caller.create() for _ in range(count)]
-    followers = [Follower(one) for one in made]
+    followers = [Follower(conversation) for conversation in made]
     for follower in followers:
         follower.attach(caller)
         caller.send(follower.conversation, COMMAND)
@@ -51,8 +51,8 @@ def interrupts_ms(stage: DaemonAndModel, rounds: int) -> list[float]:
 def busy(stage: DaemonAndModel) -> Iterator[None]:
     made = [stage.caller.create() for _ in range(BUSY)]
     with drained(stage.harness.socket, made):
-        for one in made:
-            stage.caller.send(one, f"slow {1000 // BUSY_PER_S}; stream 20000 word")
+        for conversation in made:
+            stage.caller.send(conversation, f"slow {1000 // BUSY_PER_S}; stream 20000 word")
         yield
     end_all(stage, made)
 
@@ -74,7 +74,7 @@ def latency(stage: DaemonAndModel) -> list[Figure]:
 def at_once(stage: DaemonAndModel) -> list[Figure]:
     made = running(stage, AT_ONCE)
     began = time.perf_counter()
-    answers = [stage.caller.start("conversation/interrupt", conversation=one) for one in made]
+    answers = [stage.caller.start("conversation/interrupt", conversation=conversation) for conversation in made]
     for answer in answers:
         answer.result(60)
     took = (time.perf_counter() - began) * 1e3

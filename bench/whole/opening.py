@@ -42,7 +42,7 @@ def opening(stage: DaemonAndModel, directory: Path) -> list[Figure]:
 
 
 def per_second(stage: DaemonAndModel, open_one: Callable[[], str]) -> float:
-    """In the median of several rounds: the first one pays for what is loaded when it is needed."""
+    """The rate in the median of several rounds: the first one pays for late imports."""
     rates, made = [], []
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -64,7 +64,7 @@ def weight(stage: DaemonAndModel) -> list[Figure]:
 
 
 def restart(home: Path, config: str) -> list[Figure]:
-    """A start with many rows next to one with none, and what each parked row weighs."""
+    """A start with many rows next to one with none, and the memory of each parked row."""
     harness = DaemonHarness(home, config)
     with harness:
         harness.caller().create(name="pattern")
@@ -87,7 +87,7 @@ def fill(journal_file: Path, count: int) -> None:
     (pattern,) = journal.listed(ListQuery()).heads
     for start in range(0, count, 500):
         ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
-        forks = [forked(journal, pattern.conversation, one, None, None) for one in ids]
+        forks = [forked(journal, pattern.conversation, conversation, None, None) for conversation in ids]
         answers = journal.commit([Append(fork.head.conversation, fork.records, fork.head) for fork in forks])
         assert answers == [None] * 500, answers
     journal.close()

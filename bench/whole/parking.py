@@ -24,7 +24,7 @@ from tests.support.timed_daemon import STOPS
 COUNT, WARM, AT_ONCE = 10_000, 2_000, 8
 PARK_S = 3
 SLEEP_S = 60.0  # for the last of them; they need little more than PARK_S
-TIMERS_S = 11.0  # for timers that hold what was looked up on disk
+TIMERS_S = 11.0  # for timers that hold lookups of the disk
 YOUNG = 20_000  # objects that the daemon lets gather between two looks at more than the newest
 CONFIG = """
 model_provider = "quick"
@@ -50,7 +50,7 @@ def parking(directory: Path) -> list[Figure]:
         ) as daemon,
     ):
         client = daemon.connect("bench")
-        come_and_go(client, WARM)  # as many as live at the same time, and all that is loaded once
+        come_and_go(client, WARM)  # as many as live at the same time, and everything that is loaded once
         before = daemon.resident_bytes()
         longest_stop_s(daemon, stops)
         come_and_go(client, COUNT)
@@ -71,19 +71,22 @@ def parking(directory: Path) -> list[Figure]:
 
 
 def come_and_go(client: ControlPeer, count: int) -> None:
-    """Open so many, each with a turn, and wait until all of them sleep."""
+    """Open so many conversations, each with a turn, and wait until all of them sleep."""
     for _ in range(0, count, AT_ONCE):
         opening = [client.start("conversation/create") for _ in range(AT_ONCE)]
-        opened = [client.answer(one)["conversation"] for one in opening]
-        sending = [client.start("conversation/send", conversation=one, prompt="x", wait=True) for one in opened]
-        for one in sending:
-            client.answer(one)
+        opened = [client.answer(request)["conversation"] for request in opening]
+        sending = [
+            client.start("conversation/send", conversation=conversation, prompt="x", wait=True)
+            for conversation in opened
+        ]
+        for request in sending:
+            client.answer(request)
     until(lambda: not client.call("daemon/status")["registry"]["live"], "they never slept", SLEEP_S)
     time.sleep(TIMERS_S)
 
 
 def longest_stop_s(daemon: DaemonProcess, stops: Path) -> float:
-    """Return the longest stop since it was asked for last."""
+    """Return the longest stop since the last call."""
     stops.unlink(missing_ok=True)
     daemon.signal(signal.SIGUSR2)
     until(stops.exists, "the daemon never told of its stops")

@@ -1,4 +1,4 @@
-"""An MCP client that does the same to any server of the codex shape over stdio: ours, or one that somebody names.
+"""An MCP client that does the same to any server of the codex shape over stdio: ours, or one named by its command.
 
 It knows `initialize`, `tools/list`, the tools `codex` and `codex-reply`, `codex/event` notifications and
 `notifications/cancelled`. The model is the scripted one; the server is told of it by `config` and by the environment.
@@ -22,7 +22,7 @@ from bench.whole.stage import cpu_s
 from tests.support.command_line import words_of
 
 WAIT_S = 30.0
-GONE_S = 2.0  # for what a cancelled command has left; a server that leaves it for longer leaves it for good
+GONE_S = 2.0  # for processes of a cancelled command; a server that leaves them for longer leaves them for good
 LOOK_S = 0.0005
 TURNS, DELTAS, INTERRUPTS = 50, 50_000, 20
 Message = dict[str, Any]
@@ -33,7 +33,7 @@ class Unanswered(Exception):
 
 
 class McpClient:
-    """A client that sends a request at a time; the waiting call looks at all that comes meanwhile."""
+    """A client that sends a request at a time; the waiting call looks at all messages meanwhile."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
         self._process = subprocess.Popen(
@@ -95,7 +95,7 @@ class McpClient:
                 return message
 
     def answer(self, request: int) -> Message:
-        message = self.until(lambda one: one.get("id") == request and "method" not in one)
+        message = self.until(lambda message: message.get("id") == request and "method" not in message)
         if "error" in message:
             raise Unanswered(f"refused: {message['error']}")
         result: Message = message["result"]
@@ -121,7 +121,7 @@ class Workload:
     ) -> None:
         """`configured`: the server knows the model already, from a file. `daemon`: CPU used by its second half.
 
-        `bare`: what its model and its commands cost without it.
+        `bare`: the cost of its model and its commands without it.
         """
         self._bare = bare
         self._daemon_cpu_s = daemon
@@ -141,7 +141,7 @@ class Workload:
         starts = [self._start_ms() for _ in range(5)]
         least = floors.interpreter_ms()
         rows = [Figure(f"{name}: start to the answer of initialize", p50(starts), "ms", least, "bare interpreter")]
-        with self._opened() as client:
+        with self._connect() as client:
             return [*rows, *self._turns(name, client), *self._one_stream(name, client), *self._cancels(name, client)]
 
     def _turns(self, name: str, client: McpClient) -> list[Figure]:
@@ -174,7 +174,7 @@ class Workload:
             Figure(f"{what}: until its processes are gone, p50", p50(gone), "ms", least, floor),
         ]
 
-    def _opened(self) -> McpClient:
+    def _connect(self) -> McpClient:
         client = McpClient(self._command, self._environ, self._cwd)
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
         try:
@@ -187,7 +187,7 @@ class Workload:
 
     def _start_ms(self) -> float:
         began = time.perf_counter()
-        with self._opened() as client:
+        with self._connect() as client:
             took = (time.perf_counter() - began) * 1e3
             names = {tool["name"] for tool in client.call("tools/list", {})["tools"]}
             if "codex" not in names:
@@ -205,17 +205,17 @@ class Workload:
         return (time.perf_counter() - began) * 1e3
 
     def _cancel_ms(self, client: McpClient) -> tuple[float, float]:
-        """Until the event that says that the turn has ended, and until the command and its child have."""
+        """The times until the event that ends the turn, and until the command and its child have ended."""
         self._commands += 1
-        seconds = f"300.{os.getpid()}{self._commands:04}"  # so that nobody else's sleep is meant
+        seconds = f"300.{os.getpid()}{self._commands:04}"  # so that no other sleep is meant
         script = {"command": ["sh", "-c", f"sleep {seconds} & sleep {seconds}"], "timeout": 600_000}
         request = self._begin(client, f"call shell {json.dumps(script)}")
-        client.until(lambda one: event_type(one) == "exec_command_begin")
+        client.until(lambda message: event_type(message) == "exec_command_begin")
         if not wait_until(lambda: len(processes_with(seconds)) > 1, WAIT_S):
             raise Unanswered("its command did not start")
         began = time.perf_counter()
         client.say({"method": "notifications/cancelled", "params": {"requestId": request}})
-        client.until(lambda one: event_type(one) in {"turn_aborted", "error"})
+        client.until(lambda message: event_type(message) in {"turn_aborted", "error"})
         told = (time.perf_counter() - began) * 1e3
         wait_until(lambda: not processes_with(seconds), GONE_S)
         gone = (time.perf_counter() - began) * 1e3

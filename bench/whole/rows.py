@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`floor` is the least that the same could cost, taken in the same run; `best` says which way is better."""
+    """`floor` is the least that the same could cost, taken in the same run; `more_is_better`: as of a rate."""
 
     what: str
     value: float
@@ -63,7 +63,7 @@ def aligned(cells: Sequence[Sequence[str]]) -> str:
 
 
 def piped(cells: Sequence[Sequence[str]]) -> str:
-    """Return the same in Markdown, with figures to the right."""
+    """Return the table in Markdown, with figures to the right."""
     titles, *rows = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([titles, f"|---|{'---:|' * (len(cells[0]) - 1)}", *rows])
 

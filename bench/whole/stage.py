@@ -46,8 +46,11 @@ def cpu_s(pid: int) -> float:
 
 def end_all(stage_: DaemonAndModel, conversations: list[str]) -> None:
     """End all turns and delete all rows, so that the next measurement begins in the same state."""
-    interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
+    interrupts = [
+        stage_.caller.start("conversation/interrupt", conversation=conversation, kill=True)
+        for conversation in conversations
+    ]
     for interrupt in interrupts:
         interrupt.result(60)
-    for one in conversations:
-        stage_.caller.delete(one)
+    for conversation in conversations:
+        stage_.caller.delete(conversation)

@@ -1,4 +1,4 @@
-"""Deltas: how many a second and what each costs the daemon, in one stream, in 64, and for many readers."""
+"""Deltas: their rate and the daemon's cost of each, in one stream, in 64, and for many readers."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ READERS = (1, 10, 100)
 
 
 class CountingReader:
-    """A reader that only counts: what it does itself is not what is measured."""
+    """A reader that only notes the end of a turn, so that its own cost does not count."""
 
     def __init__(self, caller: Caller, conversation: str) -> None:
         self.done = threading.Event()
@@ -24,8 +24,8 @@ class CountingReader:
         caller.listen(answer["subscription"], self._take)
 
     def _take(self, message: Message) -> None:
-        for one in message["params"].get("events", ()):
-            if one["event"]["type"] == "task_complete":
+        for envelope in message["params"].get("events", ()):
+            if envelope["event"]["type"] == "task_complete":
                 self.done.set()
 
 
@@ -53,13 +53,16 @@ def sixty_four(stage: DaemonAndModel) -> list[Figure]:
     caller = stage.caller
     made = [caller.create() for _ in range(STREAMS)]
     count = PER_S * SECONDS
-    for one in made:
-        caller.send(one, "say x", wait=True)  # connections to the model are open
+    for conversation in made:
+        caller.send(conversation, "say x", wait=True)  # connections to the model are open
     script = f"slow {1000 // PER_S}; stream {count} word"
     bare, bare_cpu = floors.streams_s(stage.base_url, STREAMS, script)
     with drained(stage.harness.socket, made):
         cpu, model, began = stage.harness.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
-        turns = [caller.start("conversation/send", conversation=one, prompt=script, wait=True) for one in made]
+        turns = [
+            caller.start("conversation/send", conversation=conversation, prompt=script, wait=True)
+            for conversation in made
+        ]
         wait(turns, 120)
         took = time.perf_counter() - began
         used, spoken = stage.harness.cpu_s() - cpu, cpu_s(stage.model_pid) - model

@@ -18,8 +18,8 @@ def turn_ms(stage: DaemonAndModel, conversation: str) -> float:
 def overhead(stage: DaemonAndModel) -> list[Figure]:
     bare = floors.http_ms(stage.base_url, "say x", TURNS)
     made = [stage.caller.create() for _ in range(CONVERSATIONS)]
-    for one in made:
-        turn_ms(stage, one)
+    for conversation in made:
+        turn_ms(stage, conversation)
     times = [turn_ms(stage, made[number % CONVERSATIONS]) for number in range(TURNS)]
     end_all(stage, made)
     floor = "bare HTTP read"
