@@ -113,7 +113,6 @@ NAMING_LENGTH = 400  # characters of a message that a name is made of; its first
 LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
 CHANGING = frozenset({EntryStatus.FINDING, EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING})
-SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news for an owner dies with it
 
 
 def _too_many_lookups() -> Overloaded:
