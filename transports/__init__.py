@@ -1,4 +1,4 @@
 """The routes between clients and actors: bytes to messages and back. Knows nothing of the supervisor."""
 
-PROTOCOL = 1  # of the first line; stands here because a client can load nothing more to say it
-SERVER = "codex-mcp-server"  # the name that Codex clients look for
+PROTOCOL = 1  # the version in the hello; defined here so that a client need load nothing else
+SERVER = "codex-mcp-server"  # Codex clients look for this name

@@ -1,9 +1,9 @@
-"""The name of a socket for a system call: the kernel takes about a hundred bytes, directories may be deeper.
+"""Socket paths that are too long for a system call: the kernel takes about a hundred bytes.
 
-Standard library only, and little of it: the bridge imports this.
+Standard library only, and little of it: the bridge imports this module.
 """
 
-# ruff: noqa: PTH119, PTH120 # pathlib alone takes a third of the time that the bridge may take
+# ruff: noqa: PTH119, PTH120 # importing pathlib takes a third of the bridge's whole start
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 
-TYPE_CHECKING = False  # loading collections.abc costs more than all of this
+TYPE_CHECKING = False  # loading collections.abc costs more than this whole module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,7 +20,7 @@ PATH_LIMIT = 107 if LINUX else 103  # bytes; the kernel keeps one more for the N
 
 
 def reached(path: str, use: Callable[[str], object]) -> None:
-    """Call `use` (a bind or a connect) with a name of this path that fits: through its open directory, if need be."""
+    """Call `use` (a bind or a connect) with a path that fits: the given one, or one through its open directory."""
     if len(os.fsencode(path)) <= PATH_LIMIT:
         use(path)
         return

@@ -1,6 +1,7 @@
-"""Our events as Codex clients of August 2025 decode them, strictly: their types, their members, and the lines.
+"""Our events in the form that Codex clients of August 2025 decode strictly: types, members and lines.
 
-Pure. What they don't know is left out; the journal has it. A slice is translated once for all who read it.
+Pure. Events unknown to those clients are left out here and stay in the journal. A slice is translated once for all of
+its readers.
 """
 
 import json
@@ -17,10 +18,10 @@ from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES
 from transports.tool_uses import USES, read_as
 
-OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
-ENCODED = "codex-2025-08"  # our key in a slice
+OUTPUT_LENGTH = 5120  # characters of stdout and of stderr in exec_command_end
+ENCODED = "codex-2025-08"  # the key of our lines in Slice.encoded
 
-# Members that are always there.
+# Required members.
 MEMBERS: Mapping[str, tuple[str, ...]] = {
     "session_configured": ("session_id", "model", "history_log_id", "history_entry_count"),
     "task_started": (),
@@ -56,24 +57,24 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "get_history_entry_response": ("offset", "log_id"),
     "shutdown_complete": (),
 }
-# Those that are left out when they are null.
+# Members that are left out when they are null.
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "exec_approval_request": ("reason",),
     "apply_patch_approval_request": ("reason", "grant_root"),
     "get_history_entry_response": ("entry",),
 }
-RENAMED = {"stream_error": "background_event"}  # a retry had no type of its own yet
+RENAMED = {"stream_error": "background_event"}  # those clients have no type for a retry
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
-ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is over for them; its `error` came before
+ENDED_BADLY = b'{"type":"task_complete"'  # such a client sees the end of a failed turn like this, after its `error`
 
 
 class CodexEvent(Struct, frozen=True):
-    """An event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
+    """An event of a slice. `msg`: its JSON for the client; None: left out."""
 
-    type: str  # as the client knows it
+    type: str  # its name in the client's protocol
     turn: TurnId | None
     msg: bytes | None
-    record: Record | None = None  # a delta has none
+    record: Record | None = None  # None for a delta
 
 
 def translated(slice_: Slice) -> Iterator[CodexEvent]:
@@ -95,21 +96,21 @@ def _type(record: Record, msg: bytes) -> str:
 
 
 def _type_of_use(msg: bytes) -> str:
-    """The type that stands in the message of a tool's use, which may be that of a command or a patch."""
+    """The type in the translated message of a tool use: that of a command, a patch or a notice."""
     return msg.split(b'"', 4)[3].decode() if msg else NOTICE
 
 
 def seed_message(event: Mapping[str, object]) -> JsonObject | None:
-    """An event's JSON object as those clients know it, or None."""
-    read = read_as(event)
-    if read is None:
+    """An event's JSON object in those clients' protocol; None if it is left out."""
+    adapted = read_as(event)
+    if adapted is None:
         return None
-    event, kind = read, str(read.get("type"))
+    event, kind = adapted, str(adapted.get("type"))
     kind = RENAMED.get(kind, kind)
     if kind in NOTICES:
         notice = NOTICES[kind](event)
         return {"type": NOTICE, "message": notice} if notice else None
-    if kind not in MEMBERS or event.get("counted") is False:  # they would take a count that nobody made for zero
+    if kind not in MEMBERS or event.get("counted") is False:  # those clients would read a missing count as zero
         return None
     msg = {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
     msg |= {name: event[name] for name in OPTIONAL.get(kind, ()) if event.get(name) is not None}
@@ -118,15 +119,15 @@ def seed_message(event: Mapping[str, object]) -> JsonObject | None:
 
 
 def _messages(slice_: Slice) -> list[bytes]:
-    """One line each, empty for what is left out. JSON has no line breaks, so lines can be told apart again."""
+    """One line per record and delta, empty if left out. JSON has no line breaks, so the lines can be split again."""
     if not (slice_.records or slice_.deltas):
         return []
-    known = slice_.encoded.get(ENCODED)
-    if known is None:
+    lines = slice_.encoded.get(ENCODED)
+    if lines is None:
         events = [json.loads(record.body) for record in slice_.records]
         events += [delta.model_dump(mode="json") for delta in slice_.deltas]
-        known = slice_.encoded[ENCODED] = b"\n".join(_line(event) for event in events)
-    return known.split(b"\n")
+        lines = slice_.encoded[ENCODED] = b"\n".join(_line(event) for event in events)
+    return lines.split(b"\n")
 
 
 def _line(event: Mapping[str, object]) -> bytes:
@@ -143,7 +144,7 @@ def _short_output(msg: JsonObject) -> JsonObject:
 
 
 def _known_reason(msg: JsonObject) -> JsonObject:
-    """The reason of an aborted turn as they know it: one that nobody interrupted ends as failed turns do there."""
+    """Map the reason of an aborted turn: without an interrupt, the turn ends like a failed one."""
     return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
 
 
@@ -155,11 +156,11 @@ ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 }
 
 
-# --- lines: put together from bytes that are JSON already -----------------------------------------------------------
+# --- lines: assembled from encoded JSON -----------------------------------------------------------
 
 
 def event_notification(method: str, params: Mapping[str, object], msg: bytes) -> bytes:
-    """`params` come first, then the event as `msg`."""
+    """The line of a notification: `params` first, then the event as `msg`."""
     head = jsonrpc.line(params)[:-2]
     comma = b"," if params else b""
     return _start(method) + head + comma + b'"msg":' + msg + b"}}\n"
@@ -182,7 +183,7 @@ def _start(method: str) -> bytes:
 
 
 def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
-    """The messages, after an event that says how many earlier ones are not shown."""
+    """The messages, preceded by an event that counts the earlier ones that were left out."""
     marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
     return [encoded(marker), *messages] if left_out else list(messages)
 

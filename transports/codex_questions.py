@@ -1,6 +1,6 @@
-"""Questions of MCP servers in a shape that Codex's clients can answer: a command that says what it stands for.
+"""Questions of MCP servers and third-party agents in a form that Codex clients can answer: as a command.
 
-Pure. Codex clients of 2025 know commands and patches; anything else would leave their turn waiting for somebody else.
+Pure. Codex clients of 2025 know commands and patches only; any other question would block their turn.
 """
 
 from pathlib import Path
@@ -16,15 +16,15 @@ from actors.vocabulary.events import (
 from transports import question
 from transports.tool_uses import TOOL
 
-USE, ANSWER = "use-mcp-tool", "answer-mcp-server"  # no program has such a name
+USE, ANSWER = "use-mcp-tool", "answer-mcp-server"  # no program is called this
 
 ServerQuestion = McpToolCallApprovalRequest | ElicitationApprovalRequest
 
 
 def as_known(request: ApprovalRequest) -> ApprovalRequest:
-    """The question of an agent of others as one about a command or a patch; any other question as it is.
+    """A third-party agent's question as a command or a patch; any other question unchanged.
 
-    The reason has all of it where a command or changes alone would not be all.
+    Its reason contains the rest where the command or the changes alone leave something out.
     """
     if not isinstance(request, ToolUseApprovalRequest):
         return request
@@ -44,7 +44,7 @@ def as_known(request: ApprovalRequest) -> ApprovalRequest:
 
 
 def as_command(request: ServerQuestion) -> tuple[str, ...]:
-    """The question as words: what it is, then whose, then all that is asked."""
+    """The question as a command line: its kind, its server, then the details."""
     if isinstance(request, McpToolCallApprovalRequest):
         return USE, request.server, request.tool, request.arguments
     page = (request.url,) if request.url else ()
@@ -52,7 +52,7 @@ def as_command(request: ServerQuestion) -> tuple[str, ...]:
 
 
 def why(request: ServerQuestion) -> str:
-    """The reason, which says that it is no command."""
-    asked = request.model_dump(mode="json")
-    plain = f"no command: {question.title(asked)}"
-    return f"{plain} {asked['reason']}" if asked.get("reason") else plain
+    """The reason, which says that this is no command."""
+    event = request.model_dump(mode="json")
+    plain = f"no command: {question.title(event)}"
+    return f"{plain} {event['reason']}" if event.get("reason") else plain

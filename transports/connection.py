@@ -1,6 +1,6 @@
-"""One client: the actor that owns its dialect, carries out what the dialect returns, and is the reader of its slices.
+"""The actor of one client: owns the dialect, carries out its actions, receives the slices of its subscriptions.
 
-Knows neither the wire format nor how bytes travel. Ends when the wire is gone and only then.
+Knows neither the wire format nor how bytes travel. Ends when the wire is closed, and only then.
 """
 
 from collections import deque
@@ -40,9 +40,9 @@ from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
 log = structlog.get_logger()
 
-HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
-GATHERED = 16  # parcels that leave together while more messages wait
-SLICE_S = 0.0005  # of lines in a row; then the others are looked at
+HELD_S = 5.0  # how long an answer waits for its events; a session needs milliseconds
+GATHERED = 16  # parcels sent together while more messages wait
+SLICE_S = 0.0005  # spent on lines in a row; then other actors have a turn
 
 
 ConnectionMessage = (
@@ -85,19 +85,19 @@ class Connection(Actor[Inbox]):
         self._wire = wire
         self._deps = deps
         self._ordering = Ordering()
-        self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
+        self._parcels: list[Parcel] = []  # to be sent after this message, or after several in a row
         self._take_more = False
-        self._unread: deque[Line] = deque()  # lines that have arrived
+        self._unread: deque[Line] = deque()  # received lines
         self._patience = Patience()
         self._stopwatch = deps.stopwatch()
-        self._pause_s = 0.0  # before the next of them
-        self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
+        self._pause_s = 0.0  # the pause before the next line
+        self._due: deque[ReplyTo] = deque()  # answers for the dialect, after its current action
         self._unserved = 0
-        self._leaving = False  # nothing more is done for the client
+        self._leaving = False  # hanging up; nothing more is done for the client
         self._no_more = False
 
     def begin(self) -> Ref[Inbox]:
-        """Start the actor. The caller hands the wire over, or opens it, afterwards."""
+        """Start the actor. The caller hands over the wire, or opens it, afterwards."""
         return self._deps.start(self, connection=self._client.connection)
 
     def on_start(self) -> None:
@@ -129,12 +129,12 @@ class Connection(Actor[Inbox]):
             case ReadOn():
                 self._read()
             case Posted(news):
-                self._posted(news)
+                self._handle_news(news)
             case Streamed(deliver, session):
                 self._stream(deliver, session)
             case ServiceAnswer(caller, answer):
                 self._unserved -= 1
-                self._weighed(lambda: self._do(self._dialect.answered(caller, answer)))
+                self._do_and_charge(lambda: self._do(self._dialect.answered(caller, answer)))
             case Woken(name):
                 self._do(self._dialect.woken(name))
             case NoMore(linger_s):
@@ -157,7 +157,7 @@ class Connection(Actor[Inbox]):
     # --- from the client ------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Read some of the lines: a client that sends many at once must not keep the others waiting."""
+        """Read some of the lines: a client that sends many at once must not delay the others."""
         self._stopwatch.begin()
         to_come_s = 0.0
         while self._unread and not self._leaving:
@@ -174,7 +174,7 @@ class Connection(Actor[Inbox]):
         self._read_on()
 
     def _read_on(self) -> None:
-        """Go on reading: at once, after the others, or after a pause."""
+        """Continue reading: at once, after the other actors, or after a pause."""
         if self._pause_s:
             self._deps.clock.after(self._pause_s, self.address, ReadOn())
             self._pause_s = 0.0
@@ -183,8 +183,8 @@ class Connection(Actor[Inbox]):
         else:
             self._take_more = True
 
-    def _weighed(self, work: Callable[[], object]) -> None:
-        """Do this work for the client, and charge its time."""
+    def _do_and_charge(self, work: Callable[[], object]) -> None:
+        """Do some work for the client and charge its processor time to it."""
         self._stopwatch.begin()
         work()
         self._charge(0.0)
@@ -202,10 +202,10 @@ class Connection(Actor[Inbox]):
             ready()
         self._hand_on(self._ordering.delivered(deliver))
 
-    def _posted(self, news: ReplyTo | EndSubscription) -> None:
+    def _handle_news(self, news: ReplyTo | EndSubscription) -> None:
         match news:
             case ReplyTo():
-                self._weighed(lambda: self._hand_on(self._ordering.replied(news)))
+                self._do_and_charge(lambda: self._hand_on(self._ordering.replied(news)))
                 if self._ordering.holds(news.caller):
                     self._deps.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
             case EndSubscription():
@@ -214,10 +214,10 @@ class Connection(Actor[Inbox]):
             case _:
                 assert_never(news)
 
-    # --- what the dialect wants -----------------------------------------------------------------------------------
+    # --- actions of the dialect -----------------------------------------------------------------------------------
 
     def _do(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
-        """Carry out, then what came due meanwhile. Returns whether a Write promised to make the reader ready."""
+        """Carry out the actions, then hand on due answers. True if a Write will make the reader ready."""
         promised = self._carry_out(actions, ready)
         self._hand_on(())
         return promised
@@ -229,7 +229,7 @@ class Connection(Actor[Inbox]):
             self._carry_out(self._dialect.answered(reply.caller, reply.answer))
 
     def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
-        """Carry out in order, and not before the dialect has made all of them."""
+        """Carry out in order, after the dialect has made all of the actions."""
         promised = False
         for action in tuple(actions):
             if self._leaving:
@@ -254,7 +254,7 @@ class Connection(Actor[Inbox]):
         return promised
 
     def _tell(self, message: RegistryInput) -> None:
-        """Tell the registry. If that can't take it, the client gets a refusal and may try again."""
+        """Tell the registry. If it is full or gone, the client gets a refusal and may try again."""
         self._due.extend(self._ordering.told(message))
         try:
             self._deps.registry.tell(message)
@@ -274,7 +274,7 @@ class Connection(Actor[Inbox]):
             self._unserved += caller is not None
 
     def _send(self) -> None:
-        """Send in one go all that the messages in a row led to."""
+        """Send all collected parcels in one write."""
         if self._parcels or self._take_more:
             parcels, self._parcels = self._parcels, []
             take_more, self._take_more = self._take_more, False
@@ -283,7 +283,7 @@ class Connection(Actor[Inbox]):
     # --- Ready ----------------------------------------------------------------------------------------------------
 
     def _reader(self, deliver: Deliver, session: Address[Ready]) -> Callable[[], None]:
-        """The function to call when the slice has left. It touches none of this actor's mutable state."""
+        """The function to call when the slice has left. It touches no mutable state of this actor."""
         conversation, subscription = deliver.slice.conversation, deliver.subscription
 
         def ready() -> None:
@@ -324,7 +324,7 @@ class Connection(Actor[Inbox]):
         self.stop()
 
     def _sign_off(self) -> None:
-        """Leave the switchboard first, then tell the others: so nothing arrives afterwards."""
+        """Leave the switchboard before telling the registry, so that no message arrives afterwards."""
         self._leaving = True
         self._deps.switchboard.leave(self._client.connection)
         try:

@@ -1,7 +1,7 @@
 """A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
 
-The loop's thread alone. A write leaves at once, as far as the peer takes it; the rest when the peer is ready for
-it. Knows bytes and line ends, not what lines mean.
+Runs on the loop's thread alone. A write leaves at once, as far as the peer takes it; the rest when the peer is ready.
+Knows bytes and line ends, not the contents of lines.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ from transports.wire import (
 log = structlog.get_logger()
 
 READ_SIZE = 64 * 1024
-ONE_GO = 64 * 1024  # bytes of several parcels that are copied together to leave at once
-STILL_THERE_S = 1.0  # how often a client that only listens is looked at: no event tells that it has gone
+ONE_GO = 64 * 1024  # bytes of small parcels copied together for one system call
+STILL_THERE_S = 1.0  # interval of the check for a client that only listens: no event reports that it is gone
 
 
 class End(Protocol):
@@ -41,9 +41,7 @@ class End(Protocol):
 
     reads_from: int
     writes_to: int
-    linger_s: (
-        float | None
-    )  # how long a client gets its answers after it has closed its writing side; None: as it takes
+    linger_s: float | None  # time for answers after the client has closed its writing side; None: no limit
 
     def read(self, size: int) -> bytes: ...
 
@@ -67,14 +65,14 @@ class DescriptorWire:
         self._splitter = LineSplitter(line_limit, values_limit)
         self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
         self._owner: Address[WireNews] | None = None
-        self._watching = False  # the loop calls _readable
-        self._watchable = True  # a file or /dev/null is always ready, and can't be watched
-        self._handed_out = False  # a batch is with the owner
-        self._ended = False  # the client writes no more
+        self._watching = False  # the loop calls _readable when there is input
+        self._watchable = True  # false for a file or /dev/null: always ready, cannot be watched
+        self._handed_out = False  # the owner has a batch and has not asked for more
+        self._ended = False  # end of the client's input
         self._out: deque[Parcel] = deque()
-        self._offset = 0  # of the first parcel, what has left already
+        self._offset = 0  # bytes of the first parcel that have left
         self._unsent = 0
-        self._writing = False  # the peer takes no more for now; the loop calls _flush when it does
+        self._writing = False  # the peer is full; the loop calls _flush when it takes more
         self._hanging_up: str | None = None
         self._closed = False
         self._timers: list[asyncio.TimerHandle] = []
@@ -143,7 +141,7 @@ class DescriptorWire:
     def _readable(self) -> None:
         self._watching = self._watching and self._watchable
         if not self._may_read or self._unsent > HIGH_WATER or self._splitter.has_more:
-            self._stop_reading()  # only now, since a client that waits for its answers sends no more
+            self._stop_reading()  # not earlier: a client that waits for its answers sends nothing more anyway
             return
         try:
             chunk = self._end.read(READ_SIZE)
@@ -159,7 +157,7 @@ class DescriptorWire:
             self._end_of_stream()
 
     def _hand_on(self) -> None:
-        """Hand on the next lines of what was read; the others follow when these are done with."""
+        """Hand on the next lines of the chunk; the others follow when these are done."""
         if self._may_read:
             self._hand_out(self._splitter.take(LINES))
             self._watch()
@@ -173,20 +171,20 @@ class DescriptorWire:
         self._ended = True
         self._stop_reading()
         self._hand_out(self._splitter.end())
-        if self._vanished():
+        if self._peer_is_gone():
             self._close("the client is gone")
         else:
             self._tell(NoMore(self._end.linger_s))
             self._look_again()
 
     def _look_again(self) -> None:
-        if self._vanished():
+        if self._peer_is_gone():
             self._close("the client is gone")
         elif not self._closed:
-            self._later(STILL_THERE_S, self._look_again)
+            self._call_later(STILL_THERE_S, self._look_again)
 
-    def _vanished(self) -> bool:
-        """Close, because nobody can read what we write any more."""
+    def _peer_is_gone(self) -> bool:
+        """True if nobody can read our output any more."""
         if self._closed:
             return False
         poll = select.poll()
@@ -199,7 +197,7 @@ class DescriptorWire:
         """Write in order, as much as the peer takes."""
         try:
             while self._out:
-                written = self._end.write(self._together())
+                written = self._end.write(self._next_chunk())
                 self._unsent -= written
                 self._offset += written
                 while self._out and self._offset >= len(self._out[0].data):
@@ -214,8 +212,8 @@ class DescriptorWire:
         except OSError as error:
             self.cut(f"writing failed: {error.strerror}")
 
-    def _together(self) -> memoryview:
-        """The bytes for one system call: the first parcel, and the small ones behind it."""
+    def _next_chunk(self) -> memoryview:
+        """The bytes for one system call: the first parcel, and the small ones after it."""
         rest = memoryview(self._out[0].data)[self._offset :]
         pieces, size = [rest], len(rest)
         for parcel in islice(self._out, 1, None):
@@ -242,7 +240,7 @@ class DescriptorWire:
         self._hanging_up = reason
         self._stop_reading()
         if self._out:
-            self._later(HANGUP_GRACE_S, lambda: self._close(reason))
+            self._call_later(HANGUP_GRACE_S, lambda: self._close(reason))
         else:
             self._close(reason)
 
@@ -264,7 +262,7 @@ class DescriptorWire:
         self._tell(Gone(reason))
         self._owner = None
 
-    def _later(self, delay_s: float, do: Callable[[], None]) -> None:
+    def _call_later(self, delay_s: float, do: Callable[[], None]) -> None:
         self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
         self._timers.append(self._loop.call_later(delay_s, do))
 

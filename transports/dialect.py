@@ -1,8 +1,7 @@
-"""The protocol of a dialect, the functional core of a connection. Wire lines and actor messages in, actions out.
+"""The protocol of a dialect, the functional core of a connection: lines and actor messages in, actions out.
 
-A dialect translates and remembers what its client has open (request ids, subscriptions, questions asked of it). It
-owns no conversation state, does no I/O and runs inside its connection's actor; the connection carries out what it
-returns, in order.
+A dialect translates and remembers what is open for its client: request ids, subscriptions, questions. It owns no
+conversation state, does no I/O and runs inside its connection's actor, which carries out the actions in order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +18,7 @@ from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
 class Client(Struct, frozen=True):
-    """The program at the other end, as its hello said and as the kernel knows."""
+    """The program at the other end, by its hello and by the kernel."""
 
     connection: ConnectionId
     name: str = ""
@@ -32,7 +31,7 @@ class Client(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The name for `by` in histories."""
+        """The client's name in histories, for `by`."""
         return f"{self.name or 'client'}[{self.pid}]" if self.pid else self.name or "client"
 
 
@@ -53,21 +52,21 @@ class Tell(Struct, frozen=True):
 
 
 class Ask(Struct, frozen=True):
-    """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
+    """A request that only the supervisor can carry out (status, reload, down, export …). `caller` gets the answer."""
 
     request: SupervisorRequest
     caller: Caller | None = None
 
 
 class Wake(Struct, frozen=True):
-    """Call `woken(name)` after a while."""
+    """Call `woken(name)` after `delay_s`."""
 
     name: str
     delay_s: float
 
 
 class Introduce(Struct, frozen=True):
-    """Note the client's name, which the hello of a bridge could not know: it speaks for another program."""
+    """Record the name of the client that uses a bridge, which the bridge's hello could not know."""
 
     client: Client
 
@@ -76,18 +75,18 @@ Action = Write | Tell | Ask | Wake | Introduce
 
 
 class Dialect(Protocol):
-    """A dialect that needs no more than some of these inherits the others."""
+    """The methods that a connection calls. A dialect inherits those that it does not need."""
 
     def opened(self) -> Iterable[Action]:
-        """The client is there. Nothing need be said before it says something."""
+        """The client has connected. Nothing need be sent yet."""
         return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
-        """One line from the client, without its newline. Never raises for what a client can send."""
+        """One line from the client, without its newline. Never raises for any input of a client."""
         ...
 
     def skipped(self, reason: str) -> Iterable[Action]:
-        """A line over a limit was not kept."""
+        """A line over a limit was dropped."""
         ...
 
     def answered(self, caller: Caller, answer: Answer | SupervisorAnswer | GreenroomError) -> Iterable[Action]:
@@ -97,18 +96,18 @@ class Dialect(Protocol):
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
         """A slice for one of our subscriptions. At most one returned Write carries `ready`.
 
-        If none does, there was nothing to say and the reader is ready at once.
+        If none does, nothing was to be sent, and the reader is ready at once.
         """
         ...
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
 
     def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # for dialects that wait for something
-        """The end of a Wake; a dialect that asks for none has none."""
+        """The end of a Wake."""
         return ()
 
     def reconfigured(self) -> Iterable[Action]:
-        """The config was read again. A dialect whose settings are its client's for good does nothing."""
+        """The config was read again. A dialect with settings fixed by its client does nothing."""
         return ()
 
     def announced(self, text: str) -> Iterable[Action]:

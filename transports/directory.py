@@ -1,4 +1,4 @@
-"""The place a socket lies in: a directory of our own, and what may be in the way. Files only."""
+"""The private directory of the socket, and the socket file: prepare, clear, bind. Files only."""
 
 import contextlib
 import os
@@ -21,21 +21,21 @@ class Inode(Struct, frozen=True):
 
 def inode_of(path: Path) -> Inode | None:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        found = path.lstat()
-        return Inode(found.st_dev, found.st_ino)
+        status = path.lstat()
+        return Inode(status.st_dev, status.st_ino)
     return None
 
 
 def prepare(directory: Path) -> None:
-    """Make the directory, or check that it is ours alone."""
+    """Make the directory, or check that it is ours, and keep others out."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = directory.lstat()
+        status = directory.lstat()
     except OSError as error:
         raise ConfigError(f"no directory for the socket: {directory}: {error.strerror}") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise ConfigError(f"{directory} is not a directory that Greenroom may use")
-    if stat.S_IMODE(found.st_mode) & 0o077:
+    if stat.S_IMODE(status.st_mode) & 0o077:
         directory.chmod(0o700)
 
 

@@ -1,4 +1,4 @@
-"""The environments of clients: bounded each and together, and kept once however many clients have the same.
+"""The environments of clients: bounded each and together; clients with equal ones share a copy.
 
 Loop thread. An editor that opens fifty connections has one environment, and so have most terminals of a person.
 """
@@ -8,12 +8,12 @@ from weakref import WeakValueDictionary
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 
-EACH = 2 << 20  # what a program can be started with on Linux; a client had no more itself
-TOGETHER = 64 << 20  # thirty of the largest, thousands of ordinary ones
+EACH = 2 << 20  # characters; the most that Linux starts a program with, so a client has no more itself
+TOGETHER = 64 << 20  # characters; thirty of the largest, thousands of ordinary ones
 
 
 class Environment(dict[str, str]):
-    """An environment, never changed. A class, because a plain dict can't be referred to weakly."""
+    """An environment, never changed. A class, because a plain dict can't be referenced weakly."""
 
     __slots__ = ("__weakref__", "size")
     size: int
@@ -30,20 +30,20 @@ class EnvironmentPool:
         self._known: WeakValueDictionary[int, Environment] = WeakValueDictionary()
 
     def take(self, env: Mapping[str, str]) -> Environment | GreenroomError:
-        """The stored environment that equals this; stores it if there is none."""
+        """The stored environment that equals this one; store it if there is none."""
         size = size_of(env)
         if size > self._each:
-            told = f"the environment has {size} characters, {self._each} are possible"
-            return InvalidInput(f"{told} (greenroom.limits.environment_bytes)")
+            refusal = f"the environment has {size} characters, {self._each} are possible"
+            return InvalidInput(f"{refusal} (greenroom.limits.environment_bytes)")
         key = hash(frozenset(env.items()))
         known = self._known.get(key)
         if known is not None and known == env:
             return known
-        others = sum(one.size for one in self._known.values())
+        others = sum(environment.size for environment in self._known.values())
         if others + size > self._together:
-            told = f"the environments of all clients have {others} characters, {self._together} are possible"
-            return Overloaded(f"{told} (greenroom.limits.environments_bytes); try again when some have left")
-        kept = Environment(env)
-        kept.size = size
-        self._known[key] = kept
-        return kept
+            refusal = f"the environments of all clients have {others} characters, {self._together} are possible"
+            return Overloaded(f"{refusal} (greenroom.limits.environments_bytes); try again when some have left")
+        stored = Environment(env)
+        stored.size = size
+        self._known[key] = stored
+        return stored

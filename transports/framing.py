@@ -1,7 +1,7 @@
 """Bytes to lines, incrementally. Pure: knows no sockets and no JSON; its caller owns it.
 
-At most one unfinished line is kept, and never more of it than the limit. A long one is counted while it comes: how
-many values it has decides how long everybody waits while it is decoded, and that cannot be divided.
+At most one unfinished line is kept, and never more of it than the limit. The values of a long line are counted while
+it arrives: decoding it cannot be divided and delays everybody.
 """
 
 from typing import cast
@@ -11,10 +11,10 @@ from msgspec import Struct
 from actors.vocabulary.shortening import end_of_text
 
 LINE_LIMIT = 16 * 1024 * 1024  # bytes of one line without its end
-VALUES_LIMIT = 50_000  # of one line: decoding them takes some 15 ms, in which nobody else is served
-AS_IT_IS = 1024 * 1024  # bytes; a longer line stays the bytearray that it was put together in: a copy takes 20 ms
+VALUES_LIMIT = 50_000  # of one line: decoding so many takes some 15 ms, in which no other client is served
+AS_IT_IS = 1024 * 1024  # bytes; a longer line is kept as the bytearray that it arrived in: a copy takes 20 ms
 
-# In JSON, what is left without its strings: each of these bytes stands for a value at most.
+# Outside the strings of a JSON text, each of these bytes stands for at most one value.
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b",[{")
 
 
@@ -44,19 +44,19 @@ class TooMany(Struct, frozen=True):
 
 Skipped = TooLong | TooMany
 Line = bytes | Skipped
-KEPT = (bytes, bytearray)  # a line that was not skipped; a long one stays what it was put together in
+KEPT = (bytes, bytearray)  # the types of a line that was not skipped; a long line is a bytearray
 
 
 class Values:
-    """Counts the values of one line of JSON, however it is cut. Anything else gets some count that soon exceeds."""
+    """Counts the values of one line of JSON, in whatever pieces it comes. Other text soon exceeds any limit."""
 
     def __init__(self) -> None:
         self.count = 0
         self._in_string = False
-        self._escaped = False  # the piece before ended in a backslash
+        self._escaped = False  # the previous piece ended in a backslash
 
     def feed(self, piece: bytes, limit: int) -> bool:
-        """Count a piece; True if there are more than the limit so far."""
+        """Count a piece; True if the total exceeds the limit."""
         at, end = 0, len(piece)
         if self._escaped and end:
             self._escaped, at = False, 1
@@ -64,10 +64,10 @@ class Values:
             if self._in_string:
                 at = self._leave_string(piece, at)
             else:
-                found = piece.find(b'"', at)
-                outside = piece[at : end if found < 0 else found]
-                self.count += len(outside.translate(None, _NOT_STRUCTURE)) + (found >= 0)
-                self._in_string, at = found >= 0, end if found < 0 else found + 1
+                quote = piece.find(b'"', at)
+                outside = piece[at : end if quote < 0 else quote]
+                self.count += len(outside.translate(None, _NOT_STRUCTURE)) + (quote >= 0)
+                self._in_string, at = quote >= 0, end if quote < 0 else quote + 1
         return self.count > limit
 
     def _leave_string(self, piece: bytes, at: int) -> int:
@@ -75,30 +75,30 @@ class Values:
         if after < len(piece) and piece[after : after + 1] == b'"':
             self._in_string = False
             return after + 1
-        self._escaped = after < len(piece)  # a backslash, and what it is for comes with the next piece
+        self._escaped = after < len(piece)  # a backslash whose character comes with the next piece
         return len(piece)
 
 
 class LineSplitter:
     """Splits bytes at newlines; a CR before a newline belongs to the line end. Blank lines are dropped.
 
-    `put` is given bytes, `take` gives lines of them. Nothing more is put before all is taken.
+    `put` takes a chunk, `take` returns its lines. A chunk must be taken completely before the next is put.
     """
 
     def __init__(self, limit: int = LINE_LIMIT, values: int = VALUES_LIMIT) -> None:
         self._limit = limit
         self._most_values = values
         self._rest = bytearray()
-        self._skipped = 0  # bytes of the current line that were not kept, 0 while it is kept
-        self._values: Values | None = None  # of the current line, once it is long
+        self._skipped = 0  # bytes of the current line if it is being dropped, else 0
+        self._values: Values | None = None  # the count for the current line, once it is long
         self._chunk = b""
-        self._at = 0  # of the chunk, what was looked at
+        self._at = 0  # the place in the chunk up to which lines were taken
 
     def put(self, chunk: bytes) -> None:
         self._chunk, self._at = chunk, 0
 
     def take(self, most: int) -> list[Line]:
-        """The next lines, at most so many; blank ones count, too."""
+        """The next lines, at most `most`; blank ones count, too."""
         lines: list[Line] = []
         chunk, at = self._chunk, self._at
         for _ in range(most):
@@ -119,7 +119,7 @@ class LineSplitter:
 
     @property
     def has_more(self) -> bool:
-        """True if something of the chunk was not looked at yet."""
+        """True if part of the chunk was not taken yet."""
         return self._at < len(self._chunk)
 
     def end(self) -> list[Line]:
@@ -131,7 +131,7 @@ class LineSplitter:
     def _keep(self, piece: bytes) -> None:
         if self._skipped:
             self._skipped += len(piece)
-        elif len(self._rest) + len(piece) > self._limit + 1:  # one more, for it may be the CR of the line end
+        elif len(self._rest) + len(piece) > self._limit + 1:  # one more byte, which may be the CR of the line end
             self._skip(len(piece))
         else:
             self._rest += piece

@@ -1,6 +1,6 @@
-"""A client that has not said its hello yet. Lives on the loop; an actor is started only after a hello in time.
+"""A client that has not sent its hello yet. Lives on the loop; an actor is started only after a valid hello.
 
-It owns the wire until then, and hands it over together with the lines that came behind the hello.
+Owns the wire until then, and hands it over together with the lines that followed the hello.
 """
 
 from asyncio import TimerHandle
@@ -21,11 +21,11 @@ from transports.wire import Arrived, NoMore, Parcel, Wire, WireNews
 
 log = structlog.get_logger()
 
-HELLO_S = 10.0  # a client says hello with its first write; this is for a machine that swaps
+HELLO_S = 10.0  # clients say hello with their first write; the time is for a machine that swaps
 
 
 class GreetingDeps(Struct, frozen=True):
-    """The dependencies of a greeting: our identity, the dialects, and those of a connection."""
+    """The dependencies of a greeting: our identity, the dialects, and the dependencies of a connection."""
 
     identity: hello.Identity
     dialects: hello.Dialects
@@ -55,7 +55,7 @@ class Greeting:
         wire.open(self)
 
     def tell(self, message: object) -> None:
-        """News of the wire, on its thread."""
+        """News of the wire, on the wire's thread."""
         if self._over or not isinstance(message, WireNews):
             return
         if isinstance(message, Arrived):
@@ -67,44 +67,44 @@ class Greeting:
             self._end()
 
     def _listen(self, arrived: Arrived) -> None:
-        first, rest = arrived.lines[0], arrived.lines[1:]
-        said = hello.read(first, self._deps.dialects)
-        if isinstance(said, GreenroomError):
-            self._refuse(said)
+        first, lines = arrived.lines[0], arrived.lines[1:]
+        greeting = hello.read(first, self._deps.dialects)
+        if isinstance(greeting, GreenroomError):
+            self._refuse(greeting)
             return
         try:
-            connection = self._introduce(said)
+            connection = self._introduce(greeting)
         except GreenroomError as error:
             self._refuse(error)
-        except (OSError, ImportError) as error:  # a crowd left no descriptor to load the dialect with
-            log.warning("hello.unloaded", dialect=said.dialect, reason=str(error))
+        except (OSError, ImportError) as error:  # no descriptor was left to load the dialect's module
+            log.warning("hello.unloaded", dialect=greeting.dialect, reason=str(error))
             self._refuse(Overloaded("the daemon can't load what it needs for this now; try again"))
         except Exception:  # a dialect that can't be made must not end the listener
-            log.exception("hello.failed", dialect=said.dialect)
+            log.exception("hello.failed", dialect=greeting.dialect)
             self._refuse(GreenroomError("the dialect could not be started"))
         else:
-            self._hand_over(connection, rest)
+            self._hand_over(connection, lines)
 
-    def _introduce(self, said: hello.Hello) -> Connection:
+    def _introduce(self, greeting: hello.Hello) -> Connection:
         deps = self._deps
-        env = deps.environments.take(said.env)
+        env = deps.environments.take(greeting.env)
         if isinstance(env, GreenroomError):
             raise env
         client = Client(
             deps.fresh_id(),
-            said.name,
-            said.version,
+            greeting.name,
+            greeting.version,
             self._peer.pid,
             self._peer.uid,
-            cwd=said.cwd,
+            cwd=greeting.cwd,
             env=env,
-            umask=said.umask,
+            umask=greeting.umask,
         )
-        dialect = deps.dialects[said.dialect](client, said.options)
+        dialect = deps.dialects[greeting.dialect](client, greeting.options)
         return Connection(client, dialect, self._wire, deps.connection)
 
-    def _hand_over(self, connection: Connection, rest: tuple[Line, ...]) -> None:
-        """Write the welcome, then start the actor, so that none of its lines can come before the welcome."""
+    def _hand_over(self, connection: Connection, lines: tuple[Line, ...]) -> None:
+        """Write the welcome before the actor starts, so that none of its lines can precede it."""
         self._wire.write([Parcel(hello.welcome(self._deps.identity))])
         try:
             ref = connection.begin()
@@ -113,8 +113,8 @@ class Greeting:
             return
         self._end()
         self._wire.hand_to(ref)
-        if rest:
-            ref.tell(Arrived(rest))
+        if lines:
+            ref.tell(Arrived(lines))
         else:
             self._wire.write([], take_more=True)
 
@@ -122,13 +122,13 @@ class Greeting:
         self.turn_away(DeadlineExceeded(f"no hello within {self._deps.hello_s:g} s"))
 
     def drop(self, why: GreenroomError) -> None:
-        """Cut the client off, whether or not it reads why, because its place is needed."""
+        """Cut the client off, because its place is needed; it may not have read the reason."""
         if not self._over:
             self._refuse(why)
             self._wire.cut(why.message)
 
     def turn_away(self, why: GreenroomError) -> None:
-        """Refuse the client; anything it still sends comes too late."""
+        """Refuse the client and ignore all further input."""
         if not self._over:
             self._refuse(why)
 

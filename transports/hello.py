@@ -1,4 +1,4 @@
-"""The first line of a client, and our answer. Pure: no dialect is made here and nothing is read or written."""
+"""The first line of a client, and our answer. Pure: makes no dialect, reads and writes nothing."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from transports import PROTOCOL, jsonrpc
 from transports.dialect import Client, Dialect
 from transports.framing import KEPT, Line
 
-LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
+LONGEST_NAME = 200  # characters; the name is in every event that the client takes part in
 LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
@@ -20,21 +20,21 @@ Dialects = Mapping[str, MakeDialect]
 
 
 class UnknownProtocol(Refusal):
-    """The client speaks another version of the hello and what follows; `details` names both."""
+    """The client speaks another version of this protocol; `details` has both versions."""
 
     code = "unknown_protocol"
     jsonrpc = -31401
 
 
 class UnknownDialect(Refusal):
-    """`details` names those that there are."""
+    """The client asks for a dialect that does not exist; `details` has the known ones."""
 
     code = "unknown_dialect"
     jsonrpc = -31402
 
 
 class Identity(Struct, frozen=True):
-    """The identity of the server: its version, and the name of this run of it."""
+    """The identity of the server: its version, and the id of this run."""
 
     version: str
     instance: str
@@ -46,8 +46,8 @@ class Hello(Struct, frozen=True):
     version: str
     cwd: str
     env: Mapping[str, str]
-    umask: int | None  # older clients don't say it
-    options: Options  # what else was said, for the dialect
+    umask: int | None  # None: an older client, which does not send it
+    options: Options  # all other members, for the dialect
 
 
 def welcome(identity: Identity) -> bytes:
@@ -59,37 +59,37 @@ def read(line: Line, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
     if not isinstance(line, KEPT):
         return InvalidInput(f"the first line: {line.reason}")
-    said = _said(line)
-    if said is None:
+    members = _members(line)
+    if members is None:
         return InvalidInput(
             'the first line must be a hello: {"greenroom": {"protocol": 1, "dialect": …, "client": {…}}}'
         )
-    theirs = said.get("protocol")
+    theirs = members.get("protocol")
     if theirs != PROTOCOL or isinstance(theirs, bool):
         return UnknownProtocol(
             f"this is protocol {PROTOCOL}, the client speaks {theirs!r}", ours=PROTOCOL, theirs=theirs
         )
-    dialect = said.get("dialect")
+    dialect = members.get("dialect")
     if not isinstance(dialect, str) or dialect not in dialects:
         known = sorted(dialects)
         return UnknownDialect(f"no dialect {dialect!r}; there are {', '.join(known)}", known=known)
     try:
-        return _hello(dialect, said)
+        return _hello(dialect, members)
     except TypeError as error:
         return InvalidInput(f"hello: {error}")
 
 
-def _said(line: bytes) -> dict[str, Any] | None:
+def _members(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line.decode())
     except (ValueError, RecursionError):
         return None
-    said = value.get("greenroom") if isinstance(value, dict) else None
-    return said if isinstance(said, dict) else None
+    members = value.get("greenroom") if isinstance(value, dict) else None
+    return members if isinstance(members, dict) else None
 
 
-def _hello(dialect: str, said: dict[str, Any]) -> Hello:
-    client = said.get("client", {})
+def _hello(dialect: str, members: dict[str, Any]) -> Hello:
+    client = members.get("client", {})
     if not isinstance(client, dict):
         raise TypeError("client is not an object")
     env = client.get("env", {})
@@ -102,7 +102,7 @@ def _hello(dialect: str, said: dict[str, Any]) -> Hello:
         _path(client),
         env,
         _umask(client),
-        {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
+        {key: value for key, value in members.items() if key not in {"protocol", "dialect", "client"}},
     )
 
 

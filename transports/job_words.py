@@ -1,4 +1,4 @@
-"""The words for the end of a background command, for all who tell of it. Standard library only."""
+"""The wording for the end of a background command, in one place for all. Standard library only."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,8 @@
 """One line to one JSON-RPC 2.0 message, and messages to lines. Pure; knows no methods and no dialect.
 
-Shape decides, as in the reference: a method makes a request or a notification, a result or an error a response. A
-message without `jsonrpc` is accepted, one with another version is not. What looks like a response is never answered,
-or two peers could complain to each other for ever.
+The shape decides, as in the reference: a method makes a request or a notification, a result or an error a response. A
+message without `jsonrpc` is accepted, a message of another version is not. A line that looks like a response is never
+answered, or two peers could exchange complaints for ever.
 """
 
 import contextlib
@@ -23,15 +23,15 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 NO_BATCHES = "a batch is not supported; send each message on a line of its own"
-LONG = 64 * 1024  # bytes of a line: counting its brackets takes longer than following them
-DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
+LONG = 64 * 1024  # bytes of a line; above it, counting brackets takes longer than walking the value
+DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that every value can be walked and written again
 
 JsonObject = dict[str, Any]
 Params = JsonObject | list[Any] | None
 
 
 class Request(Struct, frozen=True):
-    """`greenroom`: what a bridge of ours has put into the message beside what its client said."""
+    """`greenroom`: a member that our bridge has added to the client's message."""
 
     id: RequestId
     method: str
@@ -50,7 +50,7 @@ class Response(Struct, frozen=True):
 
 
 class ErrorResponse(Struct, frozen=True):
-    """`id` is None when the peer could not read ours."""
+    """`id` is None when the peer could not read the id."""
 
     id: RequestId | None
     code: int
@@ -59,7 +59,7 @@ class ErrorResponse(Struct, frozen=True):
 
 
 class Malformed(Struct, frozen=True):
-    """To be answered with this error; `id` where it could be read."""
+    """A message to be answered with this error; `id` if it could be read."""
 
     code: int
     message: str
@@ -70,24 +70,24 @@ Message = Request | Notification | Response | ErrorResponse | Malformed
 
 
 def read_batch(line: bytes) -> list[Message] | None:
-    """The messages of a line that is a batch; None if it is none, or can't be read. Never raises."""
+    """The messages of a batch; None if the line is no batch or can't be read. Never raises."""
     if not line.lstrip().startswith(b"[") or read(line) != Malformed(INVALID_REQUEST, NO_BATCHES):
         return None
-    values = _decoded(line)[0]
-    return [_classified(value) for value in values] or [Malformed(INVALID_REQUEST, "a batch must not be empty")]
+    values = _decode(line)[0]
+    return [_classify(value) for value in values] or [Malformed(INVALID_REQUEST, "a batch must not be empty")]
 
 
 def read(line: bytes) -> Message:
-    """Never raises, whatever the line is."""
+    """Read any line as a message. Never raises."""
     try:
-        value, whole = _decoded(line)
+        value, whole = _decode(line)
     except UnicodeDecodeError as error:
         return Malformed(PARSE_ERROR, f"not UTF-8 at byte {error.start}")
     except json.JSONDecodeError as error:
         return Malformed(PARSE_ERROR, f"not JSON: {error.msg} at character {error.pos}")
     except RecursionError:
         return Malformed(PARSE_ERROR, _TOO_DEEP)
-    except ValueError as error:  # a number that is none, or has thousands of digits
+    except ValueError as error:  # NaN, an infinity, or a number of thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
     if not whole and b"\\u" in line and b"\\ud" in line.lower() and _has_half_a_pair(value):
         return Malformed(
@@ -95,32 +95,32 @@ def read(line: bytes) -> Message:
         )
     if (len(line) > LONG or line.count(b"{") + line.count(b"[") > DEPTH_LIMIT) and _too_deep(value):
         return Malformed(PARSE_ERROR, _TOO_DEEP)
-    return _classified(value)
+    return _classify(value)
 
 
-def _decoded(line: bytes) -> tuple[Any, bool]:
-    """Decode a line, a long one with a decoder ten times as fast, as nobody else is served meanwhile.
+def _decode(line: bytes) -> tuple[Any, bool]:
+    """Decode a line; a long one with a decoder ten times as fast, as no other client is served meanwhile.
 
-    Errors are those of the standard decoder. Also returns whether all texts are known to have no half surrogate pair.
+    Errors are those of the standard decoder. The flag: all texts are known to have no half surrogate pair.
     """
     if len(line) > LONG:
-        from pydantic_core import from_json  # clients of the daemon start without it
+        from pydantic_core import from_json  # late, since clients of the daemon do without it
 
         with contextlib.suppress(ValueError):
             value = from_json(line, allow_inf_nan=False)
             if not any(
-                isinstance(one, float) and math.isinf(one) for one in _inside(value)
-            ):  # it reads 1e999 as that
+                isinstance(scalar, float) and math.isinf(scalar) for scalar in _scalars_in(value)
+            ):  # from_json reads 1e999 as infinity
                 return value, True
     text = line.decode()
     if text.startswith("{"):
         value, end = _DECODER.raw_decode(text)
         if end == len(text):
-            return value, False  # as nearly always, without a look for blanks
+            return value, False  # the usual case: no blanks around the value
     return _DECODER.decode(text), False
 
 
-def _inside(value: Any) -> Iterator[Any]:
+def _scalars_in(value: Any) -> Iterator[Any]:
     places = [value]
     while places:
         inner = places.pop()
@@ -130,19 +130,19 @@ def _inside(value: Any) -> Iterator[Any]:
             yield inner
 
 
-def _classified(value: Any) -> Message:
+def _classify(value: Any) -> Message:
     if not isinstance(value, dict):
         return Malformed(INVALID_REQUEST, NO_BATCHES if isinstance(value, list) else "a message is an object")
-    known = _id_of(value)
+    request_id = _id_of(value)
     if value.get("jsonrpc", "2.0") != "2.0":
-        return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", known)
+        return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", request_id)
     if "method" in value:
-        return _call(value, known)
+        return _call(value, request_id)
     if "error" in value:
-        return _error_response(value["error"], known)
-    if "result" in value and known is not None:
-        return Response(known, value["result"])
-    return Malformed(INVALID_REQUEST, "neither a method nor the answer to a request", known)
+        return _error_response(value["error"], request_id)
+    if "result" in value and request_id is not None:
+        return Response(request_id, value["result"])
+    return Malformed(INVALID_REQUEST, "neither a method nor the answer to a request", request_id)
 
 
 def _id_of(value: Any) -> RequestId | None:
@@ -150,25 +150,25 @@ def _id_of(value: Any) -> RequestId | None:
     return request if isinstance(request, int | str) and not isinstance(request, bool) else None
 
 
-def _call(value: JsonObject, known: RequestId | None) -> Message:
+def _call(value: JsonObject, request_id: RequestId | None) -> Message:
     method, params = value["method"], value.get("params")
     if not isinstance(method, str):
-        return Malformed(INVALID_REQUEST, "method is not a string", known)
+        return Malformed(INVALID_REQUEST, "method is not a string", request_id)
     if params is not None and not isinstance(params, dict | list):
-        return Malformed(INVALID_REQUEST, "params is neither an object nor an array", known)
+        return Malformed(INVALID_REQUEST, "params is neither an object nor an array", request_id)
     if "id" not in value:
         return Notification(method, params)
-    if known is None:
+    if request_id is None:
         return Malformed(INVALID_REQUEST, "id is neither a string nor an integer")
     beside = value.get("greenroom")
-    return Request(known, method, params, beside if isinstance(beside, dict) else None)
+    return Request(request_id, method, params, beside if isinstance(beside, dict) else None)
 
 
-def _error_response(error: Any, known: RequestId | None) -> Message:
+def _error_response(error: Any, request_id: RequestId | None) -> Message:
     fields = error if isinstance(error, dict) else {}
     code, message = fields.get("code"), fields.get("message")
     return ErrorResponse(
-        known,
+        request_id,
         code if isinstance(code, int) else INTERNAL_ERROR,
         message if isinstance(message, str) else "",
         fields.get("data"),
@@ -191,13 +191,13 @@ def _too_deep(value: Any) -> bool:
 
 
 def _has_half_a_pair(value: Any) -> bool:
-    """True if a text can't be UTF-8, which JSON can spell but neither the journal nor the next client can hold."""
+    """True if a text has half a surrogate pair, which JSON can spell but UTF-8, and so the journal, can't hold."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return True
     except RecursionError:
-        return False  # judged below
+        return False  # the check of the depth refuses it
     return False
 
 
@@ -233,20 +233,20 @@ def error(request: RequestId | None, code: int, message: str, data: Any = None) 
 
 
 def refused(request: RequestId | None, why: GreenroomError) -> bytes:
-    """The line of an error of ours: its number, and in `data` its stable code and its details."""
+    """The line of one of our errors: its number, and in `data` its stable code and its details."""
     data = {**why.details, "code": why.code, "retryable": why.retryable}
     return error(request, why.jsonrpc, why.message, data)
 
 
 def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
-    return line({"jsonrpc": "2.0", "id": request_id, "method": method, **_given(params)})
+    return line({"jsonrpc": "2.0", "id": request_id, "method": method, **_params_member(params)})
 
 
 def notification(method: str, params: Params = None) -> bytes:
-    return line({"jsonrpc": "2.0", "method": method, **_given(params)})
+    return line({"jsonrpc": "2.0", "method": method, **_params_member(params)})
 
 
-def _given(params: Params) -> JsonObject:
+def _params_member(params: Params) -> JsonObject:
     return {} if params is None else {"params": params}
 
 

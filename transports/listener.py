@@ -1,6 +1,6 @@
-"""The unix socket: which clients are let in, how many, and what happens without descriptors. Loop thread.
+"""The unix socket: accepts clients, within limits, even when no descriptors are left. Loop thread.
 
-Knows nothing of what clients say; a greeting takes over each one that is let in.
+Knows nothing of the clients' lines; a greeting takes over each accepted client.
 """
 
 import asyncio
@@ -23,22 +23,22 @@ from transports.peer import Peer, peer_of
 
 log = structlog.get_logger()
 
-ACCEPT_AT_ONCE = 64  # then the loop looks after the others
-FOR_OTHERS = 64  # connections that one process can't have
-EXHAUSTED_PAUSE_S = 0.2  # when not even the reserve helps; the backlog waits meanwhile
+ACCEPT_AT_ONCE = 64  # clients accepted in a row; then the loop serves others
+FOR_OTHERS = 64  # connections that no single process can take
+EXHAUSTED_PAUSE_S = 0.2  # pause without accepting when not even the reserve helps; the backlog waits
 NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class ListenerLimits(Struct, frozen=True):
     clients: int = 512  # an editor has one or two
-    silent: int = 256  # of those, before their hello; a client that says it with its first write never counts
+    silent: int = 256  # clients before their hello; a client that sends it with its first write never counts
     line: int = LINE_LIMIT
     values: int = VALUES_LIMIT
-    watch_s: float = 2.0  # how often the socket's path is looked at
+    watch_s: float = 2.0  # interval of the check that the socket's path exists
 
 
 class Listener:
-    """Opened and closed on the loop thread."""
+    """Listens on the socket. Opened and closed on the loop thread."""
 
     def __init__(
         self,
@@ -48,15 +48,15 @@ class Listener:
         limits: ListenerLimits | None = None,
         at_home: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`at_home` tells whether the path is still ours: only there is a deleted socket made again."""
+        """`at_home`: whether the path is still ours; only then is a deleted socket made again."""
         self.path = path
         self._at_home = at_home
         self._deps = deps
         self._loop = loop
         self._limits = limits or ListenerLimits()
         self._uid = os.geteuid()
-        self._wires: dict[DescriptorWire, int | None] = {}  # and whose process it is
-        self._greetings: dict[Greeting, DescriptorWire] = {}  # of those who have not said hello, oldest first
+        self._wires: dict[DescriptorWire, int | None] = {}  # with the pid of each client
+        self._greetings: dict[Greeting, DescriptorWire] = {}  # clients before their hello, oldest first
         self._sock: socket.socket | None = None
         self._inode: directory.Inode | None = None
         self._reserve: int | None = None
@@ -71,7 +71,7 @@ class Listener:
         return len(self._wires)
 
     def open(self, *, lock_held: bool) -> None:
-        """ConfigError if it can't be. `lock_held`: no other daemon of this home lives, so an old socket is litter."""
+        """Raises ConfigError. `lock_held`: no other daemon of this home lives, so an old socket can be removed."""
         directory.prepare(self.path.parent)
         directory.clear(self.path, lock_held=lock_held)
         self._bind()
@@ -79,7 +79,7 @@ class Listener:
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
-        """Let nobody in any more, nor clients before their hello. The others stay. Unlinks our socket."""
+        """Stop accepting, refuse clients before their hello, unlink our socket. The other clients stay."""
         for timer in (self._watch, self._pause):
             if timer is not None:
                 timer.cancel()
@@ -106,19 +106,19 @@ class Listener:
 
     def _look(self) -> None:
         """Check that the socket's path is still there: anybody may delete it. No disk error stops the loop."""
-        looking = self._loop.run_in_executor(None, lambda: (directory.inode_of(self.path), self._at_home()))
-        looking.add_done_callback(self._looked)
+        check = self._loop.run_in_executor(None, lambda: (directory.inode_of(self.path), self._at_home()))
+        check.add_done_callback(self._finish_look)
 
-    def _looked(self, looking: asyncio.Future[tuple[directory.Inode | None, bool]]) -> None:
+    def _finish_look(self, check: asyncio.Future[tuple[directory.Inode | None, bool]]) -> None:
         if self._sock is None:
             return  # closed meanwhile
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
-        if looking.cancelled() or looking.exception() is not None:
-            return  # a disk that can't be asked has not lost it
-        found, at_home = looking.result()
-        if found not in {None, self._inode}:
+        if check.cancelled() or check.exception() is not None:
+            return  # an unreadable disk does not mean that the socket is gone
+        inode, at_home = check.result()
+        if inode not in {None, self._inode}:
             self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
-        if found is not None or not at_home:
+        if inode is not None or not at_home:
             return
         try:
             directory.prepare(self.path.parent)
@@ -162,7 +162,7 @@ class Listener:
         try:
             peer = peer_of(sock)
         except OSError:
-            sock.close()  # it has left already
+            sock.close()  # the client has left already
             return
         self._make_room()
         refusal = self._judge(peer)
@@ -170,11 +170,11 @@ class Listener:
             _turn_away(sock, refusal)
             return
         limits = self._limits
-        wire = DescriptorWire(SocketEnd(sock), self._loop, self._left, limits.line, limits.values)
+        wire = DescriptorWire(SocketEnd(sock), self._loop, self._drop_wire, limits.line, limits.values)
         self._wires[wire] = peer.pid
         self._greetings[Greeting(wire, peer, self._deps, self._loop.call_later, self._forget)] = wire
 
-    def _left(self, wire: DescriptorWire) -> None:
+    def _drop_wire(self, wire: DescriptorWire) -> None:
         self._wires.pop(wire, None)
 
     def _forget(self, greeting: Greeting) -> None:
@@ -186,7 +186,7 @@ class Listener:
         if self._greetings and (full or len(self._greetings) >= self._limits.silent):
             why = f"{self._limits.silent} clients have said no hello (greenroom.limits.silent_connections)"
             greeting, wire = next(iter(self._greetings.items()))
-            self._left(wire)
+            self._drop_wire(wire)
             greeting.drop(Overloaded(why))
 
     def _judge(self, peer: Peer) -> GreenroomError | None:
@@ -211,9 +211,9 @@ class Listener:
     # --- no descriptors left --------------------------------------------------------------------------------------
 
     def _out_of_descriptors(self) -> None:
-        """Let one client in with the reserve, to tell it. Without a reserve, stop accepting for a while: no spinning.
+        """Accept one client with the reserve descriptor, to refuse it. Without a reserve, stop accepting for a while.
 
-        The kernel looks for a descriptor before it looks for a client, so there may be nobody to be told.
+        The kernel looks for a descriptor before it looks for a client, so there may be no client to refuse.
         """
         self._drop_reserve()
         if self._sock is not None:

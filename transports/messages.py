@@ -1,4 +1,4 @@
-"""Messages to a connection from everybody but its wire, and its requests to the supervisor. A leaf."""
+"""Messages to a connection from all but its wire, and its requests to the supervisor. A leaf."""
 
 from msgspec import Struct
 
@@ -17,14 +17,14 @@ class Posted(Struct, frozen=True):
 
 
 class Streamed(Struct, frozen=True):
-    """A slice for a reader, and where its Ready goes. Answers go before the slices of a thousand readers."""
+    """A slice for a reader, with the address for its Ready. Answers are handled before slices."""
 
     deliver: Deliver
     session: Address[Ready]
 
 
 class Dismissed(Struct, frozen=True):
-    """The connection is to be closed when everything written so far has left."""
+    """Close the connection when everything written so far has left."""
 
     reason: str
 
@@ -56,18 +56,20 @@ class ServiceRequest(Struct, frozen=True):
 
 
 class Woken(Struct, frozen=True):
+    """The end of a Wake of the dialect."""
+
     name: str
 
 
 class HeldTooLong(Struct, frozen=True):
-    """Check whether this caller's answer is still kept for events that do not come."""
+    """Check whether this caller's answer still waits for events that do not come."""
 
     caller: Caller
 
 
 class LingeredEnough(Struct, frozen=True):
-    """The client has closed its writing side a while ago."""
+    """The client closed its writing side a while ago."""
 
 
 class ReadOn(Struct, frozen=True):
-    """Go on reading lines, after others had a turn or the client's pause is over."""
+    """Continue reading lines, after others had a turn or the client's pause is over."""

@@ -1,4 +1,4 @@
-"""Events of ours in a line of words each, for readers that do not know them. Pure."""
+"""Some of our events as one line of text each, for readers that do not know these events. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,10 +16,10 @@ def _failed_call(event: Mapping[str, Any]) -> str:
     return f"failed: {failed['message']}" if failed else ""
 
 
-def _held(event: Mapping[str, Any]) -> str:
+def _queue_paused(event: Mapping[str, Any]) -> str:
     """Name the messages that an interrupt holds, and how they go on."""
-    told = waits(event["queued"], event.get("waiting", ()))
-    return f"{told}; `greenroom queue` lets them go on, or drops them; the next message goes first, alone"
+    summary = waits(event["queued"], event.get("waiting", ()))
+    return f"{summary}; `greenroom queue` lets them go on, or drops them; the next message goes first, alone"
 
 
 def _job(event: Mapping[str, Any]) -> str:
@@ -28,21 +28,21 @@ def _job(event: Mapping[str, Any]) -> str:
 
 
 def _settings(event: Mapping[str, Any]) -> str:
-    changes = (f"{one['name']} is {one['after'] or 'the default'} now" for one in event.get("changed", ()))
+    changes = (f"{change['name']} is {change['after'] or 'the default'} now" for change in event.get("changed", ()))
     by = f" ({event['by']})" if event.get("by") else ""
     return f"settings: {', '.join(changes)}{by}" if event.get("changed") else ""
 
 
-# An empty notice is left out.
+# Readers leave out an empty notice.
 NOTICES: Mapping[str, Notice] = {
     "tool_output": _failed_call,
-    "queue_paused": _held,
+    "queue_paused": _queue_paused,
     "job_started": _job,
     "job_ended": job_end,
     "settings_changed": _settings,
     "view_image_tool_call": lambda event: f"looks at the picture {event['path']}",
     "web_search_end": lambda event: f"searched the web: {event['query']}",
-    "agent_session": lambda _: "",  # what there is to know about it is a `background_event` of its own
+    "agent_session": lambda _: "",  # a `background_event` of its own tells it
     "kept_yes_used": why_not_asked,
     "tool_use_begin": lambda event: f"uses a tool: {told(event)}",
     "tool_use_end": failure,

@@ -1,7 +1,7 @@
-"""Events before results: a connection keeps an answer until its client has seen the events it is about. Pure.
+"""Events before results: an answer waits until its client has seen the events that it refers to. Pure.
 
-It watches what the dialect tells and what comes back. An answer about the end of a turn waits for every subscription
-of this connection to that conversation; it goes when they have reached the turn's end, or are over.
+Tracks the messages of the dialect and the replies to them. An answer about the end of a turn waits for every
+subscription of this connection to that conversation; it goes out when all have reached the turn's end, or are over.
 """
 
 from collections import deque
@@ -16,15 +16,15 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import TERMINAL
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId, TurnId
 
-ENDS_KEPT = 8  # an answer follows the end of its turn at once, so a single place would nearly do
+ENDS_KEPT = 8  # ended turns remembered per reader; an answer follows its turn's end at once, so one would nearly do
 
 
 class _Reader(Struct):
     conversation: ConversationId
     asked: Caller | None
-    seq: int  # everything up to here was handed to the dialect
+    seq: int  # the last event that was handed to the dialect
     from_now: bool
-    present: int = 0  # what was stored when it began
+    present: int = 0  # the last stored event when it began
     active: bool = False
     ends: deque[TurnId] = field(default_factory=lambda: deque(maxlen=ENDS_KEPT))
 
@@ -53,7 +53,7 @@ class Ordering:
         return any(held.reply.caller == caller for held in self._held)
 
     def told(self, message: RegistryInput) -> list[ReplyTo]:
-        """Note a message of the dialect to the registry. Returns the answers that need not wait any more."""
+        """Note a message from the dialect to the registry. Returns the answers that need not wait any more."""
         caller = request_of(message)
         conversation = message.conversation if isinstance(message, ToConversation) else None
         if caller is not None:
@@ -72,10 +72,10 @@ class Ordering:
         """The answers to hand on: this one, or none yet."""
         conversation = self._open.pop(reply.caller, None)
         if isinstance(reply.answer, Attached):
-            self._attached(reply.answer)
+            self._note_attached(reply.answer)
         elif isinstance(reply.answer, GreenroomError):
-            self._not_attached(reply.caller)
-        if conversation is None or self._seen(conversation, reply):
+            self._forget_refused(reply.caller)
+        if conversation is None or self._all_have_seen(conversation, reply):
             return [reply]
         self._held.append(_Held(reply, conversation))
         return []
@@ -88,49 +88,53 @@ class Ordering:
         reader.active = True
         if slice_.records:
             reader.seq = max(reader.seq, slice_.records[-1].seq)
-            reader.ends.extend(one.turn for one in slice_.records if one.type in TERMINAL and one.turn is not None)
+            reader.ends.extend(
+                record.turn for record in slice_.records if record.type in TERMINAL and record.turn is not None
+            )
         if slice_.live:
             reader.seq = max(reader.seq, reader.present)
-            for held in self._held:  # made before this slice, so everything that they tell of is in it
+            for held in self._held:  # older than this slice, which therefore contains their events
                 if held.conversation == reader.conversation:
-                    self._reached(reader, held.reply)
-        return self._released()
+                    self._note_reached(reader, held.reply)
+        return self._release_seen()
 
     def ended(self, subscription: SubscriptionId) -> list[ReplyTo]:
         self._readers.pop(subscription, None)
-        return self._released()
+        return self._release_seen()
 
     def overdue(self, caller: Caller) -> list[ReplyTo]:
-        """Release the answer that is held for this caller, whatever was seen."""
+        """Release the answer held for this caller, even if its events were not seen."""
         free = [held for held in self._held if held.reply.caller == caller]
         return self._let_go(free)
 
-    def _attached(self, answer: Attached) -> None:
+    def _note_attached(self, answer: Attached) -> None:
         reader = self._readers.get(answer.subscription)
         if reader is not None:
             reader.active = True
             reader.present = answer.seq
             reader.seq = answer.seq if reader.from_now else reader.seq
 
-    def _not_attached(self, caller: Caller) -> None:
-        refused = [key for key, one in self._readers.items() if one.asked == caller and not one.active]
+    def _forget_refused(self, caller: Caller) -> None:
+        refused = [key for key, reader in self._readers.items() if reader.asked == caller and not reader.active]
         for key in refused:
             del self._readers[key]
 
-    def _released(self) -> list[ReplyTo]:
-        return self._let_go([held for held in self._held if self._seen(held.conversation, held.reply)])
+    def _release_seen(self) -> list[ReplyTo]:
+        return self._let_go([held for held in self._held if self._all_have_seen(held.conversation, held.reply)])
 
     def _let_go(self, free: list[_Held]) -> list[ReplyTo]:
         if free:
             self._held = [held for held in self._held if held not in free]
         return [held.reply for held in free]
 
-    def _seen(self, conversation: ConversationId, reply: ReplyTo) -> bool:
-        readers = (one for one in self._readers.values() if one.active and one.conversation == conversation)
+    def _all_have_seen(self, conversation: ConversationId, reply: ReplyTo) -> bool:
+        readers = (
+            reader for reader in self._readers.values() if reader.active and reader.conversation == conversation
+        )
         return all(_has_seen(reader, reply) for reader in readers)
 
     @staticmethod
-    def _reached(reader: _Reader, reply: ReplyTo) -> None:
+    def _note_reached(reader: _Reader, reply: ReplyTo) -> None:
         if isinstance(reply.answer, TurnResult):
             reader.seq = max(reader.seq, reply.answer.seq)
         elif isinstance(reply.answer, Interrupted) and reply.answer.turn is not None:
@@ -152,7 +156,7 @@ def request_of(message: RegistryInput) -> Caller | None:
     match message:
         case ToConversation(caller=caller):
             return caller
-        case ToRegistry(query, caller) if not isinstance(query, WatchList):  # that may wait for ever
+        case ToRegistry(query, caller) if not isinstance(query, WatchList):  # which may wait for ever
             return caller
         case _:
             return None

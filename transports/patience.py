@@ -1,29 +1,29 @@
-"""Pauses for a client that costs much processor time, by what was spent on it and what is still to come.
+"""Pauses for a client that costs much processor time, spent or still to come.
 
-A message is handled in one go, and meanwhile nobody else is served. Most take microseconds and are not even counted.
-A client may send a few that take long, as a picture of many megabytes does; if it sends one after the other, it has
-a hundredth of the time, so that other clients hardly ever notice.
+A message is handled in one go, and no other client is served meanwhile. Most take microseconds and are not even
+counted. A client may send a few expensive messages, such as pictures of many megabytes; if it sends one after the
+other, it gets a hundredth of the time, so that other clients hardly notice.
 """
 
 import time
 
-HEAVY_S = 0.002  # of the processor for one message; less is not counted
-LARGE = 2 * 1024 * 1024  # bytes of one message; an import comes in smaller ones, which are not counted
-BYTE_S = 6e-9  # of the processor for each of them, once it is read: it is encoded, stored, and read again
-AT_ONCE_S = 0.25  # a handful of large pictures
+HEAVY_S = 0.002  # processor time of one message; less is not counted
+LARGE = 2 * 1024 * 1024  # bytes of one message; an import comes in smaller messages, which are not counted
+BYTE_S = 6e-9  # processor time still to come for each byte: it is encoded, stored and read again
+AT_ONCE_S = 0.25  # the free allowance: a handful of large pictures
 SHARE = 0.01
-LONGEST_S = 10.0  # clients give up after 30
+LONGEST_S = 10.0  # a pause; clients give up after 30
 
 
 class Patience:
-    """The account of one client. Pure: it is told what was spent, and when."""
+    """The account of one client. Pure: told the time that was spent, and when."""
 
     def __init__(self) -> None:
         self._left = AT_ONCE_S
         self._seen = 0.0
 
     def pause_after(self, spent_s: float, now: float) -> float:
-        """Seconds until the next message of this client is looked at; 0 nearly always."""
+        """Seconds until the next message of this client is read; nearly always 0."""
         if spent_s < HEAVY_S:
             return 0.0
         self._left = min(AT_ONCE_S, self._left + (now - self._seen) * SHARE) - spent_s
@@ -32,7 +32,7 @@ class Patience:
 
 
 class Stopwatch:
-    """The processor time of a message, if it is long. Not wall time: a busy machine is no client's fault.
+    """The processor time of a long message. Not wall time: a busy machine is no client's fault.
 
     Reading the processor's clock takes longer than many a message, so it is read rarely, and after a long message.
     """

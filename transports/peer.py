@@ -1,4 +1,4 @@
-"""The process at the other end of a unix socket, as the kernel says. Knows Linux and macOS."""
+"""The process at the other end of a unix socket, by the kernel's account. Knows Linux and macOS."""
 
 import socket
 import struct

@@ -1,7 +1,7 @@
-"""Requests of a dialect to the supervisor: everything that is no conversation's own business. A leaf.
+"""Requests of a dialect to the supervisor: all those that are not for one conversation. A leaf.
 
-Answers are values; a refusal is one of actors.vocabulary.errors. Requests are served elsewhere and may take their
-time: the connection goes on.
+Answers are values; a refusal is one of actors.vocabulary.errors. The supervisor serves them elsewhere and may take
+its time: the connection goes on.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from actors.vocabulary.spent import Spent
 
 
 class Person(Struct, frozen=True):
-    """The settings of the person behind a client. The client may choose others, up to a ceiling."""
+    """The settings of the person whose client this is. The client may choose others, up to a ceiling."""
 
     agent: str | None = None
     model: str | None = None
@@ -32,23 +32,23 @@ class Person(Struct, frozen=True):
 
 
 class SettingsMade(Struct, frozen=True):
-    """`notice`: one line for a person, said once per client: which model was chosen, and how to choose another."""
+    """`notice`: one line for a person, said once per client: the chosen model, and how to choose another."""
 
     settings: Settings
     notice: str | None = None
     warnings: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()  # those that were asked for, of settings that are to change
+    fields: tuple[str, ...] = ()  # the fields that were asked for, in a change of settings
 
 
 class HistoryRead(Struct, frozen=True):
-    """`complete`: nothing comes after the page; of one that was asked for by its end, nothing before it."""
+    """`complete`: nothing follows the page; for a page requested by its end, nothing precedes it."""
 
     page: Page
     complete: bool
 
 
 class NewsRead(Struct, frozen=True):
-    """`cursor` is where to go on. `lagged`: some before the first of these are not here."""
+    """`cursor`: where to go on. `lagged`: events before the first of these are missing."""
 
     records: tuple[tuple[ConversationId, Record], ...]
     cursor: int
@@ -56,13 +56,15 @@ class NewsRead(Struct, frozen=True):
 
 
 class AskedFound(Struct, frozen=True):
-    """The places of questions, in their order; None where unknown."""
+    """The places (seq and time) of questions, in their order; None where unknown."""
 
     places: tuple[tuple[int, float] | None, ...]
 
 
 class Exported(Struct, frozen=True):
-    """A piece. `place` is where the next begins; None after the last. `partial`: the last line goes on there."""
+    """A piece of an export. `place`: where the next begins; None after the last. `partial`: the last line is
+    unfinished.
+    """
 
     lines: tuple[str, ...]
     place: tuple[int, int, int] | None = None
@@ -76,14 +78,14 @@ class Stored(Struct, frozen=True):
 
 
 class Imported(Struct, frozen=True):
-    """The conversation that an import has made. `changed`: from what its file asked for to the person's settings."""
+    """The conversation that an import has made. `changed`: the file's settings against those it got."""
 
     conversation: ConversationId
     changed: tuple[SettingChange, ...]
 
 
 class Hit(Struct, frozen=True):
-    """A place in a history where the words of a search are. `marks` are where they are in `text`: begin and end."""
+    """A place in a history with the words of a search. `marks`: begin and end of each of them in `text`."""
 
     conversation: ConversationId
     name: str | None
@@ -96,9 +98,9 @@ class Hit(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """The hits of a search. `next` is where the next page begins; None after the last.
+    """The hits of a search. `next`: where the next page begins; None after the last.
 
-    `read` is how much of all histories can be searched yet: 1 is all. `complete`: false if time ran out.
+    `read`: how much of all histories can be searched yet; 1 is all. `complete`: false if time ran out.
     """
 
     hits: tuple[Hit, ...]
@@ -108,13 +110,13 @@ class Found(Struct, frozen=True):
 
 
 class Plain(Struct, frozen=True):
-    """An answer that goes to the wire as it is."""
+    """An answer that goes to the wire unchanged."""
 
     value: Mapping[str, Any]
 
 
 class BudgetRead(Struct, frozen=True):
-    """Budgets with what is used of them. `settings` have the limits that were asked for."""
+    """Budgets with the use of each. `settings` contain the limits that were asked for."""
 
     settings: Settings
     budgets: tuple[dict[str, Any], ...]
@@ -129,9 +131,10 @@ SupervisorAnswer = (
 
 
 class MakeSettings(Query[SettingsMade], frozen=True):
-    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory.
+    """Settings from typed arguments, overrides, profile, file and defaults, in this order of precedence.
 
-    `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
+    Paths are relative to the client's directory. `person`: the defaults, and the ceiling of the client; None: the
+    client is the person.
     """
 
     agent: str | None = None
@@ -150,21 +153,21 @@ class MakeSettings(Query[SettingsMade], frozen=True):
 
 
 class Permit(Query[SettingsMade], frozen=True):
-    """Whether a client may have these settings in a conversation that has `current`."""
+    """Check that a client may have these settings in a conversation that has `current`."""
 
     settings: Settings
     current: Settings
     person: Person
 
 
-NewLimits: TypeAlias = Mapping[str, str | float | None]  # None: what the config says
+NewLimits: TypeAlias = Mapping[str, str | float | None]  # None: the config's value
 NewValues: TypeAlias = Mapping[str, str | tuple[str, ...] | None]
 
 
 class AlterSettings(Query[SettingsMade], frozen=True):
-    """Work out what new values come to in a conversation that has `current`. None: what the config says.
+    """Apply new values to the settings of a conversation that has `current`. None: the config's value.
 
-    `person`: how far the client may go. None: the client is the person.
+    `person`: the ceiling of the client; None: the client is the person.
     """
 
     current: Settings
@@ -173,7 +176,7 @@ class AlterSettings(Query[SettingsMade], frozen=True):
 
 
 class RememberEnvironment(Struct, frozen=True):
-    """The conversation's commands run with this client's environment from now on. It has no answer."""
+    """From now on the conversation's commands run with this client's environment. There is no answer."""
 
     conversation: ConversationId
 
@@ -190,7 +193,7 @@ class GivenServer(Struct, frozen=True):
 
 
 class GiveServers(Struct, frozen=True):
-    """The conversation's agent gets these MCP servers from now on, in place of those given before. No answer."""
+    """From now on the conversation's agent gets these MCP servers, in place of those given before. No answer."""
 
     conversation: ConversationId
     servers: tuple[GivenServer, ...]
@@ -212,7 +215,7 @@ class ReadHistory(Query[HistoryRead], frozen=True):
 
 
 class ReadNews(Query[NewsRead], frozen=True):
-    """Recently stored events of any conversation, waiting for some if need be."""
+    """Recently stored events of any conversation; waits for some if there are none."""
 
     after: int | None = None
     limit: int = 256
@@ -220,7 +223,7 @@ class ReadNews(Query[NewsRead], frozen=True):
 
 
 class FindAsked(Query[AskedFound], frozen=True):
-    """Find where and when open approvals were asked for."""
+    """Find the seq and the time at which open approvals were asked for."""
 
     questions: tuple[tuple[ConversationId, ApprovalId], ...]
 
@@ -237,16 +240,16 @@ class Fork(Query[Stored], frozen=True):
 
 
 class Export(Query[Exported], frozen=True):
-    """A piece of the JSON lines; `place` is where the piece before ended."""
+    """A piece of the JSON lines. `place`: where the previous piece ended."""
 
     conversation: ConversationId
     place: tuple[int, int, int] | None = None
 
 
 class Import(Query[Imported | Plain], frozen=True):
-    """Plain {lines} while `more` follow. `partial`: the last line goes on in the next request.
+    """Plain {lines} while `more` follow. `partial`: the last line continues in the next request.
 
-    `settings` are the person's of today, of a request after which no more follow.
+    `settings`: the person's present ones, in the last request of an import.
     """
 
     lines: tuple[str, ...]
@@ -258,7 +261,7 @@ class Import(Query[Imported | Plain], frozen=True):
 
 
 class ReadUsage(Query[Plain], frozen=True):
-    """Sum what was spent, by group; since a moment, the whole day of that moment included."""
+    """Sum up spending, by group; `since` includes the whole day of that moment."""
 
     by: Literal["day", "model", "directory", "conversation"]
     since: float | None
@@ -266,7 +269,7 @@ class ReadUsage(Query[Plain], frozen=True):
 
 
 class ReadBudget(Query[BudgetRead], frozen=True):
-    """The budgets of a conversation, which has spent so much. `limits` are new ones by scope and unit."""
+    """The budgets of a conversation, and the use of each. `limits`: new ones by scope and unit."""
 
     settings: Settings
     spent: Spent
@@ -293,11 +296,11 @@ class KillClient(Query[Plain], frozen=True):
 
 
 class Reload(Query[Plain], frozen=True):
-    """Read the config again; the answer says what changed."""
+    """Read the config again; the answer lists the changes."""
 
 
 class Down(Query[Plain], frozen=True):
-    """Stop the daemon: running turns may go on for so long, then they are interrupted."""
+    """Stop the daemon: running turns may go on for `drain_s`, then they are interrupted."""
 
     drain_s: float | None = None
 
@@ -309,17 +312,17 @@ class ReadConfig(Query[Plain], frozen=True):
 
 
 class ReadSavedConfig(Query[Plain], frozen=True):
-    """The config file as it is now, without what it leaves to defaults: {value, path}."""
+    """The config file as it is now, without defaults: {value, path}."""
 
 
 class AskKey(Query[Plain], frozen=True):
-    """Ask if there is a key for the model provider of new conversations: {key, openai}; no secret."""
+    """Check that there is a key for the model provider of new conversations: {key, openai}; no secret."""
 
     person: Person
 
 
 class RunOnce(Query[Plain], frozen=True):
-    """A command outside of any conversation, under its sandbox: {exitCode, stdout, stderr}."""
+    """A command outside any conversation, under its sandbox: {exitCode, stdout, stderr}."""
 
     command: tuple[str, ...]
     timeout_ms: float | None = None
@@ -337,7 +340,7 @@ class DiffToRemote(Query[Plain], frozen=True):
 class FindFiles(Query[Plain], frozen=True):
     """{files}, the best first. Roots are relative to the client's directory.
 
-    A later search of the same series replaces a search that has not begun, which then finds nothing.
+    A later search of the same series replaces one that has not begun, which then finds nothing.
     """
 
     query: str
@@ -346,7 +349,7 @@ class FindFiles(Query[Plain], frozen=True):
 
 
 class Search(Query[Found], frozen=True):
-    """Search what was said in all conversations, newest first; with `best`, the best hits and no further page."""
+    """Search the words of all conversations, newest first; with `best`, the best hits and no further page."""
 
     words: str
     conversation: ConversationId | None = None
@@ -358,22 +361,22 @@ class Search(Query[Found], frozen=True):
 
 
 class ListPrompts(Query[Plain], frozen=True):
-    """{prompts}: saved prompts and skills of the client's directory, by name; those that can be used."""
+    """{prompts}: usable saved prompts and skills of the client's directory, by name."""
 
 
 class ReadPrompt(Query[Plain], frozen=True):
-    """{description, text}: one of them, with its arguments filled in."""
+    """{description, text}: a prompt with its arguments filled in."""
 
     name: str
     arguments: Mapping[str, str]
 
 
 class ListAgents(Query[Plain], frozen=True):
-    """{agents}: those that can be chosen, as the client has them, and how to get what is missing."""
+    """{agents}: those that this client can choose, and how to get the missing ones."""
 
 
 class CheckAgent(Query[Plain], frozen=True):
-    """Start an agent, ask what it can do, and end it."""
+    """Start an agent, ask for its abilities, and end it."""
 
     agent: str
     limit_s: float
@@ -386,7 +389,7 @@ class ListJobs(Query[Plain], frozen=True):
 
 
 class ReadJob(Query[Plain], frozen=True):
-    """Output of a background command behind a place, waiting for some if need be."""
+    """Output of a background command after a place; waits for some if there is none."""
 
     job: str
     after: int = 0

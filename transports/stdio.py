@@ -1,6 +1,6 @@
 """Standard input and output as the ends of a wire, for a program that is itself the server. Loop thread.
 
-The descriptors may be pipes, sockets, files, /dev/null or a terminal, and are shared with whoever started us: their
+The descriptors may be pipes, sockets, files, /dev/null or a terminal, and are shared with the parent process: their
 flags are left alone. While taken, descriptor 1 leads to standard error, so that a stray print can't get into the
 wire, and descriptor 0 to /dev/null, so that no child process eats a line.
 """
@@ -9,12 +9,12 @@ import os
 import select
 import sys
 
-LINGER_S = 0.5  # after end of input; clients kill what has not gone after a second or two
+LINGER_S = 0.5  # after the end of input; clients kill a server that is still there after a second or two
 PIPE_BUF = 4096  # a descriptor that polls as writable takes this much without waiting
 
 
 class StandardStreams:
-    """`restore` on close gives the descriptors back as they were."""
+    """Standard input and output, taken over; `close` restores the descriptors."""
 
     linger_s: float | None = LINGER_S
 
@@ -41,9 +41,9 @@ class StandardStreams:
         return os.write(self.writes_to, data[:PIPE_BUF])
 
     def close(self) -> None:
-        try:  # noqa: SIM105  # contextlib costs more than all of this
+        try:  # noqa: SIM105  # importing contextlib costs more than this module
             sys.stdout.flush()
-        except (OSError, ValueError):  # it leads to standard error, which may be closed
+        except (OSError, ValueError):  # stdout leads to standard error, which may be closed
             pass
         for private, public in ((self._kept[0], self._stdin), (self._kept[1], self._stdout)):
             os.dup2(private, public)
@@ -52,7 +52,7 @@ class StandardStreams:
 
 
 def _own(fd: int) -> int:
-    """A terminal is opened anew, so that not waiting for it is our own affair; anything else is used as it is."""
+    """Reopen a terminal, so that non-blocking reads affect nobody else; use anything else as it is."""
     if not os.isatty(fd):
         return fd
     try:

@@ -1,4 +1,4 @@
-"""Connection ids to connections. The loop's thread alone, as for all its callers."""
+"""The map from connection ids to connections. The loop's thread alone, as for all its callers."""
 
 import contextlib
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class _Line(Struct):
 
 
 class Switchboard:
-    """Implements ports.Outbox. What is said to a connection that has left is dropped."""
+    """Implements ports.Outbox. Messages to a connection that has left are dropped."""
 
     def __init__(self) -> None:
         self._lines: dict[ConnectionId, _Line] = {}
@@ -31,7 +31,7 @@ class Switchboard:
         self._lines[client.connection] = _Line(client, address)
 
     def introduce(self, client: Client) -> None:
-        """Change the name that a connection is known by."""
+        """Change the name of a connection's client."""
         if client.connection in self._lines:
             self._lines[client.connection].client = client
 

@@ -1,7 +1,7 @@
-"""Tools that agents of others use, as readers see them that know commands and patches alone. Pure.
+"""Tool uses of third-party agents, for readers that know only commands and patches. Pure.
 
-The journal stays as it is. A call reads as one thing from its beginning to its end; calls that are neither command
-nor patch are told in a line.
+The journal is not changed. A call is read as the same kind of thing from its beginning to its end; a call that is
+neither a command nor a patch becomes a line of text.
 """
 
 from base64 import b64encode
@@ -13,15 +13,15 @@ from transports.question import command_line, reason_with_all
 
 Event = Mapping[str, Any]
 
-UNKNOWN_CWD = "/"  # a member that must be there
+UNKNOWN_CWD = "/"  # for a required member
 USES = frozenset({"tool_use_begin", "tool_use_delta", "tool_use_end", "tool_use_approval_request"})
-TOOL = "use-tool"  # stands before what is no command where one is expected; no program has such a name
-FAILED = 1  # an exit status where the agent gives none; of what was cut it is -1, as with our own commands
-LONGEST = 300  # characters of a line that tells of a call
+TOOL = "use-tool"  # first word where a command is required but there is none; no program is called this
+FAILED = 1  # exit status if the agent gives none; an interrupted command has -1, as our own have
+LONGEST = 300  # characters of the line for a call
 
 
 def read_as(event: Event) -> Event | None:
-    """A command's or a patch's event in place of a tool's; the event itself if it is another; None: left out."""
+    """The event of a command or a patch in place of a tool use; any other event unchanged; None: left out."""
     if event.get("type") == "tool_use_approval_request":
         return _asks(event)
     write = WRITERS.get((str(event.get("type")), str(event.get("reads_as"))))
@@ -31,25 +31,25 @@ def read_as(event: Event) -> Event | None:
 
 
 def command_of(event: Event) -> list[str]:
-    """The command, or what stands for it where the agent does not say it."""
+    """The command, or the title in its place if the agent gives no command."""
     return list(event.get("command") or (event.get("title") or "a command",))
 
 
 def told(event: Event) -> str:
-    """A call in a line: what is used, and for what."""
+    """A call in a line: the command or the title."""
     words = " ".join(str(event.get("title") or event.get("kind") or "a tool").split())
     line = command_line(event["command"]) if event.get("command") else visible(words)
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
 def failure(event: Event) -> str:
-    """The end of a call in a line if it did not end well; else nothing."""
+    """The end of a call in a line; empty if it ended well."""
     if event["status"] == "completed" and not event.get("exit_code"):
         return ""
     how = "was cancelled" if event["status"] == "cancelled" else "failed"
     code = f", exit {event['exit_code']}" if event.get("exit_code") is not None else ""
-    said = next((line for line in str(event.get("output") or "").splitlines() if line.strip()), "")
-    return f"{told(event)} {how}{code}{said and f': {visible(said)[:LONGEST]}'}"
+    first_line = next((line for line in str(event.get("output") or "").splitlines() if line.strip()), "")
+    return f"{told(event)} {how}{code}{first_line and f': {visible(first_line)[:LONGEST]}'}"
 
 
 def _common(event: Event) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def _command_begins(event: Event) -> Event:
     command = command_of(event)
     parsed = [{"Unknown": {"cmd": command_line(command)}}]
     cwd = event.get("cwd") or UNKNOWN_CWD
-    begun = {"type": "exec_command_begin", "command": command, "cwd": cwd, "parsed_cmd": parsed}
-    return {**_common(event), **begun}
+    members = {"type": "exec_command_begin", "command": command, "cwd": cwd, "parsed_cmd": parsed}
+    return {**_common(event), **members}
 
 
 def _command_writes(event: Event) -> Event:
@@ -73,19 +73,19 @@ def _command_ends(event: Event) -> Event:
     code = event.get("exit_code")
     if code is None:
         code = {"completed": 0, "failed": FAILED}.get(event["status"], -1)
-    ended = {"type": "exec_command_end", "stdout": event.get("output") or "", "stderr": "", "exit_code": code}
-    return {**_common(event), **ended, "duration": event.get("duration") or {"secs": 0, "nanos": 0}}
+    members = {"type": "exec_command_end", "stdout": event.get("output") or "", "stderr": "", "exit_code": code}
+    return {**_common(event), **members, "duration": event.get("duration") or {"secs": 0, "nanos": 0}}
 
 
 def _patch_begins(event: Event) -> Event:
-    begun = {"type": "patch_apply_begin", "auto_approved": False, "changes": event.get("changes") or {}}
-    return {**_common(event), **begun}
+    members = {"type": "patch_apply_begin", "auto_approved": False, "changes": event.get("changes") or {}}
+    return {**_common(event), **members}
 
 
 def _patch_ends(event: Event) -> Event:
-    done, output = event["status"] == "completed", str(event.get("output") or "")
-    streams = {"stdout": output, "stderr": ""} if done else {"stdout": "", "stderr": output or event["status"]}
-    return {**_common(event), "type": "patch_apply_end", "success": done, **streams}
+    succeeded, output = event["status"] == "completed", str(event.get("output") or "")
+    streams = {"stdout": output, "stderr": ""} if succeeded else {"stdout": "", "stderr": output or event["status"]}
+    return {**_common(event), "type": "patch_apply_end", "success": succeeded, **streams}
 
 
 def _asks(event: Event) -> Event:

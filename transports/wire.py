@@ -1,4 +1,4 @@
-"""The protocol between a connection and its client's end: the calls to an end, and the news for its owner.
+"""The protocol between a connection and its wire: the owner's calls, and the news for the owner.
 
 Implemented over descriptors: sockets, standard input and output. The owner calls on its own thread, which is the
 loop's, and nothing waits.
@@ -12,11 +12,13 @@ from msgspec import Struct
 from actors.messages.conversation import Address
 from transports.framing import Line
 
-HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain
+HIGH_WATER = (
+    256 * 1024
+)  # with more than this to write, nothing is read: a client that reads no answers can ask no more
 LOW_WATER = 64 * 1024
-WRITE_LIMIT = 64 * 1024 * 1024  # four of the longest lines; beyond it the client is cut off
-LINES = 64  # of one Arrived: a read may bring thousands, and their owner has other news to look at
-HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to leave
+WRITE_LIMIT = 64 * 1024 * 1024  # bytes to write; four of the longest lines. Beyond it the client is cut off
+LINES = 64  # of one Arrived: a read may bring thousands, and the owner has other news to handle
+HANGUP_GRACE_S = 5.0  # how long written bytes may take to leave after a hang-up
 
 
 class Parcel(Struct, frozen=True):
@@ -33,13 +35,13 @@ class Arrived(Struct, frozen=True):
 
 
 class NoMore(Struct, frozen=True):
-    """The client has closed its writing side but may still read. Within `linger_s`, if that is set."""
+    """The client has closed its writing side but may still read, for `linger_s` if that is set."""
 
     linger_s: float | None = None
 
 
 class Gone(Struct, frozen=True):
-    """The wire is closed. Told once, also if the owner closed it, and nothing is told after it."""
+    """The wire is closed. Sent once, also if the owner closed it; no news follows it."""
 
     reason: str
 
