@@ -59,7 +59,7 @@ class Ask(Struct, frozen=True):
 
 
 class Wake(Struct, frozen=True):
-    """Call `woken(name)` after `delay_s`."""
+    """Wake the dialect with this name after `delay_s`."""
 
     name: str
     delay_s: float

@@ -1,7 +1,7 @@
-"""The bridge's end towards the client, and its one poll.
+"""The bridge's end towards the client, and the only poll of the bridge.
 
-Standard library only, one thread. Moves whole lines, byte for byte, and takes no more from either end than the
-other end takes.
+Standard library only, one thread. Moves whole lines, byte for byte, and reads no more from either end than the other
+end takes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 
 from transports.bridge.lines import Lines
 
-TYPE_CHECKING = False  # loading typing costs more than all of this
+TYPE_CHECKING = False  # loading typing costs more than this whole module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from transports.stdio import StandardStreams
 
 CHUNK = 1 << 16
-BUFFER = 1 << 20  # bytes for the client; when it has more to read than that, the daemon has to wait
-GOODBYE_S = 0.5  # after the client's end of input, for answers that are under way; it waits a second for us
-HANGUP = getattr(select, "POLLRDHUP", 0)  # tells of the end of input while we don't read
+BUFFER = 1 << 20  # bytes for the client; with more than that unread, nothing is taken from the daemon
+GOODBYE_S = 0.5  # for open answers after the end of the client's input; clients wait a second for us
+HANGUP = getattr(select, "POLLRDHUP", 0)  # reports the end of input while we don't read
 GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message was too long and was skipped"}}\n'
 
 
 class Bridge:
-    """`wake` is a descriptor that becomes readable when `stop` was called by a signal."""
+    """`wake`: a descriptor that becomes readable when a signal has called `stop`."""
 
     def __init__(
         self, client: StandardStreams, link: DaemonLink, note: Callable[[str], None], wake: int | None = None
@@ -39,11 +39,11 @@ class Bridge:
         self._wake = wake
         self._lines = Lines()
         self._input_over = False
-        self._deadline: float | None = None  # since the client has closed its end
+        self._deadline: float | None = None  # set when the client has closed its end
         self._ended: str | None = None
 
     def stop(self, reason: str) -> None:
-        """From a signal handler."""
+        """End the bridge; called from a signal handler."""
         self._ended = reason
 
     def begin(self) -> None:
@@ -51,7 +51,7 @@ class Bridge:
         self._link.begin(time.monotonic())
 
     def run(self) -> None:
-        """Serve until the client has no more to say and is owed nothing, or not much longer."""
+        """Serve until the client has left and all answers were sent, or the time for them is over."""
         while self._ended is None:
             self._turn()
         self._note(f"ended: {self._ended}")
@@ -65,7 +65,7 @@ class Bridge:
         now = time.monotonic()
         if self._client.reads_from in ready:
             self._hear(ready[self._client.reads_from], now)
-            self._write()  # before a daemon is started, which takes longer than all of an answer
+            self._write()  # before a daemon is started, which takes longer than an answer
         if ready.get(self._client.writes_to, 0) & GONE:
             self._ended = "nobody reads our output"
             return
@@ -95,13 +95,13 @@ class Bridge:
     def _leaving(self, now: float) -> str | None:
         if self._deadline is not None and now >= self._deadline:
             return "the client left before everything was answered"
-        done = self._input_over and not self._link.owes and not self._outbox
-        return "the client left" if done else None
+        left = self._input_over and not self._link.owes and not self._outbox
+        return "the client left" if left else None
 
     # --- the client -----------------------------------------------------------------------------------------------
 
     def _hear(self, events: int, now: float) -> None:
-        """The end of its input is noticed at once, also while the lines before it have to wait."""
+        """Read lines of the client. Its end of input is noticed at once, even while lines have to wait."""
         if events & (GONE | HANGUP) and self._deadline is None:
             self._deadline = now + GOODBYE_S
         if self._link.full:
@@ -111,7 +111,7 @@ class Bridge:
         except BlockingIOError:
             return
         except OSError:
-            data = b""  # a terminal that was closed
+            data = b""  # a closed terminal
         lines = self._lines.feed(data) if data else self._lines.end()
         for line in lines:
             self._link.take(line, now)

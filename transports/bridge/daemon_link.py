@@ -1,7 +1,7 @@
-"""The bridge's end towards the daemon: dialling, starting one, the hello, what waits to be sent, and every loss.
+"""The bridge's end towards the daemon: dialling, starting one, the hello, the queue of lines, and every loss.
 
-Standard library only; never waits. Its owner polls its descriptors, calls `turn`, and gives the client what is in
-`outbox`. It is in one of four states: away, starting (a daemon is on its way up), greeting, open.
+Standard library only; never waits. Its owner polls its descriptors, calls `turn`, and sends the client the contents
+of `outbox`. Four states: away, starting (a daemon is on its way up), greeting, open.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
         def fileno(self) -> int: ...
 
         def said(self) -> str | None:
-            """The outcome, when the descriptor is readable: "" is ready, None not yet, a text why it failed."""
+            """The outcome once the descriptor is readable: "" is ready, None not yet, else why it failed."""
 
         def close(self) -> None: ...
 
     class DaemonAddress(Protocol):
         def dial(self) -> socket | None:
-            """A socket that is connected and never waits; None if nobody listens."""
+            """A connected socket that never waits; None if nobody listens."""
 
         def start(self) -> StartingDaemon: ...
 
         def left_in_order(self) -> bool:
-            """True if the last daemon was stopped: then none is started before somebody wants one."""
+            """True if the last daemon was stopped: then none is started before a client needs one."""
 
 
 CHUNK = 1 << 16
-BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
-LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
-FIRST_S = 0.02  # for the client's first line: if it needs no daemon, it is answered before one takes the processor
-AGAIN_S = 0.1  # between tries when the client waits for an answer
-PATIENCE_S = 20.0  # for such tries, and for a start that says nothing
-HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
+BUFFER = 1 << 20  # bytes waiting to be sent; beyond it no more is read from the client
+LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that another program may start
+FIRST_S = 0.02  # wait for the client's first line: it may be answered before a starting daemon takes the processor
+AGAIN_S = 0.1  # pause between tries while the client waits for an answer
+PATIENCE_S = 20.0  # limit of such tries, and of a start without news
+HELLO_S = 10.0  # limit for the welcome: a daemon may be suspended or swapped out
 
 LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
 HUNG = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
@@ -67,17 +67,17 @@ class DaemonLink:
         self._outstanding = Outstanding(replay)
         self._start: StartingDaemon | None = None
         self._socket: socket | None = None
-        self._open = False  # the daemon has said its welcome
-        self._mute = False  # it takes no more, but may have said something
+        self._open = False  # the daemon has sent its welcome
+        self._mute = False  # the daemon takes no more, but its last lines may be unread
         self._lines = Lines()
-        self._first = bytearray()  # the hello, and what is replayed; goes before the queue
+        self._first = bytearray()  # the hello and replayed lines; sent before the queue
         self._queue: deque[Waiting] = deque()
-        self._queued = 0  # bytes
-        self._left = 0  # of the first line in the queue, what has been sent
-        self._wanted_since: float | None = None  # the client waits for an answer, or is about to
-        self._listens = False  # for the client's first line, before a daemon is started
-        self._looks = -1  # the last of LOOKS_S that was waited for
-        self._until: float | None = None  # the state's own deadline: a look, an end of patience
+        self._queued = 0  # bytes in the queue
+        self._left = 0  # bytes sent of the first line in the queue
+        self._wanted_since: float | None = None  # since when the client waits for an answer, or is about to
+        self._listens = False  # waits for the client's first line before a daemon is started
+        self._looks = -1  # index of the last pause in LOOKS_S
+        self._until: float | None = None  # deadline of the present state
 
     # --- for the bridge -------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class DaemonLink:
 
     @property
     def owes(self) -> bool:
-        """True if requests of the client are under way."""
+        """True if requests of the client are open."""
         reachable = self._socket is not None or self._wanted_since is not None
         return self._outstanding.requests > 0 or (reachable and bool(self._queue))
 
@@ -96,7 +96,7 @@ class DaemonLink:
         return self._until
 
     def begin(self, now: float) -> None:
-        """Find a daemon for a client that will say something soon, or start one when the first line has come."""
+        """Find a daemon for a client that will soon send something; start one when the first line has come."""
         self._wanted_since = now
         self._dial(now, first=True)
 
@@ -108,38 +108,38 @@ class DaemonLink:
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        waiting = self._outstanding.waiting(line, message)
-        outcome = self._answer_here(message) if waiting.asks is not None else None
-        if waiting.asks is None or outcome is None:
-            self._add(waiting)
-            wanted = waiting.asks is not None or self._outstanding.unfinished or (self._away and self.full)
+        queued = self._outstanding.waiting(line, message)
+        outcome = self._answer_here(message) if queued.asks is not None else None
+        if queued.asks is None or outcome is None:
+            self._add(queued)
+            wants_daemon = queued.asks is not None or self._outstanding.unfinished or (self._is_away and self.full)
         else:
-            self.outbox += written(answer(waiting.asks, outcome))
-            wanted = waiting.begins
-            if waiting.begins:
-                waiting = self._outstanding.introduced(message)
+            self.outbox += written(answer(queued.asks, outcome))
+            wants_daemon = queued.begins
+            if queued.begins:
+                queued = self._outstanding.introduced(message)
                 if self._open:
-                    self._add(waiting)
-        if wanted and self._wanted_since is None and not self._open:
-            away, self._wanted_since = self._away, now
+                    self._add(queued)
+        if wants_daemon and self._wanted_since is None and not self._open:
+            away, self._wanted_since = self._is_away, now
             if away:
                 self._dial(now)
 
     @property
-    def _away(self) -> bool:
+    def _is_away(self) -> bool:
         return self._socket is None and self._wanted_since is None
 
     def _answer_here(self, request: Message) -> Message | None:
-        """The outcome of a request that needs no daemon, or no other than the one that is starting."""
+        """The outcome of a request that needs no daemon, or none but the starting one."""
         outcome = self._replay.answer_at_once(request)
         return self._replay.answer_alone(request) if outcome is None and self._socket is None else outcome
 
-    def _add(self, waiting: Waiting) -> None:
-        self._queue.append(waiting)
-        self._queued += len(waiting.line)
+    def _add(self, queued: Waiting) -> None:
+        self._queue.append(queued)
+        self._queued += len(queued.line)
 
     def interests(self, *, room: bool) -> list[tuple[int, int]]:
-        """The descriptors to poll, and for which events. `room`: the client can be told more."""
+        """The descriptors to poll, with their events. `room`: the client can take more."""
         if self._start is not None:
             return [(self._start.fileno(), select.POLLIN)]
         if self._socket is None:
@@ -154,10 +154,10 @@ class DaemonLink:
         elif self._socket is not None and self._socket.fileno() in ready:
             self._serve(self._socket, ready[self._socket.fileno()], now)
         if self._until is not None and now >= self._until:
-            self._late(now)
+            self._time_out(now)
 
     def close(self) -> None:
-        """Close when the client goes. Its unanswered requests get their errors: half a line counts as sent."""
+        """Close when the client goes. Open requests get errors; a partly sent line counts as sent."""
         why = LEFT.format(self._replay.server)
         if self._left:
             self._drop_first()
@@ -171,9 +171,9 @@ class DaemonLink:
     def _dial(self, now: float, *, first: bool = False) -> None:
         self._until, self._listens = None, False
         try:
-            found = self._address.dial()
-            if found is not None:
-                self._greet(found, now)
+            connection = self._address.dial()
+            if connection is not None:
+                self._greet(connection, now)
             elif first:
                 self._until, self._listens = now + FIRST_S, True
             elif self._wanted_since is not None:
@@ -181,29 +181,29 @@ class DaemonLink:
                 self._until = self._wanted_since + PATIENCE_S
             else:
                 self._look_later(now)
-        except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
-            self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
+        except (OSError, ImportError) as error:  # an upgrade may just have removed the modules that start one
+            self._retry(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
     def _hear_start(self, start: StartingDaemon, now: float) -> None:
-        said = start.said()
-        if said is None:  # what it is busy with
+        outcome = start.said()
+        if outcome is None:  # a report on the progress of the start
             self._wanted_since = now
             self._until = now + PATIENCE_S
             return
         self._hang_up()
-        if said:
-            self._give_up(unreachable(said))
+        if outcome:
+            self._give_up(unreachable(outcome))
             return
         try:
-            found = self._address.dial()
+            connection = self._address.dial()
         except OSError:
-            found = None
-        if found is not None:
-            self._greet(found, now)
+            connection = None
+        if connection is not None:
+            self._greet(connection, now)
         else:
-            self._again(unreachable("the Greenroom daemon was ready, and then was not there"), now)
+            self._retry(unreachable("the Greenroom daemon was ready, and then was not there"), now)
 
-    def _again(self, error: Message, now: float) -> None:
+    def _retry(self, error: Message, now: float) -> None:
         """Try again as long as the client can wait; then refuse with this error."""
         self._hang_up()
         if self._wanted_since is None:
@@ -217,7 +217,7 @@ class DaemonLink:
         self._looks = min(self._looks + 1, len(LOOKS_S) - 1)
         self._until = now + LOOKS_S[self._looks]
 
-    def _late(self, now: float) -> None:
+    def _time_out(self, now: float) -> None:
         if self._start is not None:
             self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
         elif self._socket is not None:
@@ -226,7 +226,7 @@ class DaemonLink:
             self._dial(now)
 
     def _give_up(self, error: Message) -> None:
-        """Refuse all that waits. The client may ask again, and no daemon is looked for before that."""
+        """Refuse everything that waits. The client may ask again; no daemon is looked for before that."""
         self._hang_up()
         self._until = self._wanted_since = None
         queued = (line.asks for line in self._queue if line.asks is not None)
@@ -238,18 +238,18 @@ class DaemonLink:
 
     # --- the hello ------------------------------------------------------------------------------------------------
 
-    def _greet(self, found: socket, now: float) -> None:
-        self._socket, self._open, self._mute = found, False, False
+    def _greet(self, connection: socket, now: float) -> None:
+        self._socket, self._open, self._mute = connection, False, False
         self._lines = Lines()
         self._first = bytearray(self._outstanding.hello(self._hello))
         self._until = now + HELLO_S
-        self._send(found)
+        self._send(connection)
 
     def _hear_welcome(self, line: bytes, now: float) -> None:
-        said = parsed(line)
-        welcome = said.get("greenroom")
+        message = parsed(line)
+        welcome = message.get("greenroom")
         if not isinstance(welcome, dict):
-            self._refused(said.get("error"), now)
+            self._hear_refusal(message.get("error"), now)
             return
         self._note(f"connected to daemon {welcome.get('version')}, instance {welcome.get('instance')}")
         self._open = True
@@ -258,28 +258,28 @@ class DaemonLink:
         if not any(line.begins for line in self._queue):
             self._first += b"".join(self._outstanding.again())
 
-    def _refused(self, error: Any, now: float) -> None:
-        """Handle the refusal of a daemon that is there."""
+    def _hear_refusal(self, error: Any, now: float) -> None:
+        """Handle a refusal of the hello."""
         if not isinstance(error, dict) or not isinstance(error.get("data"), dict):
             error = unreachable("the Greenroom daemon answered the hello with something else")
         if error["data"].get("code") == "unknown_protocol":
             error = {**error, "message": f"{error.get('message')}{UPGRADE.format(self._replay.server)}"}
         if error["data"].get("retryable"):
-            self._again(error, now)
+            self._retry(error, now)
         else:
             self._give_up(error)
 
     # --- an open line ---------------------------------------------------------------------------------------------
 
-    def _serve(self, found: socket, events: int, now: float) -> None:
+    def _serve(self, connection: socket, events: int, now: float) -> None:
         if events & ~select.POLLOUT:
-            self._receive(found, now)
-        if self._socket is found and events & select.POLLOUT:
-            self._send(found)
+            self._receive(connection, now)
+        if self._socket is connection and events & select.POLLOUT:
+            self._send(connection)
 
-    def _receive(self, found: socket, now: float) -> None:
+    def _receive(self, connection: socket, now: float) -> None:
         try:
-            data = found.recv(CHUNK)
+            data = connection.recv(CHUNK)
         except BlockingIOError:
             return
         except OSError:
@@ -299,20 +299,20 @@ class DaemonLink:
             self._note("a message of the daemon was too long, and left out")
             self._lines.skipped = 0
 
-    def _send(self, found: socket) -> None:
+    def _send(self, connection: socket) -> None:
         try:
             while self._first:
-                del self._first[: found.send(self._first[:CHUNK])]
+                del self._first[: connection.send(self._first[:CHUNK])]
             while self._open and self._queue:
-                self._send_some(found)
+                self._send_some(connection)
         except BlockingIOError:
             return
         except OSError:
-            self._mute = True  # its last lines may be in the socket: the reading side finds the end
+            self._mute = True  # the socket may hold its last lines: the reading side finds the end
 
-    def _send_some(self, found: socket) -> None:
+    def _send_some(self, connection: socket) -> None:
         first = self._queue[0]
-        sent = found.send(memoryview(first.line)[self._left : self._left + CHUNK])
+        sent = connection.send(memoryview(first.line)[self._left : self._left + CHUNK])
         if self._left == 0:
             self._outstanding.sent(first)
         self._left += sent
@@ -326,18 +326,18 @@ class DaemonLink:
     # --- a loss ---------------------------------------------------------------------------------------------------
 
     def _lose(self, now: float) -> None:
-        """Fail what was sent; lines that only waited to be sent are for the next daemon."""
+        """Fail sent requests; lines that only waited are for the next daemon."""
         if not self._open:
-            self._again(unreachable("the Greenroom daemon closed the connection without a message"), now)
+            self._retry(unreachable("the Greenroom daemon closed the connection without a message"), now)
             return
         if self._left:
             self._drop_first()
         self._hang_up()
         self._queue = deque(line for line in self._queue if not line.introduces)
         self._queued = sum(len(line.line) for line in self._queue)
-        told = self._outstanding.lost(LOST)
-        self.outbox += b"".join(told)
-        self._note(f"the daemon went away; {len(told)} requests and questions went with it")
+        messages = self._outstanding.lost(LOST)
+        self.outbox += b"".join(messages)
+        self._note(f"the daemon went away; {len(messages)} requests and questions went with it")
         cut_off = self._outstanding.unfinished and not self._address.left_in_order()
         if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
             self._wanted_since = now
@@ -347,7 +347,7 @@ class DaemonLink:
 
     def _hang_up(self) -> None:
         if self._start is not None:
-            self._start.close()  # a daemon that is coming up goes on to
+            self._start.close()  # a starting daemon continues without us
         if self._socket is not None:
             self._socket.close()
         self._start, self._socket, self._open, self._left = None, None, False, 0

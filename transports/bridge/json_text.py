@@ -1,11 +1,11 @@
-"""JSON read and written by the C part of the module json, which takes longer to load than all of the bridge.
+"""JSON by the C part of the module json, which itself takes longer to load than the whole bridge.
 
-The names of that part are private to CPython. Where they are missing, or do something else, json itself is used.
+The names of that part are private to CPython. Where they are missing or behave differently, json itself is used.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -31,10 +31,10 @@ try:
     _encode = make_encoder(None, _no_json, encode_basestring, None, COLON, COMMA, False, False, True)
 
     def to_json(value: object) -> str:
-        """Write a value as short as possible, its text as it is."""
+        """Write a value without blanks, its text unescaped."""
         return "".join(_encode(value, 0))
 
-    assert to_json({"a": [1, None]}) == '{"a":[1,null]}'  # noqa: S101  # of an interpreter that nobody has tried
+    assert to_json({"a": [1, None]}) == '{"a":[1,null]}'  # noqa: S101  # a check of untested interpreters
 except (ImportError, TypeError, AttributeError, AssertionError):
     import json
 
@@ -50,8 +50,8 @@ def from_json(text: str) -> Any:
         value, end = _scan(text, 0) if _scan is not None else (None, -1)
         if text[end:] in ("", "\n") and end > 0:
             return value
-    except (StopIteration, SystemError):  # the latter in place of an error that only the whole module has
+    except (StopIteration, SystemError):  # SystemError replaces an error class of the whole module
         pass
-    import json  # for blanks around a value, and for the words about what is none
+    import json  # handles blanks around a value, and words the errors
 
     return json.loads(text)

@@ -1,10 +1,10 @@
-"""Bytes to whole lines with their newline, however they come: every byte is looked at once. Standard library only."""
+"""Bytes to whole lines with their newline: every byte is looked at once. Standard library only."""
 
-LIMIT = 64 << 20  # of one line; the daemon takes 16 MiB, unless its config says otherwise, and complains of more
+LIMIT = 64 << 20  # bytes of one line; the daemon takes 16 MiB, unless its config says otherwise, and refuses more
 
 
 class Lines:
-    """`skipped` counts the lines over the limit, which are let go of."""
+    """Splits bytes into lines. `skipped` counts the dropped lines over the limit."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.skipped = 0
@@ -15,16 +15,16 @@ class Lines:
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that these bytes complete."""
         end = data.rfind(b"\n") + 1
-        whole = self._completed(data[:end]) if end else []
+        whole = self._complete_lines(data[:end]) if end else []
         self._keep(data[end:] if end else data)
         return whole
 
     def end(self) -> list[bytes]:
         """End the input: a last line without a newline gets one."""
-        rest, self._rest = bytes(self._rest), bytearray()
-        return [rest + b"\n"] if rest else []
+        last, self._rest = bytes(self._rest), bytearray()
+        return [last + b"\n"] if last else []
 
-    def _completed(self, data: bytes) -> list[bytes]:
+    def _complete_lines(self, data: bytes) -> list[bytes]:
         if self._skipping:
             self._skipping = False
             data = data[data.index(b"\n") + 1 :]

@@ -1,10 +1,10 @@
-"""Messages of JSON-RPC as the bridge needs them: read, written and refused. Standard library only."""
+"""Messages of JSON-RPC for the bridge: parsed, written and refused. Standard library only."""
 
 from __future__ import annotations
 
 from transports.bridge.json_text import from_json, to_json
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from typing import Any
 
@@ -15,7 +15,7 @@ GONE = -31302  # errors.ActorGone, which is too expensive to import here
 
 
 def parsed(line: bytes) -> Message:
-    """Parse a message; {} if it is none: the daemon will say what is wrong with it."""
+    """Parse a message; {} if it is none: the daemon will say why."""
     try:
         value = from_json(line.decode())
     except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def parsed(line: bytes) -> Message:
 
 
 def written(message: Message) -> bytes:
-    """The line of a message, in the bytes that the daemon would write."""
+    """The line of a message, byte for byte as the daemon would write it."""
     try:
         return to_json(message).encode() + b"\n"
     except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 lacks
@@ -34,9 +34,9 @@ def written(message: Message) -> bytes:
 
 
 def identity(members: Any, name: str = "id") -> Id | None:
-    """The id among these members, if it is one that can be answered."""
-    found = members.get(name) if isinstance(members, dict) else None
-    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+    """The id among these members, if it is a valid one."""
+    value = members.get(name) if isinstance(members, dict) else None
+    return value if isinstance(value, int | str) and not isinstance(value, bool) else None
 
 
 def is_request(message: Message) -> bool:

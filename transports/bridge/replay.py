@@ -1,14 +1,14 @@
-"""The protocol by which a dialect tells the bridge about its messages, so that a client outlives its daemon.
+"""The protocol by which a dialect explains its messages to the bridge, so that a client outlives its daemon.
 
-The bridge knows JSON-RPC: it keeps which requests are open on either side, says the handshake again, fails what is
-lost, and orders all of it. A dialect's replay knows its methods: which messages the next daemon has to hear too, and
-what the client must be told is over. It is pure and imports the standard library alone, since the bridge starts once
-per editor and per window.
+The bridge knows JSON-RPC: it tracks open requests on either side, repeats the handshake, fails lost requests, and
+orders all of it. A dialect's replay knows the methods: which messages the next daemon has to hear, and which losses
+the client must be told. It is pure and imports only the standard library, since the bridge starts once per editor and
+per window.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Protocol
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from transports.bridge.messages import Id, Message
 
     class Replay(Protocol):
-        server: str  # what the client has started, as people are told of it
-        handshake: str  # the method of the request that a client begins with
+        server: str  # the kind of server, for messages to people
+        handshake: str  # the method of a client's first request
 
         # --- the client's messages ---
 
         def answer_at_once(self, request: Message) -> Message | None:
             """The outcome, `result` or `error`, of a request that the bridge answers, daemon or not.
 
-            If it is the handshake, the daemon hears it under an id of the bridge's own, and nobody its answer.
+            For the handshake: the daemon gets it under an id of the bridge's own, and its answer is dropped.
             """
 
         def answer_alone(self, request: Message) -> Message | None:
             """The outcome of a request that the bridge answers while there is no daemon."""
 
         def outlives(self, request: Message) -> bool:
-            """Return whether a request stays open when its daemon goes, and is said again to the next one."""
+            """Return whether a request stays open when its daemon goes, and is sent again to the next one."""
 
         def keep(self, message: Message) -> Message | None:
-            """Reduce a message to what `said`, `answered` and `explained` need; it may wait a while to be sent."""
+            """Reduce a message to the parts that this replay needs later; it may wait to be sent."""
 
         def said(self, kept: Message, requests: dict[Id, Message]) -> None:
-            """A message of which something was kept begins to leave for the daemon.
+            """Note that a kept message begins to leave for the daemon.
 
-            `requests` has what was kept of each request that is not answered; it may be replaced.
+            `requests`: the kept part of each open request; it may be replaced.
             """
 
         def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
-            """The open requests on which a notification follows, as a cancel does: said again with those of them."""
+            """The open requests that a notification, such as a cancel, refers to: it is sent again with them."""
 
         # --- the daemon's messages ---
 
         def answered(self, kept: Message, answer: Message) -> None:
-            """A request of which something was kept has its answer, or one of those that `again` returned."""
+            """Note the answer to a kept request, or to a request that was replayed."""
 
         def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
             """Read a notification; returns the id of a question that the daemon takes back by it.
@@ -56,18 +56,18 @@ if TYPE_CHECKING:
             Most are events: no more of a line is parsed than is needed.
             """
 
-        # --- daemons come and go ---
+        # --- changes of daemon -----
 
         def unfinished(self) -> bool:
             """Return whether the client waits for an end that no open request stands for."""
 
         def explained(self, kept: Message, error: Message) -> Message:
-            """The error that a lost request is answered with, and what there is to add to it."""
+            """The error that answers a lost request, with additions of the dialect."""
 
         def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
-            """The daemon is gone, with what can't be taken up again: what the client is told of that.
+            """The daemon is gone: the messages that tell the client of everything that can't be resumed.
 
-            `questions` are the daemon's requests that the client has not answered; no answer to them is sent on.
+            `questions`: the daemon's requests that the client has not answered; answers to them will be dropped.
             """
 
         def again(self) -> list[Message]:
