@@ -1,4 +1,4 @@
-"""Make a conversation, say something in it, stop it."""
+"""Methods that make a conversation, send input, and interrupt."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,33 +41,33 @@ def about(conversation: ConversationId) -> Iterator[None]:
         raise invalid_params(why.message) from None
 
 
-def new_conversation(call: CodexCall, wanted: p.NewConversation) -> Script[JsonObject]:
+def new_conversation(call: CodexCall, params: p.NewConversation) -> Script[JsonObject]:
     conversation = fresh_conversation()
     with worded(invalid_request, "error deriving config"):
-        made = yield from make_settings(call.state, wanted)
+        made = yield from make_settings(call.state, params)
     with worded(internal_error, "error creating conversation"):
         begun = yield from begin(call.state, conversation, made.settings)
     call.state.unheard[conversation] = None
     return {"conversationId": conversation, "model": begun.settings.model, "rolloutPath": uri_of(conversation)}
 
 
-def send_user_message(call: CodexCall, wanted: p.SendUserMessage) -> Script[JsonObject]:
-    _refuse_nothing(wanted.items)
-    return (yield from _send(call, wanted.conversation, wanted.items, None))
+def send_user_message(call: CodexCall, params: p.SendUserMessage) -> Script[JsonObject]:
+    _refuse_nothing(params.items)
+    return (yield from _send(call, params.conversation, params.items, None))
 
 
-def send_user_turn(call: CodexCall, wanted: p.SendUserTurn) -> Script[JsonObject]:
-    """Send input with settings for its own turn; while a turn is running, that is the next."""
-    _refuse_nothing(wanted.items)
-    with about(wanted.conversation):
-        current = (yield from command(wanted.conversation, Inspect())).settings
+def send_user_turn(call: CodexCall, params: p.SendUserTurn) -> Script[JsonObject]:
+    """Send input with settings for its own turn; if a turn is running, that is the next one."""
+    _refuse_nothing(params.items)
+    with about(params.conversation):
+        current = (yield from command(params.conversation, Inspect())).settings
     own = {
-        "cwd": Path(call.client.cwd) / wanted.cwd,
-        "approval_policy": wanted.approval_policy,
-        "sandbox": wanted.sandbox_policy,
-        "model": wanted.model,
-        "effort": wanted.effort or current.effort,
-        "summary": wanted.summary,
+        "cwd": Path(call.client.cwd) / params.cwd,
+        "approval_policy": params.approval_policy,
+        "sandbox": params.sandbox_policy,
+        "model": params.model,
+        "effort": params.effort or current.effort,
+        "summary": params.summary,
     }
     settings = current.model_copy(update=own)
     try:
@@ -75,13 +75,13 @@ def send_user_turn(call: CodexCall, wanted: p.SendUserTurn) -> Script[JsonObject
     except GreenroomError as why:
         raise invalid_request(why.message) from None
     tell_notices(call.state, permitted)
-    return (yield from _send(call, wanted.conversation, wanted.items, permitted.settings, tuple(own)))
+    return (yield from _send(call, params.conversation, params.items, permitted.settings, tuple(own)))
 
 
-def interrupt_conversation(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
-    """Interrupt; the conversation answers when its turn is over, or at once where none runs."""
-    with about(wanted.conversation):
-        stopped = yield from command(wanted.conversation, Interrupt(call.client.label))
+def interrupt_conversation(call: CodexCall, params: p.Named) -> Script[JsonObject]:
+    """Interrupt; the conversation answers when its turn is over, or at once if none runs."""
+    with about(params.conversation):
+        stopped = yield from command(params.conversation, Interrupt(call.client.label))
     return {"abortReason": "replaced" if stopped.ending is Ending.REPLACED else "interrupted"}
 
 

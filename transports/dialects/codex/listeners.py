@@ -1,4 +1,4 @@
-"""`addConversationListener`: every listener gets every event, and a question is put to the client once."""
+"""`addConversationListener`: every listener gets every event, and the client gets each question once."""
 
 from uuid import uuid4
 
@@ -26,9 +26,9 @@ from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
-CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
+CONFIGURED = 1  # seq of `session_configured`, which listeners never get
 
-KnownQuestion = (  # what Codex clients can be asked
+KnownQuestion = (  # the questions that Codex clients can answer
     ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest
 )
 
@@ -41,11 +41,11 @@ class ListenerSink(Struct, eq=False):
 
     def take(self, slice_: Slice) -> None:
         questions = self.state.questions
-        for one in translated(slice_):
-            if one.msg is not None:
-                line = listener_notification(one.type, one.turn or "", self.conversation, one.msg)
+        for event in translated(slice_):
+            if event.msg is not None:
+                line = listener_notification(event.type, event.turn or "", self.conversation, event.msg)
                 self.state.do(Write(line))
-            questions.heed(slice_, one.record, self._ask)
+            questions.heed(slice_, event.record, self._ask)
         questions.heed_pending(slice_, self._ask)
 
     def lost(self, reason: str) -> None:
@@ -65,21 +65,21 @@ class ListenerSink(Struct, eq=False):
 
 
 def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
-    """The method and params of a question, the only params in snake case. What is neither is put as a command."""
-    asked = request.model_dump(mode="json")
+    """The method and params of a question, in snake case unlike all others. Other kinds are put as a command."""
+    event = request.model_dump(mode="json")
     common = {"conversation_id": conversation, "call_id": request.call_id}
-    optional = {name: asked[name] for name in ("reason", "grant_root") if asked.get(name) is not None}
+    optional = {name: event[name] for name in ("reason", "grant_root") if event.get(name) is not None}
     if isinstance(request, ExecApprovalRequest):
-        return "execCommandApproval", {**common, "command": asked["command"], "cwd": asked["cwd"], **optional}
+        return "execCommandApproval", {**common, "command": event["command"], "cwd": event["cwd"], **optional}
     if isinstance(request, ApplyPatchApprovalRequest):
-        return "applyPatchApproval", {**common, "file_changes": asked["changes"], **optional}
+        return "applyPatchApproval", {**common, "file_changes": event["changes"], **optional}
     words = list(as_command(request))
     return "execCommandApproval", {**common, "command": words, "cwd": "/", "reason": why(request)}
 
 
-def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
-    """Listen from now on; the first listener of a conversation that this client made hears it from the beginning."""
-    state, conversation = call.state, wanted.conversation
+def add_listener(call: CodexCall, params: p.Named) -> Script[JsonObject]:
+    """Listen from now on; the first listener of this client's new conversation hears it from the beginning."""
+    state, conversation = call.state, params.conversation
     if state.readers.full:
         raise invalid_request(FULL)
     name = str(uuid4())
@@ -95,9 +95,9 @@ def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
     return {"subscriptionId": name}
 
 
-def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> JsonObject:
-    reader = call.state.listeners.pop(wanted.subscription, None)
+def remove_listener(call: CodexCall, params: p.RemoveListener) -> JsonObject:
+    reader = call.state.listeners.pop(params.subscription, None)
     if reader is None:
-        raise invalid_request(f"subscription not found: {wanted.subscription}")
+        raise invalid_request(f"subscription not found: {params.subscription}")
     call.state.readers.leave(reader)
     return {}

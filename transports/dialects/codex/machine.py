@@ -1,4 +1,4 @@
-"""Methods about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
+"""Methods without a conversation: a command, a git diff, a file search, the saved config, the missing login."""
 
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
@@ -25,24 +25,24 @@ NOT_WRITTEN = (
 )
 
 
-def exec_one_off_command(call: CodexCall, wanted: p.ExecOneOffCommand) -> Script[JsonObject]:
-    if not wanted.command:
+def exec_one_off_command(call: CodexCall, params: p.ExecOneOffCommand) -> Script[JsonObject]:
+    if not params.command:
         raise invalid_request("command must not be empty")
-    once = RunOnce(wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.state.person)
+    once = RunOnce(params.command, params.timeout_ms, params.cwd, params.sandbox_policy, call.state.person)
     with worded(internal_error, "exec failed"):
         return dict((yield from ask(once)).value)
 
 
-def git_diff_to_remote(_: CodexCall, wanted: p.GitDiffToRemote) -> Script[JsonObject]:
+def git_diff_to_remote(_: CodexCall, params: p.GitDiffToRemote) -> Script[JsonObject]:
     try:
-        return dict((yield from ask(DiffToRemote(wanted.cwd))).value)
+        return dict((yield from ask(DiffToRemote(params.cwd))).value)
     except GreenroomError:
-        raise invalid_request(f'failed to compute git diff to remote for cwd: "{wanted.cwd}"') from None
+        raise invalid_request(f'failed to compute git diff to remote for cwd: "{params.cwd}"') from None
 
 
-def fuzzy_file_search(_: CodexCall, wanted: p.FuzzyFileSearch) -> Script[JsonObject]:
+def fuzzy_file_search(_: CodexCall, params: p.FuzzyFileSearch) -> Script[JsonObject]:
     with worded(internal_error, "the search failed"):
-        return dict((yield from ask(FindFiles(wanted.query, wanted.roots, wanted.cancellation_token))).value)
+        return dict((yield from ask(FindFiles(params.query, params.roots, params.cancellation_token))).value)
 
 
 def get_user_saved_config(_: CodexCall, __: p.Nothing) -> Script[JsonObject]:
@@ -59,22 +59,22 @@ TOOL_KEYS = ("web_search", "view_image")
 
 
 def saved_config(tree: Mapping[str, object]) -> JsonObject:
-    """The part of the config file that has a name on this wire; unset keys are left out."""
-    config = _renamed(tree, CONFIG_KEYS)
+    """The part of the config file that has a name in this protocol; unset keys are left out."""
+    config = _camel_case_members(tree, CONFIG_KEYS)
     if "sandbox_workspace_write" in tree:
         config["sandboxSettings"] = {
             "writableRoots": [],
-            **_renamed(tree["sandbox_workspace_write"], SANDBOX_KEYS),
+            **_camel_case_members(tree["sandbox_workspace_write"], SANDBOX_KEYS),
         }
     if "tools" in tree:
-        config["tools"] = _renamed(tree["tools"], TOOL_KEYS)
+        config["tools"] = _camel_case_members(tree["tools"], TOOL_KEYS)
     profiles = _table(tree.get("profiles"))
-    config["profiles"] = {name: _renamed(profile, PROFILE_KEYS) for name, profile in profiles.items()}
+    config["profiles"] = {name: _camel_case_members(profile, PROFILE_KEYS) for name, profile in profiles.items()}
     return config
 
 
 def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
-    """Answer that a key is the only method; the key itself is never told."""
+    """Answer that a key is the only method; the key itself is never sent."""
     try:
         key = (yield from ask(AskKey(call.state.person))).value
     except GreenroomError as why:
@@ -97,8 +97,8 @@ def no_login(_: CodexCall, __: p.Anything) -> NoReturn:
     raise invalid_request(NO_LOGIN)
 
 
-def _renamed(tree: object, keys: Iterable[str]) -> JsonObject:
-    """Keys as this wire has them. Codex's own are not judged here, and TOML has values that JSON has not."""
+def _camel_case_members(tree: object, keys: Iterable[str]) -> JsonObject:
+    """Keys in this protocol's spelling. Codex's own are not judged here; values that JSON lacks are left out."""
     values = ((to_camel(key), _table(tree).get(key)) for key in keys)
     return {name: value for name, value in values if isinstance(value, str | bool | list)}
 

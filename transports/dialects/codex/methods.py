@@ -1,4 +1,4 @@
-"""The table of the conversation methods: each one's params and handler."""
+"""The table of the conversation methods: each with its params and its handler."""
 
 from collections.abc import Mapping
 

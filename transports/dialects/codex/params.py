@@ -1,4 +1,4 @@
-"""The params of each conversation method. Members that are not known are ignored, as Codex did."""
+"""The params of each conversation method. Unknown members are ignored, as Codex did."""
 
 from pathlib import Path
 from typing import Annotated

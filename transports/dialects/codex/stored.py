@@ -22,18 +22,18 @@ from transports.dialects.kit.script import Script, ask, command, look_up
 from transports.jsonrpc import JsonObject
 from transports.requests import Permit
 
-FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # what else a setting decides
+FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # fields that a setting decides, too
 
 
-def list_conversations(_: CodexCall, wanted: p.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: CodexCall, params: p.ListConversations) -> Script[JsonObject]:
     """A page, newest first. A bad cursor means the first page."""
-    if wanted.page_size == 0:
+    if params.page_size == 0:
         return {"items": []}
     try:
-        after = place_of(wanted.cursor)
+        after = place_of(params.cursor)
     except BadCursor:
         after = None
-    query = ListQuery(order="created", after=after, limit=wanted.page_size)
+    query = ListQuery(order="created", after=after, limit=params.page_size)
     with worded(internal_error, "failed to list conversations"):
         page = yield from look_up(AskForList(query))
     cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
@@ -41,25 +41,25 @@ def list_conversations(_: CodexCall, wanted: p.ListConversations) -> Script[Json
 
 
 def _item(head: Head) -> JsonObject:
-    made = datetime.fromtimestamp(head.created, tz=UTC)
+    created = datetime.fromtimestamp(head.created, tz=UTC)
     return {
         "path": uri_of(head.conversation),
         "preview": head.preview,
-        "timestamp": made.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "timestamp": created.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
 
 
-def resume(call: CodexCall, wanted: p.ResumeConversation) -> Script[JsonObject]:
+def resume(call: CodexCall, params: p.ResumeConversation) -> Script[JsonObject]:
     """Resume the conversation itself, under its own id; nothing is copied."""
-    meant = named_by(wanted.path)
-    if meant is None:
-        raise internal_error(f"error resuming conversation: no conversation {wanted.path}")
-    conversation, _ = meant
+    address = named_by(params.path)
+    if address is None:
+        raise internal_error(f"error resuming conversation: no conversation {params.path}")
+    conversation, _ = address
     with worded(internal_error, "error resuming conversation"):
         settings = (yield from command(conversation, Inspect())).settings
-    if wanted.overrides is not None:
+    if params.overrides is not None:
         with worded(invalid_request, "error deriving config"):
-            settings = yield from _overridden(call, settings, wanted.overrides)
+            settings = yield from _apply_overrides(call, settings, params.overrides)
         with worded(internal_error, "error resuming conversation"):
             yield from command(conversation, ChangeSettings(settings, by=call.client.label))
     with worded(internal_error, "error resuming conversation"):
@@ -76,13 +76,13 @@ def resume(call: CodexCall, wanted: p.ResumeConversation) -> Script[JsonObject]:
     return {**known, "initialMessages": messages}
 
 
-def _overridden(call: CodexCall, current: Settings, overrides: p.NewConversation) -> Script[Settings]:
-    """Change what was named; with a profile or config everything may change. All of it has to be permitted."""
+def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConversation) -> Script[Settings]:
+    """Change the named settings; a profile or config may change all. The result must be permitted."""
     person = call.state.person
     settings = (yield from ask(settings_request(person, overrides))).settings
     if overrides.profile is None and not overrides.config:
         given = [name for name, value in overrides if name in SETTINGS - {"config"} and value is not None]
-        names = [one for name in given for one in (name, *FOLLOWS.get(name, ()))]
+        names = [field for name in given for field in (name, *FOLLOWS.get(name, ()))]
         settings = current.model_copy(update={name: getattr(settings, name) for name in names})
     return (yield from ask(Permit(settings, current, person))).settings
 
@@ -99,16 +99,16 @@ def _history(conversation: ConversationId) -> Script[list[JsonObject]]:
     return [json.loads(msg) for msg in history_of(recent.messages, recent.left_out)]
 
 
-def archive(_: CodexCall, wanted: p.ArchiveConversation) -> Script[JsonObject]:
-    meant, path = named_by(wanted.rollout_path), f"rollout path `{wanted.rollout_path}`"
-    if meant is None:
+def archive(_: CodexCall, params: p.ArchiveConversation) -> Script[JsonObject]:
+    address, path = named_by(params.rollout_path), f"rollout path `{params.rollout_path}`"
+    if address is None:
         raise invalid_request(f"{path} must be in sessions directory")
-    if meant[0] != wanted.conversation:
-        raise invalid_request(f"{path} does not match conversation id {wanted.conversation}")
+    if address[0] != params.conversation:
+        raise invalid_request(f"{path} does not match conversation id {params.conversation}")
     try:
-        yield from command(wanted.conversation, Archive())
+        yield from command(params.conversation, Archive())
     except UnknownConversation:
-        raise invalid_request(f"conversation not found: {wanted.conversation}") from None
+        raise invalid_request(f"conversation not found: {params.conversation}") from None
     except GreenroomError as why:
         raise internal_error(f"failed to archive conversation: {why.message}") from None
     return {}

@@ -1,4 +1,4 @@
 """Our own API over the socket: for the command line and for other clients.
 
-`params` and `results` say its shapes, `methods` its table, `dialect` speaks it.
+`params` and `results` define its shapes, `methods` its table, `dialect` speaks it.
 """

@@ -1,4 +1,4 @@
-"""Speaks the control API: requests to scripts, slices to `events` notifications. Part of its connection."""
+"""The dialect of the control API: requests to scripts, slices to `events` notifications. Part of its connection."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ class ControlDialect(Dialect):
             case jsonrpc.Malformed(code, message, request_id):
                 return (Write(jsonrpc.error(request_id, code, message)),)
             case _:
-                return ()  # nothing is expected of the client but requests
+                return ()  # a client sends only requests
 
     def skipped(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
@@ -40,14 +40,14 @@ class ControlDialect(Dialect):
             text = f"no method {request.method!r}; `schema` lists them"
             return (Write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text)),)
         try:
-            given = method.params.model_validate({} if request.params is None else request.params)
+            params = method.params.model_validate({} if request.params is None else request.params)
         except ValidationError as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, _complaint(error))),)
         state = self._state
-        refusal = state.requests.refusal(request.id, urgent=method.urgent(given))
+        refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
-        state.requests.run(request.id, method.begin(Call(state, request.id), given), self._finish)
+        state.requests.run(request.id, method.begin(Call(state, request.id), params), self._finish)
         return state.taken()
 
     def _finish(self, request: RequestId, outcome: object) -> None:
@@ -72,13 +72,16 @@ class ControlDialect(Dialect):
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
         self._state.forget(end.news.subscription)
-        told = {"subscription": end.news.subscription, "reason": end.news.reason}
-        return (Write(jsonrpc.notification("ended", told)),)
+        params = {"subscription": end.news.subscription, "reason": end.news.reason}
+        return (Write(jsonrpc.notification("ended", params)),)
 
     def announced(self, text: str) -> Iterable[Action]:
         return (Write(jsonrpc.notification("announcement", {"message": text})),)
 
 
 def _complaint(error: ValidationError) -> str:
-    places = (f"{'.'.join(str(part) for part in one['loc']) or 'params'}: {one['msg']}" for one in error.errors())
+    places = (
+        f"{'.'.join(str(part) for part in problem['loc']) or 'params'}: {problem['msg']}"
+        for problem in error.errors()
+    )
     return "; ".join(places)

@@ -1,4 +1,4 @@
-"""The table of the control API: each method's params and the handler that carries it out. See described.py."""
+"""The table of the control API: each method with its params and its handler. The schema's texts are elsewhere."""
 
 from collections.abc import Mapping
 

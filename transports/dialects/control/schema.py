@@ -1,4 +1,4 @@
-"""The JSON Schema of the control API, from the models that validate requests and describe answers."""
+"""The JSON Schema of the control API, from the models for params and answers."""
 
 from functools import cache
 from typing import Literal, cast

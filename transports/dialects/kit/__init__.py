@@ -1,1 +1,1 @@
-"""The parts that every dialect is made of. Pure, and without a word of any protocol."""
+"""The parts shared by all dialects. Pure; knows no protocol."""

@@ -1,11 +1,11 @@
-"""A dictionary that forgets its oldest entry when full: for facts that are useful but never necessary. A leaf."""
+"""A dictionary that forgets its oldest entry when full, for facts that are useful but never necessary. A leaf."""
 
 from typing import TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-KEPT = 256  # far more than a client has in use at a time
+KEPT = 256  # entries; far more than a client uses at a time
 
 
 class Bounded(dict[Key, Value]):

@@ -1,4 +1,4 @@
-"""A change of settings: worked out from those of the moment, and worked out anew if another client was quicker."""
+"""A change of settings, computed from the present ones, and computed again if another client was quicker."""
 
 from msgspec import UNSET, UnsetType
 
@@ -9,7 +9,7 @@ from actors.vocabulary.ids import ConversationId
 from transports.dialects.kit.script import Script, ask, command
 from transports.requests import AlterSettings, NewValues, Person
 
-TRIES = 5  # of a client that others overtake; then it is told
+TRIES = 5  # attempts of a client that others overtake; then it gets the refusal
 
 
 def change_settings(
@@ -22,7 +22,7 @@ def change_settings(
     for attempt in range(1, TRIES + 1):
         current = (yield from command(conversation, Inspect())).settings
         made = yield from ask(AlterSettings(current, values, person))
-        # Without fields everything would be meant; of what is named, a model is as it is.
+        # No fields would mean all of them. `model` stands for no change: its value is the present one.
         change = ChangeSettings(made.settings, made.fields or ("model",), current, name, by)
         try:
             return (yield from command(conversation, change))

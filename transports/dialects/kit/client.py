@@ -1,4 +1,4 @@
-"""One client as its dialect knows it: its requests, their scripts, and what is to be done for it. Pure."""
+"""The state of a client in its dialect: requests, their scripts, and collected actions. Pure."""
 
 from collections.abc import Callable
 
@@ -8,10 +8,10 @@ from transports.dialects.kit.script import Scripts
 
 
 class ClientState:
-    """`do` carries out what needs no answer, in order; the dialect hands it out with `taken`."""
+    """`do` collects actions, in order, until the dialect fetches them."""
 
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
-        self.client = client  # a bridge's is the program behind it, as soon as that has said its name
+        self.client = client  # for a bridge: the program that uses it, once that has introduced itself
         self._actions: list[Action] = []
         self.do: Callable[[Action], None] = self._actions.append
         self.scripts = Scripts(client.connection, self.do)

@@ -1,4 +1,4 @@
-"""The steps that all ways of making a conversation have in common."""
+"""The common steps of all ways to make a conversation."""
 
 from msgspec.structs import fields
 from pydantic import BaseModel
@@ -13,18 +13,18 @@ from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.script import Script, ask, look_up
 from transports.requests import MakeSettings, Person, RememberEnvironment, SettingsMade
 
-SETTINGS = frozenset(one.name for one in fields(MakeSettings))
+SETTINGS = frozenset(field.name for field in fields(MakeSettings))
 
 
-def settings_request(person: Person | None, wanted: BaseModel, provider: str | None = None) -> MakeSettings:
-    """`wanted` is any of the shapes in which clients describe a conversation."""
-    said = {name: getattr(wanted, name) for name in SETTINGS & wanted.model_fields_set}
-    said = {name: value for name, value in said.items() if value is not None}
-    return MakeSettings(**said, model_provider=provider, person=person)
+def settings_request(person: Person | None, description: BaseModel, provider: str | None = None) -> MakeSettings:
+    """The request for settings. `description`: any of the models in which clients describe a conversation."""
+    arguments = {name: getattr(description, name) for name in SETTINGS & description.model_fields_set}
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    return MakeSettings(**arguments, model_provider=provider, person=person)
 
 
-def make_settings(state: ReadingState, wanted: BaseModel) -> Script[SettingsMade]:
-    made = yield from ask(settings_request(state.person, wanted))
+def make_settings(state: ReadingState, description: BaseModel) -> Script[SettingsMade]:
+    made = yield from ask(settings_request(state.person, description))
     tell_notices(state, made)
     return made
 

@@ -1,4 +1,4 @@
-"""The end of a turn, as history has it: for a caller that asks when all others were told long ago. Pure."""
+"""The end of a turn, read from history: for a caller that asks after the other callers were answered. Pure."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask, command
 from transports.requests import ReadHistory
 
-LAST_WORDS = 2  # the terminal event, and before it the error if there was one
+LAST_WORDS = 2  # the terminal event, preceded by an error if there was one
 
 
 def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
-    """The end, from the last events of the turn. None if they are not there any more."""
+    """The end, from the last events of the turn; None if they are not kept any more."""
     last = [record for record in records if record.turn == turn][-LAST_WORDS:]
-    said = [ev.durable_adapter.validate_json(record.body) for record in last]
-    match said:
+    events = [ev.durable_adapter.validate_json(record.body) for record in last]
+    match events:
         case [ev.ErrorEvent(message=wrong), ev.TaskComplete()]:
             return TurnResult(turn, Ending.ERROR, wrong, last[-1].seq)
         case [*_, ev.TaskComplete(last_agent_message=message)]:
@@ -28,19 +28,19 @@ def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
             return None
 
 
-def said(conversation: ConversationId, words: Send) -> Script[Accepted | TurnResult]:
-    """Say it. Of what was said before, with the same key, and whose turn is over, the end is in the history."""
-    taken = yield from command(conversation, words)
-    if words.await_end and isinstance(taken, Accepted):
-        return (yield from end_of(conversation, taken)) or taken
-    return taken
+def said(conversation: ConversationId, message: Send) -> Script[Accepted | TurnResult]:
+    """Send a message. If its key is known and its turn is over, the end comes from the history."""
+    accepted = yield from command(conversation, message)
+    if message.await_end and isinstance(accepted, Accepted):
+        return (yield from end_of(conversation, accepted)) or accepted
+    return accepted
 
 
-def end_of(conversation: ConversationId, found: Accepted | InputFound) -> Script[TurnResult | None]:
+def end_of(conversation: ConversationId, input_: Accepted | InputFound) -> Script[TurnResult | None]:
     """The end of the turn of an input; None if it has not ended, or its end is not kept any more."""
-    if found.turn is None or found.ended is None:
+    if input_.turn is None or input_.ended is None:
         return None
-    return (yield from past_end(conversation, found.turn, found.ended))
+    return (yield from past_end(conversation, input_.turn, input_.ended))
 
 
 def past_end(conversation: ConversationId, turn: TurnId, ended: int) -> Script[TurnResult | None]:

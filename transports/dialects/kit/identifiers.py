@@ -1,4 +1,4 @@
-"""Conversations as clients name them: UUIDs in four spellings, addresses, ids of approvals. Pure."""
+"""Names of conversations in requests: UUIDs in four spellings, addresses, ids of approvals. Pure."""
 
 import re
 from typing import Annotated
@@ -16,7 +16,7 @@ DIGITS = 32
 
 
 def conversation_id(text: str) -> ConversationId:
-    """Lower-case and hyphenated, whatever was written. Raises ValueError with the reason."""
+    """The id in lower case with hyphens, from any spelling. Raises ValueError with the reason."""
     bare = text
     if bare.startswith("{") and bare.endswith("}"):
         bare = bare[1:-1]
@@ -54,7 +54,7 @@ def uri_of(conversation: str) -> str:
 
 
 def named_by(uri: str) -> tuple[ConversationId, bool] | None:
-    """The conversation and whether its events are meant, or None for what is no address of ours."""
+    """The conversation, and whether its events are meant; None for a foreign address."""
     rest = uri.removeprefix(PREFIX)
     try:
         conversation = conversation_id(rest.removesuffix(EVENTS))

@@ -1,4 +1,4 @@
-"""Methods, and the call that a handler works with: the shape of the params, and the script that carries one out."""
+"""Methods and calls: the model of the params, the handler, and the request that it answers."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar, cast
@@ -19,7 +19,7 @@ AnyCall_contra = TypeVar("AnyCall_contra", contravariant=True)
 
 
 class Call(Struct, Generic[State_co], eq=False):
-    """One request under way. What its script returns, or the refusal that it raises, is its one answer."""
+    """One open request. Its script's result or refusal is the only answer."""
 
     state: State_co
     request: RequestId
@@ -29,7 +29,7 @@ class Call(Struct, Generic[State_co], eq=False):
         return self.state.client
 
     def do(self, action: Action) -> None:
-        """Carry out what needs no answer."""
+        """Collect an action that needs no answer."""
         self.state.do(action)
 
 
@@ -42,14 +42,14 @@ def never(_: object) -> bool:
 
 
 class Method(Struct, Generic[AnyCall_contra], frozen=True):
-    """`urgent`: whether it ends other requests, by its params, and so is let in when there is room for no more."""
+    """`urgent`: by its params, whether a request ends other requests and is let in even if the client is full."""
 
     params: type[BaseModel]
     handler: Callable[[AnyCall_contra, BaseModel], Script[object] | object]
     urgent: Callable[[BaseModel], bool] = never
 
     def begin(self, call: AnyCall_contra, params: BaseModel) -> Script[object] | object:
-        """The handler's script, or its answer or refusal at once."""
+        """The handler's script, or its immediate answer or refusal."""
         try:
             return self.handler(call, params)
         except GreenroomError as why:
@@ -62,7 +62,7 @@ def method(
     *,
     urgent: Callable[[Params], bool] = never,
 ) -> Method[AnyCall]:
-    """A method whose handler and urgency take the params as they are."""
+    """A method whose handler and urgency take its own params model."""
     return Method(
         params,
         cast("Callable[[AnyCall, BaseModel], object]", handler),

@@ -1,4 +1,4 @@
-"""Reading a history page by page, with no more in hand than the reader keeps."""
+"""Reading a history page by page, holding no more than the reader keeps."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,7 +10,9 @@ from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask
 from transports.requests import ReadHistory
 
-STATE_BYTES = 8 << 20  # of messages in one answer: years of talk, and half of what a client must be able to read
+STATE_BYTES = (
+    8 << 20
+)  # bytes of messages in one answer: years of talk, and half of the line that a client must be able to read
 
 
 class RecentMessages(Struct):
@@ -30,7 +32,7 @@ class RecentMessages(Struct):
 
 
 def read_all(conversation: ConversationId, keep: Callable[[Record], None]) -> Script[None]:
-    """`keep` gets every event in order."""
+    """Read the whole history; `keep` gets every event in order."""
     after: int | None = 0
     while after is not None:
         page = (yield from ask(ReadHistory(conversation, after))).page

@@ -1,18 +1,18 @@
-"""Cursors of lists that change between their pages. A cursor names where a page ended, not how far it was. Pure."""
+"""Cursors of lists that change between their pages. A cursor names where a page ended, not an offset. Pure."""
 
 import math
 
 from actors.vocabulary.records import ListPlace
 
-KEY_LENGTH = 18  # digits that the journal can count to
+KEY_LENGTH = 18  # digits of the largest key in the journal
 
 
 class BadCursor(ValueError):
-    """The text is for the client."""
+    """An unreadable cursor; the text is for the client."""
 
 
 def cursor_of(place: ListPlace | None) -> str | None:
-    """The cursor of the next page, which only `place_of` reads."""
+    """The cursor of the next page, for `place_of`."""
     return None if place is None else f"{place.at!r}/{place.key}"
 
 

@@ -1,8 +1,7 @@
-"""The approvals that a client was asked for and has not answered. Each
-is asked once, whichever reader saw it first.
+"""The approvals that a client was asked for and has not answered, each of them asked only once.
 
-A question closes when it is answered anywhere or its turn ends; the client is told, and a later reply means nothing.
-How a question is written is its sink's business.
+A question closes when it is answered anywhere or its turn ends; the client is told, and a later reply is ignored. A
+question's wording is its sink's business.
 """
 
 from collections import deque
@@ -26,7 +25,7 @@ from transports.question import outside, place, summary
 
 RESOLVED = "approval_resolved"
 DISMISSED = "the client dismissed the question"
-DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
+DESCRIBED_LENGTH = 300  # characters of a question that a client can only be told of
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
 QuestionWriter = Callable[[ApprovalRequest], None]
@@ -53,22 +52,22 @@ class OpenQuestion(Struct, frozen=True):
 
 class OpenQuestions:
     def __init__(self, state: ClientState, withdrawal: Callable[[int, str], bytes], first: int = 0) -> None:
-        """`withdrawal`: the line that takes a question back, by its number, with a reason."""
+        """`withdrawal`: the line that takes a question back, from its number and a reason."""
         self._state = state
         self._withdrawal = withdrawal
         self._numbers = count(first)
         self._open: dict[int, OpenQuestion] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
-        self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
-        self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # without a choice
+        self._unasked: dict[ApprovalId, ConversationId] = {}  # questions that the client was told of, not asked
+        self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # dismissed without a choice
 
     def open_in(self, conversation: ConversationId) -> bool:
-        return any(one.conversation == conversation for one in self._open.values())
+        return any(question.conversation == conversation for question in self._open.values())
 
     # --- from the conversation ------------------------------------------------------------------------------------
 
     def heed(self, slice_: Slice, record: Record | None, ask: QuestionWriter) -> None:
-        """Heed a written event. Questions in history are asked only if they still wait: `heed_pending`."""
+        """Handle a written event. A question from history is asked only if it still waits, by `heed_pending`."""
         if record is None:
             return
         if record.type == RESOLVED:
@@ -80,12 +79,12 @@ class OpenQuestions:
                 ask(request)
 
     def heed_pending(self, slice_: Slice, ask: QuestionWriter) -> None:
-        """Ask what waits when a reader begins, and close what waits no more: its last reader may have left."""
+        """Ask all waiting questions when a reader begins, and close the rest: its last reader may have left."""
         if slice_.pending is None:
             return
         waiting = {request.approval_id for request in slice_.pending}
-        known = {one.approval: one.conversation for one in self._open.values()} | self._unasked
-        for approval, conversation in known.items():
+        asked_before = {question.approval: question.conversation for question in self._open.values()} | self._unasked
+        for approval, conversation in asked_before.items():
             if conversation == slice_.conversation and approval not in waiting:
                 self.close(approval, "answered elsewhere")
         for request in slice_.pending:
@@ -98,39 +97,39 @@ class OpenQuestions:
         self.heed_pending(slice_, _not_here)
 
     def ask(self, request: ApprovalRequest, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
-        """Ask the client, unless it was asked. `write` makes the line, under a number."""
+        """Ask the client, unless it was asked before. `write` makes the line for a number."""
         approval = request.approval_id
-        if approval in self._closed or any(one.approval == approval for one in self._open.values()):
+        if approval in self._closed or any(question.approval == approval for question in self._open.values()):
             return
         number = next(self._numbers)
         self._open[number] = OpenQuestion(number, request, conversation)
         self._state.do(Write(write(number)))
 
     def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
-        """Tell the client what waits; if nobody else can answer, the conversation decides."""
+        """Tell the client of the question; if nobody else can answer, the conversation decides."""
         approval = request.approval_id
         if approval not in self._closed and approval not in self._unasked:
             self._unasked[approval] = conversation
             say(request)
             client = self._state.client
-            passed = PassOn(client.connection, approval, asked=False, by=client.label)
-            self._state.do(Tell(ToConversation(conversation, passed)))
+            message = PassOn(client.connection, approval, asked=False, by=client.label)
+            self._state.do(Tell(ToConversation(conversation, message)))
 
     def close(self, approval: ApprovalId, reason: str) -> None:
         self._closed.append(approval)
         self._unasked.pop(approval, None)
-        for question in [one for one in self._open.values() if one.approval == approval]:
+        for question in [question for question in self._open.values() if question.approval == approval]:
             self._withdraw(question, reason)
 
     def abandon(self, conversation: ConversationId, reason: str) -> None:
-        """Drop the questions of a conversation that nobody reads any more and whose answers nobody would hear of."""
+        """Drop the questions of a conversation without readers, whose answers could not be shown."""
         self.forget_unasked(conversation)
-        for question in [one for one in self._open.values() if one.conversation == conversation]:
+        for question in [question for question in self._open.values() if question.conversation == conversation]:
             self._withdraw(question, reason)
 
     def forget_unasked(self, conversation: ConversationId) -> None:
         """Forget the questions that were only told: a client that reads there again is told again."""
-        self._unasked = {key: one for key, one in self._unasked.items() if one != conversation}
+        self._unasked = {key: other for key, other in self._unasked.items() if other != conversation}
 
     def _withdraw(self, question: OpenQuestion, reason: str) -> None:
         del self._open[question.number]
@@ -139,7 +138,7 @@ class OpenQuestions:
     # --- from the client ------------------------------------------------------------------------------------------
 
     def asked(self, number: object) -> OpenQuestion | None:
-        """Find the open question of this number."""
+        """The open question of this number."""
         return self._open.get(number) if isinstance(number, int) else None
 
     def drop(self, number: object) -> None:
@@ -147,20 +146,20 @@ class OpenQuestions:
         self._take(number)
 
     def decide(self, number: object, reply: Reply) -> None:
-        """Handle a reply. What does not fit the question is no answer: others may still give one."""
+        """Handle a reply. A reply that does not fit the question is no answer: others may still give one."""
         question = self._take(number)
         if question is None:
             return
         if reply.decision is None:
             self.dismiss(question.request, question.conversation)
             return
-        given = fitted(question.request, reply.decision, "", reply.content, outside=reply.outside)
-        if isinstance(given, InvalidInput):
-            self._pass_on(question.approval, question.conversation, given.message)
+        fitting = fitted(question.request, reply.decision, "", reply.content, outside=reply.outside)
+        if isinstance(fitting, InvalidInput):
+            self._pass_on(question.approval, question.conversation, fitting.message)
             return
         label = self._state.client.label
         answer = AnswerApproval(
-            question.approval, given.decision, label, reply.reason, given.option, given.content, given.outside
+            question.approval, fitting.decision, label, reply.reason, fitting.option, fitting.content, fitting.outside
         )
         self._state.do(Tell(ToConversation(question.conversation, answer)))
 
@@ -171,17 +170,17 @@ class OpenQuestions:
             self._pass_on(question.approval, question.conversation, "no client that was asked could answer it")
 
     def dismiss(self, request: ApprovalRequest, conversation: ConversationId) -> None:
-        """Pass a question on that the client's person has closed without a choice."""
+        """Pass on a question that the client's person has closed without a choice."""
         self._dismissed[request.approval_id] = request
         self._pass_on(request.approval_id, conversation, DISMISSED)
 
     def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
-        """A question that this client dismissed and that was denied for it."""
+        """A question that this client dismissed, and that was therefore denied."""
         if record is None or record.type != RESOLVED:
             return None
         resolved = _resolution(record.body)
-        asked = self._dismissed.pop(resolved.approval_id, None)
-        return asked if resolved.decision is Decision.DENIED else None
+        question = self._dismissed.pop(resolved.approval_id, None)
+        return question if resolved.decision is Decision.DENIED else None
 
     def _take(self, number: object) -> OpenQuestion | None:
         question = self._open.pop(number, None) if isinstance(number, int) else None
@@ -191,8 +190,8 @@ class OpenQuestions:
 
     def _pass_on(self, approval: ApprovalId, conversation: ConversationId, reason: str) -> None:
         client = self._state.client
-        passed = PassOn(client.connection, approval, by=client.label, reason=reason)
-        self._state.do(Tell(ToConversation(conversation, passed)))
+        message = PassOn(client.connection, approval, by=client.label, reason=reason)
+        self._state.do(Tell(ToConversation(conversation, message)))
 
 
 def _not_here(_: ApprovalRequest) -> None:
@@ -200,22 +199,22 @@ def _not_here(_: ApprovalRequest) -> None:
 
 
 def waiting_text(request: ApprovalRequest) -> str:
-    known = request.approval_id
+    approval = request.approval_id
     return (
-        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
-        f"answer with `greenroom approve {known}` or the tool answer_approval"
+        f"waiting for an approval of {described(request)}; `greenroom approvals {approval}` shows all of it; "
+        f"answer with `greenroom approve {approval}` or the tool answer_approval"
     )
 
 
 def described(request: ApprovalRequest) -> str:
-    """The question in a line, for progress: what, where, and what is left out."""
-    asked = request.model_dump(mode="json")
-    what = summary(asked)
+    """The question in a line, for progress: subject, directory, and the length of the omitted rest."""
+    event = request.model_dump(mode="json")
+    what = summary(event)
     left_out = len(what) - DESCRIBED_LENGTH
     if left_out > 0:
         what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
-    where = f" in `{place(asked['cwd'])}`" if "cwd" in asked else ""
-    return f"`{what}`{where}{', outside the sandbox' if outside(asked) else ''}"
+    where = f" in `{place(event['cwd'])}`" if "cwd" in event else ""
+    return f"`{what}`{where}{', outside the sandbox' if outside(event) else ''}"
 
 
 def _resolution(body: bytes) -> ApprovalResolved:

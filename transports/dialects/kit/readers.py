@@ -1,7 +1,7 @@
-"""The conversations that a client reads. A reader is one subscription with a sink behind it. Part of its connection.
+"""The conversations that a client reads. A reader is a subscription with a sink. Part of its connection.
 
-A sink turns slices into notifications, and gets what it needs to know of a conversation when it is attached. Bounded,
-and a subscription that its conversation ended by itself is taken up again from where it stood.
+A sink turns slices into notifications, and gets the facts of its conversation when it is attached. The number of
+readers is bounded; a subscription that its conversation ended by itself is resumed from where it stood.
 """
 
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ HISTORY_GONE = "its history is gone"
 class Sink(Protocol):
     @property
     def answers(self) -> bool:
-        """True if a person can be asked through it."""
+        """True if a person can be asked through this sink."""
         ...
 
     def take(self, slice_: Slice) -> None: ...
 
     def lost(self, reason: str) -> None:
-        """The subscription has ended, and the client did not ask for that."""
+        """The subscription has ended, and not by the client's request."""
         ...
 
 
@@ -75,7 +75,7 @@ class Readers:
         return SubscriptionId(f"{self._state.client.connection}/{self._state.scripts.number()}")
 
     def attach(self, reader: SinkReader, after: int | None) -> Script[Attached]:
-        """Attach a reader; a refused one is forgotten."""
+        """Attach a reader; a refused reader is forgotten."""
         reader.seq = after or 0
         subscription = reader.subscription
         attach = Attach(self._state.client.connection, subscription, after, not reader.sink.answers)
@@ -95,11 +95,11 @@ class Readers:
     def leave(self, reader: SinkReader) -> None:
         """Remove the reader of a client that stops listening, unless an open question needs it to be settled."""
         conversation = reader.conversation
-        heard_by = [one for one in self.of(conversation) if one is not reader]
-        if self._questions.open_in(conversation) and not heard_by:
+        other_readers = [other for other in self.of(conversation) if other is not reader]
+        if self._questions.open_in(conversation) and not other_readers:
             reader.sink = Muted(self, self._questions, reader)
             return
-        if not heard_by:
+        if not other_readers:
             self._questions.forget_unasked(conversation)
         self.detach(reader)
 
@@ -108,7 +108,7 @@ class Readers:
     def deliver(self, deliver: Deliver) -> None:
         reader = self._readers.get(deliver.subscription)
         if reader is None:
-            return  # detached while it was on its way
+            return  # detached while the slice was on its way
         if deliver.slice.records:
             reader.seq = deliver.slice.records[-1].seq
         reader.sink.take(deliver.slice)
@@ -118,9 +118,9 @@ class Readers:
         if reader is not None:
             reader.subscription = self._name()
             self._readers[reader.subscription] = reader
-            self._state.scripts.run(self._taken_up_again(reader, end.news.reason))
+            self._state.scripts.run(self._resume(reader, end.news.reason))
 
-    def _taken_up_again(self, reader: SinkReader, reason: str) -> Script[None]:
+    def _resume(self, reader: SinkReader, reason: str) -> Script[None]:
         try:
             yield from self.attach(reader, None if reason == HISTORY_GONE else reader.seq)
         except GreenroomError:
@@ -130,7 +130,7 @@ class Readers:
 
 
 class Muted(Struct, eq=False):
-    """The sink of a reader whose client has stopped listening while a question is open: it stays until that ends."""
+    """The sink of a client that stopped listening while a question is open; it stays until that closes."""
 
     readers: Readers
     questions: OpenQuestions
@@ -143,4 +143,4 @@ class Muted(Struct, eq=False):
             self.readers.detach(self.reader)
 
     def lost(self, reason: str) -> None:
-        """Its question is abandoned with it."""
+        """Do nothing: its question is abandoned with it."""

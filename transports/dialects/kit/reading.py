@@ -1,4 +1,4 @@
-"""One client that reads conversations as they go on, and can be asked for approvals. Part of its connection."""
+"""The state of a client that follows conversations and can be asked for approvals. Part of its connection."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,7 +13,7 @@ from transports.requests import Person
 
 
 class NoticeLog(Protocol):
-    """Messages for the client's person; `once` says none of them again."""
+    """Messages for the client's person; `once` says no text twice."""
 
     def say(self, level: str, text: str) -> None: ...
 
@@ -21,8 +21,8 @@ class NoticeLog(Protocol):
 
 
 class ReadingState(ClientState):
-    version: str  # the program's
-    person: Person  # whose settings stand where a request says nothing
+    version: str  # of our program
+    person: Person  # supplies the settings that a request leaves out
     log: NoticeLog
 
     def __init__(
@@ -36,5 +36,7 @@ class ReadingState(ClientState):
         super().__init__(client, requests_in_flight)
         self.questions = OpenQuestions(self, withdrawal, first_question)
         self.readers = Readers(self, self.questions, subscriptions)
-        self.listeners: dict[str, SinkReader] = {}  # by the names that the client was given
-        self.unheard: Bounded[ConversationId, None] = Bounded()  # made by this client, and nobody listened yet
+        self.listeners: dict[str, SinkReader] = {}  # by their names for the client
+        self.unheard: Bounded[ConversationId, None] = (
+            Bounded()
+        )  # conversations made by this client, without a listener so far

@@ -1,4 +1,4 @@
-"""Refusals in the words of a method, where it has its own. Pure."""
+"""Refusals worded by a method. Pure."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from actors.vocabulary.errors import Cancelled, GreenroomError
 
 
 class MethodError(GreenroomError):
-    """An error with a number and data of the method's own, which goes out as it is."""
+    """An error with a method's own number and data, which goes out unchanged."""
 
     def __init__(self, number: int, message: str, data: object = None) -> None:
         super().__init__(message)
@@ -17,7 +17,7 @@ class MethodError(GreenroomError):
 
 @contextmanager
 def worded(make: Callable[[str], GreenroomError], words: str) -> Iterator[None]:
-    """Put the words before what is refused inside. A request that was taken back has no such words."""
+    """Put words before the refusals raised inside, except for a request that was taken back."""
     try:
         yield
     except Cancelled:

@@ -1,4 +1,4 @@
-"""The requests of one client: let in within bounds, run as scripts, taken back, answered once each. Pure."""
+"""The requests of one client: bounded, run as scripts, cancellable, answered once each. Pure."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,11 +10,11 @@ from transports.dialects.kit.script import Running, Script, Scripts
 
 REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 
-Finish = Callable[[RequestId, object], None]  # gets what the script returned, or the refusal that it raised
+Finish = Callable[[RequestId, object], None]  # gets the script's result, or its refusal
 
 
 class Requests:
-    """Urgent requests, which end others, have their own quota: a full client can still cancel."""
+    """The open requests. Urgent ones, which end others, have their own quota: a full client can still cancel."""
 
     def __init__(self, scripts: Scripts, limit: int = REQUESTS_LIMIT) -> None:
         self._scripts = scripts
@@ -26,7 +26,7 @@ class Requests:
         return len(self._open)
 
     def refusal(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
-        """Let a request in: its refusal, or None if it is to be run. A refused request is not kept."""
+        """Admit a request: None, or a refusal; a refused request is not kept."""
         if request in self._open:
             return InvalidInput(f"request {request!r} is not answered yet")
         if (len(self._urgent) if urgent else len(self._open) - len(self._urgent)) >= self._limit:
@@ -37,10 +37,10 @@ class Requests:
         return None
 
     def run(self, request: RequestId, work: Script[object] | object, finish: Finish) -> None:
-        """Run a script to its end, sooner or later. Anything else is the outcome of a request that needs nobody."""
+        """Run a script to its end, sooner or later. Any other value is the outcome itself."""
         if not isinstance(work, GeneratorType):
-            return self._ended(request, finish, work)
-        running = self._scripts.run(work, partial(self._ended, request, finish))
+            return self._finish(request, finish, work)
+        running = self._scripts.run(work, partial(self._finish, request, finish))
         if request in self._open:
             self._open[request] = running
         return None
@@ -52,12 +52,12 @@ class Requests:
             self._scripts.cancel(running, by)
 
     def stop(self, request: RequestId) -> None:
-        """Stop a request at once, so that it does nothing more."""
+        """Stop a request at once."""
         running = self._open.get(request)
         if running is not None:
             self._scripts.stop(running)
 
-    def _ended(self, request: RequestId, finish: Finish, outcome: object) -> None:
+    def _finish(self, request: RequestId, finish: Finish, outcome: object) -> None:
         del self._open[request]
         self._urgent.discard(request)
         finish(request, outcome)

@@ -1,9 +1,8 @@
-"""Handlers in the order of time: a script asks, is sent the answer, and goes on. Pure: no clock, no thread, no I/O.
+"""Handlers in the order of time: a script asks, gets the answer, and goes on. Pure: no clock, no thread, no I/O.
 
 A script is a generator. `answer = yield from ask(...)` puts one question and returns its answer; a refusal is raised
-there, as a GreenroomError. What a script returns is the answer to its own request, and so is a refusal that it does
-not catch. A request that was taken back gets no further question answered: Cancelled is raised where it asks next, or
-where it waits now.
+there, as a GreenroomError. The script's result, or a refusal that it does not catch, answers its own request. If its
+request was taken back, no further question is answered: Cancelled is raised where it waits now or asks next.
 """
 
 import re
@@ -25,9 +24,9 @@ Given = TypeVar("Given")
 
 WHOLE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-Unsent = Callable[[Caller], Action]  # becomes an action as soon as it is known who is to be answered
+Unsent = Callable[[Caller], Action]  # becomes an action once the caller to be answered is known
 Script = Generator[tuple[Unsent, ...], tuple[object, ...], AnyAnswer]
-NOTHING_YET = cast("tuple[object, ...]", None)  # a generator that has not begun takes nothing else
+NOTHING_YET = cast("tuple[object, ...]", None)  # the only value that a generator accepts before its first yield
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
@@ -35,23 +34,23 @@ NOTHING_YET = cast("tuple[object, ...]", None)  # a generator that has not begun
 
 def ask(request: Query[AnyAnswer]) -> Script[AnyAnswer]:
     """Ask the supervisor."""
-    return _one(partial(Ask, cast("SupervisorRequest", request)))
+    return _ask_one(partial(Ask, cast("SupervisorRequest", request)))
 
 
 def look_up(query: Query[AnyAnswer]) -> Script[AnyAnswer]:
     """Ask the registry."""
-    return _one(_to_registry(query))
+    return _ask_one(_to_registry(query))
 
 
 def command(
     conversation: ConversationId, query: Query[AnyAnswer], noted: Callable[[Caller], None] | None = None
 ) -> Script[AnyAnswer]:
-    """Ask a conversation. `noted` gets the caller of the command, for one that can be cancelled after its answer."""
-    return _one(_to_conversation(conversation, query, noted))
+    """Ask a conversation. `noted` gets the caller of the command, which may be cancelled after its answer."""
+    return _ask_one(_to_conversation(conversation, query, noted))
 
 
 def look_up_each(queries: Iterable[Query[AnyAnswer]]) -> Script[list[AnyAnswer | GreenroomError]]:
-    """Ask the registry several questions at once; a refused one does not keep the others."""
+    """Ask the registry several questions at once; a refused one does not affect the others."""
     unsent = tuple(map(_to_registry, queries))
     answers = (yield unsent) if unsent else ()
     return cast("list[AnyAnswer | GreenroomError]", list(answers))
@@ -60,8 +59,8 @@ def look_up_each(queries: Iterable[Query[AnyAnswer]]) -> Script[list[AnyAnswer |
 def command_each(
     commands: Iterable[tuple[ConversationId, Query[AnyAnswer]]],
 ) -> Script[list[AnyAnswer | GreenroomError]]:
-    """Ask several conversations at once; a refused command does not keep the others."""
-    unsent = tuple(_to_conversation(*each) for each in commands)
+    """Ask several conversations at once; a refused command does not affect the others."""
+    unsent = tuple(_to_conversation(*pair) for pair in commands)
     answers = (yield unsent) if unsent else ()
     return cast("list[AnyAnswer | GreenroomError]", list(answers))
 
@@ -73,11 +72,11 @@ def conversation_named(reference: str) -> Script[ConversationId]:
     return (yield from look_up(Resolve(reference))).conversation
 
 
-def _one(question: Unsent) -> Script[AnyAnswer]:
-    (given,) = yield (question,)
-    if isinstance(given, GreenroomError):
-        raise given
-    return cast("AnyAnswer", given)
+def _ask_one(question: Unsent) -> Script[AnyAnswer]:
+    (answer,) = yield (question,)
+    if isinstance(answer, GreenroomError):
+        raise answer
+    return cast("AnyAnswer", answer)
 
 
 def _to_registry(query: Query[AnyAnswer]) -> Unsent:
@@ -95,14 +94,14 @@ def _to_conversation(
     return unsent
 
 
-# --- running them ---------------------------------------------------------------------------------------------------
+# --- running scripts ------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """A script that waits for answers, which are kept by number and in order; until one comes, its question is there.
+    """A script that waits for answers, collected by number and in order in place of their questions.
 
-    `ended` is told what the script returned or which refusal it raised.
+    `ended` is called with the script's result or its refusal.
     """
 
     script: Script[object]
@@ -113,13 +112,13 @@ class Running:
 
 
 class Scripts:
-    """The scripts of one connection. `do` takes the actions that they lead to, in order."""
+    """The scripts of one connection. `do` takes their actions, in order."""
 
     def __init__(self, connection: ConnectionId, do: Callable[[Action], None]) -> None:
         self._connection = connection
         self._do = do
         self._numbers = count(1)
-        self._waiting: dict[RequestId, Running] = {}  # by the numbers of our callers
+        self._waiting: dict[RequestId, Running] = {}  # by the number of each question
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -134,37 +133,37 @@ class Scripts:
         self._go_on(running, script.send, NOTHING_YET)
         return running
 
-    def answered(self, caller: Caller, given: object) -> None:
+    def answered(self, caller: Caller, answer: object) -> None:
         number = caller.request
         running = self._waiting.pop(number, None)
         if running is None:
             return
         answers = running.answers
-        answers[number] = given
+        answers[number] = answer
         running.missing -= 1
         if not running.missing:
             self._go_on(running, running.script.send, tuple(answers.values()))
 
     def cancel(self, running: Running, by: str) -> None:
-        """Take back what it asked for; what comes of that is its last answer."""
+        """Cancel its open commands; their outcomes are its last answers."""
         running.cancelled = True
-        for number, asked in running.answers.items():
-            if number in self._waiting and isinstance(asked, Tell):
+        for number, action in running.answers.items():
+            if number in self._waiting and isinstance(action, Tell):
                 self._do(Tell(CancelRequest(Caller(self._connection, number), by)))
 
     def stop(self, running: Running) -> None:
-        """Raise Cancelled where the script waits now. What it waits for is dropped when it comes."""
+        """Raise Cancelled where the script waits now. Answers that still come are dropped."""
         running.cancelled = True
         for number in running.answers:
             self._waiting.pop(number, None)
-        self._go_on(running, running.script.throw, _cancelled())
+        self._go_on(running, running.script.throw, _cancellation())
 
-    def _go_on(self, running: Running, step: Callable[[Given], tuple[Unsent, ...]], given: Given) -> None:
-        """Take a step, by `send` or `throw`, and put the questions that come next."""
+    def _go_on(self, running: Running, step: Callable[[Given], tuple[Unsent, ...]], value: Given) -> None:
+        """Take a step, by `send` or `throw`, and put the next questions."""
         try:
-            unsent = step(given)
+            unsent = step(value)
             while running.cancelled:
-                unsent = running.script.throw(_cancelled())
+                unsent = running.script.throw(_cancellation())
         except StopIteration as end:
             running.ended(end.value)
             return
@@ -173,12 +172,12 @@ class Scripts:
             return
         running.missing = len(unsent)
         running.answers = answers = {}
-        for one in unsent:
+        for question in unsent:
             number = next(self._numbers)
-            answers[number] = action = one(Caller(self._connection, number))
+            answers[number] = action = question(Caller(self._connection, number))
             self._waiting[number] = running
             self._do(action)
 
 
-def _cancelled() -> Cancelled:
+def _cancellation() -> Cancelled:
     return Cancelled("cancelled before it began")

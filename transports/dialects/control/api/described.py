@@ -1,6 +1,6 @@
-"""The words of the schema about each method beside its params: the shape of its answer, and a summary.
+"""The schema's description of each method besides its params: the shape of the answer, and a summary.
 
-Loaded with the schema alone: these models are a megabyte, and only somebody who asks for the schema needs them.
+Loaded with the schema alone: these models take a megabyte, and few clients ask for the schema.
 """
 
 from collections.abc import Mapping

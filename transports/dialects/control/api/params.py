@@ -1,4 +1,4 @@
-"""The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
+"""The params of each method of the control API. Unknown members are refused, so that no typing error passes."""
 
 from typing import Annotated, Literal
 
@@ -12,10 +12,10 @@ from transports.jsonrpc import JsonObject
 
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
-Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake and not a number
+Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake, not a number
 Whole = Annotated[int, Strict()]
 TrialSeconds = Annotated[float, Strict(), Field(gt=0, le=300)]  # some agents load for 10 s on a busy machine
-WaitSeconds = Annotated[float, Strict(), Field(ge=0, le=60)]  # one that wants more asks again
+WaitSeconds = Annotated[float, Strict(), Field(ge=0, le=60)]  # a client that wants to wait longer asks again
 Seq = Annotated[Whole, Field(ge=0, lt=1 << 62)]
 PAGE = 256
 
@@ -83,6 +83,7 @@ class Values(Params):
 
     @property
     def given(self) -> dict[str, str | tuple[str, ...] | None]:
+        """The members that the client has set."""
         return {name: getattr(self, name) for name in Values.model_fields if name in self.model_fields_set}
 
 

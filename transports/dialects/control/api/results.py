@@ -1,4 +1,4 @@
-"""Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
+"""Answers as the control API writes them: plain JSON values with stable names."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ from transports import jsonrpc
 from transports.jsonrpc import JsonObject
 from transports.requests import Hit, Plain, Stored
 
-quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
+quoted = json.encoder.encode_basestring  # encodes a string, faster than the general encoder
 
-# As in shapes.py, which only the schema needs; a test keeps them alike.
+# The members of the models in shapes.py, which only the schema loads; a test keeps them alike.
 MEMBERS: Mapping[type[object], tuple[str, ...]] = {
     Done: (),
     Accepted: ("input", "turn", "seq", "queued", "duplicate"),
@@ -80,20 +80,20 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
 
 
 class Raw(Struct, frozen=True):
-    """A result with members that are JSON already, which go out as they are."""
+    """A result; `encoded` are further members, already JSON."""
 
     value: JsonObject
     encoded: Mapping[str, bytes]
 
 
 def result_line(request: RequestId, raw: Raw) -> bytes:
-    """`encoded` may be long, and is copied once."""
+    """The line of a result. `encoded` may be long, and is copied once."""
     members = (part for name, value in raw.encoded.items() for part in (b',"', name.encode(), b'":', value))
     return b"".join((jsonrpc.result(request, raw.value)[:-3], *members, b"}}\n"))
 
 
 def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:
-    """`shared` are further members of the params, already encoded. Written for every piece of every stream."""
+    """The line of a notification, for every piece of every stream. `shared`: encoded members of the params."""
     members = "".join(f"{quoted(name)}:{quoted(value)}," for name, value in params.items())
     start = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{{{members}'
     return b"".join((start.encode(), shared, b"}\n"))
@@ -103,7 +103,7 @@ def shown(answer: object) -> JsonObject:
     match answer:
         case dict():
             return answer
-        case GreenroomError():  # the answer about one of several
+        case GreenroomError():  # the answer for one of several conversations
             return {"error": {"code": answer.code, "message": answer.message}}
         case Plain():
             return dict(answer.value)
@@ -112,7 +112,7 @@ def shown(answer: object) -> JsonObject:
         case Attached():
             return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
         case Changed():
-            changed = [one.model_dump() for one in answer.changed]
+            changed = [change.model_dump() for change in answer.changed]
             settings = answer.settings.model_dump(mode="json")
             return {"settings": settings, "name": answer.name, "changed": changed, "turn": answer.turn}
         case Summary():
@@ -127,29 +127,29 @@ def _summary(answer: Summary) -> JsonObject:
         "state": answer.condition,
         **queued(answer.waiting),
         "settings": answer.settings.model_dump(mode="json"),
-        "pending": [question(answer.conversation, one) for one in answer.pending],
-        "readers": [shown(one) for one in answer.readers],
+        "pending": [question(answer.conversation, request) for request in answer.pending],
+        "readers": [shown(reader) for reader in answer.readers],
         "agent_now": _agent(answer.agent_now) if answer.agent_now is not None else None,
     }
 
 
 def _agent(now: AgentNow) -> JsonObject:
-    """An agent with what it is set to. Its options are as they are told: short, and of one level."""
-    told = {name: getattr(now, name, None) for name in MEMBERS[AgentNow]}
-    options = [{name: getattr(one, name) for name in MEMBERS[OptionNow]} for one in now.options]
-    return {**told, "model": now.value(MODEL), "mode": now.value(MODE), "options": options}
+    """The agent's present state. Its options are as the agent gave them: short, and of one level."""
+    members = {name: getattr(now, name, None) for name in MEMBERS[AgentNow]}
+    options = [{name: getattr(option, name) for name in MEMBERS[OptionNow]} for option in now.options]
+    return {**members, "model": now.value(MODEL), "mode": now.value(MODE), "options": options}
 
 
 def queued(waiting: Sequence[WaitingInput]) -> JsonObject:
-    return {"queued": len(waiting), "waiting": [shown(one) for one in waiting]}
+    return {"queued": len(waiting), "waiting": [shown(input_) for input_ in waiting]}
 
 
-def queue(found: Summary, only: InputId | None) -> JsonObject:
-    """The inputs that wait; one that was asked for alone has its items."""
-    wanted = [one for one in found.waiting if only in {None, one.input}]
-    whole = [{"items": [item.model_dump(mode="json") for item in one.items]} if only else {} for one in wanted]
-    rows = [{**shown(one), **more} for one, more in zip(wanted, whole, strict=True)]
-    return {"paused": found.paused, "turn": found.turn, "waiting": rows}
+def queue(summary: Summary, only: InputId | None) -> JsonObject:
+    """The waiting inputs; with `only`, that input with its items."""
+    listed = [input_ for input_ in summary.waiting if only in {None, input_.input}]
+    whole = [{"items": [item.model_dump(mode="json") for item in input_.items]} if only else {} for input_ in listed]
+    rows = [{**shown(input_), **more} for input_, more in zip(listed, whole, strict=True)]
+    return {"paused": summary.paused, "turn": summary.turn, "waiting": rows}
 
 
 def row(head: Head) -> JsonObject:
@@ -160,20 +160,23 @@ def row(head: Head) -> JsonObject:
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
     """A client with its subscriptions."""
     attached = [
-        {"conversation": one, **{name: value for name, value in shown(each).items() if name != "connection"}}
-        for one, each in readers
-        if each.connection == client["connection"]
+        {
+            "conversation": conversation,
+            **{name: value for name, value in shown(reader).items() if name != "connection"},
+        }
+        for conversation, reader in readers
+        if reader.connection == client["connection"]
     ]
     return {**client, "attached": attached}
 
 
 def waiting(
-    asked: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
+    questions: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
 ) -> list[JsonObject]:
-    """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
+    """Open questions with the seq and time of each, oldest first; null where unknown."""
     rows = [
-        {**question(one, request), "seq": place and place[0], "ts": place and place[1]}
-        for (one, request), place in zip(asked, places, strict=True)
+        {**question(conversation, request), "seq": place and place[0], "ts": place and place[1]}
+        for (conversation, request), place in zip(questions, places, strict=True)
     ]
     return sorted(rows, key=lambda row: row["ts"] or 0.0)
 
@@ -183,20 +186,20 @@ def question(conversation: ConversationId, request: ApprovalRequest) -> JsonObje
 
 
 def events_of(slice_: Slice) -> bytes:
-    """The part of an `events` notification that all readers with the same cursor share; encoded once."""
-    known = slice_.encoded.get("control")
-    if known is None:
-        known = slice_.encoded["control"] = _encoded(slice_)
-    return known
+    """The part of an `events` notification shared by all readers with the same cursor; encoded once."""
+    members = slice_.encoded.get("control")
+    if members is None:
+        members = slice_.encoded["control"] = _encoded(slice_)
+    return members
 
 
 def envelope(conversation: ConversationId, record: Record) -> bytes:
-    """An event as it was stored, in its envelope; the body is not even parsed."""
+    """An event as it was stored, in its envelope; the body is not parsed."""
     return b"".join((_head(conversation, record.seq, record.ts, record.turn), record.body, b"}"))
 
 
 def _head(conversation: ConversationId, seq: int | None, ts: float, turn: TurnId | None) -> bytes:
-    """Written by hand, once for each piece of a stream: a general encoder takes five times as long."""
+    """The beginning of an envelope, for each piece of a stream; a general encoder takes five times as long."""
     where = f'"conversation":{quoted(conversation)},"seq":{"null" if seq is None else seq}'
     return f'{{{where},"ts":{ts!r},"turn":{quoted(turn) if turn else "null"},"event":'.encode()
 
@@ -214,4 +217,6 @@ def _circumstances(slice_: Slice) -> Iterator[bytes]:
     if slice_.gap:
         yield b',"gap":' + jsonrpc.line(slice_.gap)[:-1]
     if slice_.pending is not None:
-        yield b',"pending":' + jsonrpc.line([question(slice_.conversation, one) for one in slice_.pending])[:-1]
+        yield (
+            b',"pending":' + jsonrpc.line([question(slice_.conversation, request) for request in slice_.pending])[:-1]
+        )

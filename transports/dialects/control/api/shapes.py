@@ -1,6 +1,6 @@
 """The shapes of answers and notifications of the control API: the models behind its schema.
 
-`results` writes an answer as the members of its shape.
+`results` writes each answer with the members of its shape.
 """
 
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The state of one client: its requests and its subscriptions, by the names that it was given."""
+"""The state of one client: its requests and its subscriptions, by their names for the client."""
 
 from actors.vocabulary.errors import Overloaded
 from actors.vocabulary.ids import ConversationId, SubscriptionId

@@ -1,1 +1,1 @@
-"""The handlers of the control API, by subject: parameters to questions, answers to results."""
+"""The handlers of the control API, by subject: from params to scripts and results."""

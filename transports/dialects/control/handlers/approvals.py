@@ -1,4 +1,4 @@
-"""Approvals, and requests that are taken back."""
+"""Approvals, and the cancellation of requests."""
 
 from actors.messages import conversation as m
 from actors.messages import routing as rm
@@ -23,35 +23,37 @@ from transports.dialects.kit.script import (
 from transports.jsonrpc import JsonObject
 
 
-def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[JsonObject]:
-    """List open approvals, oldest first: the registry knows them, the journal when they were asked."""
-    if given.conversation is None:
-        asked = (yield from look_up(rm.ListApprovals())).requests
+def list_approvals(_: ControlCall, params: p.ListApprovals) -> Script[JsonObject]:
+    """List open approvals, oldest first: the registry knows them, the journal knows their times."""
+    if params.conversation is None:
+        questions = (yield from look_up(rm.ListApprovals())).requests
     else:
-        one = yield from conversation_named(given.conversation)
-        asked = tuple((one, request) for request in (yield from command(one, m.Inspect())).pending)
-    wanted = tuple((one, request.approval_id) for one, request in asked)
+        conversation = yield from conversation_named(params.conversation)
+        questions = tuple(
+            (conversation, request) for request in (yield from command(conversation, m.Inspect())).pending
+        )
+    ids = tuple((conversation, request.approval_id) for conversation, request in questions)
     places: tuple[tuple[int, float] | None, ...]
     try:
-        places = (yield from ask(r.FindAsked(wanted))).places
-    except GreenroomError:  # when it was asked is good to know; what is asked is needed
-        places = (None,) * len(asked)
-    return {"approvals": waiting(asked, places)}
+        places = (yield from ask(r.FindAsked(ids))).places
+    except GreenroomError:  # the questions are needed, their times are not
+        places = (None,) * len(questions)
+    return {"approvals": waiting(questions, places)}
 
 
-def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
+def answer_approval(call: ControlCall, params: p.AnswerApproval) -> Script[Answered]:
     decided = m.AnswerApproval(
-        ApprovalId(given.approval),
-        given.decision,
+        ApprovalId(params.approval),
+        params.decision,
         call.client.label,
-        given.reason,
-        given.option,
-        given.content,
-        given.outside,
+        params.reason,
+        params.option,
+        params.content,
+        params.outside,
     )
-    return (yield from command(approval_place(given.approval), decided))
+    return (yield from command(approval_place(params.approval), decided))
 
 
-def cancel(call: ControlCall, given: p.Cancel) -> Done:
-    call.state.requests.cancel(given.request, call.client.label)
+def cancel(call: ControlCall, params: p.Cancel) -> Done:
+    call.state.requests.cancel(params.request, call.client.label)
     return Done()

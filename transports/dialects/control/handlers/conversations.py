@@ -31,30 +31,30 @@ from transports.dialects.kit.script import (
 )
 from transports.jsonrpc import JsonObject
 
-LARGEST = 19  # digits of a number that the journal can count to
-CURSOR_LENGTH = 60  # three numbers that the journal can count to
+LARGEST = 19  # digits of the largest number in the journal
+CURSOR_LENGTH = 60  # three such numbers
 
 
-def create(call: ControlCall, given: p.Create) -> Script[Raw]:
-    made = yield from ask(settings_request(None, given, given.provider))
+def create(call: ControlCall, params: p.Create) -> Script[Raw]:
+    made = yield from ask(settings_request(None, params, params.provider))
     settings = made.settings
-    if given.writable_roots is not None:
-        wanted = r.AlterSettings(settings, {"writable_roots": given.writable_roots})
-        settings = (yield from ask(wanted)).settings
+    if params.writable_roots is not None:
+        alteration = r.AlterSettings(settings, {"writable_roots": params.writable_roots})
+        settings = (yield from ask(alteration)).settings
     conversation = fresh_conversation()
-    begun = yield from look_up(rm.Create(conversation, m.Begin(settings, name=given.name)))
+    begun = yield from look_up(rm.Create(conversation, m.Begin(settings, name=params.name)))
     call.do(Ask(r.RememberEnvironment(conversation)))
-    told = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
-    return Raw(told, {"settings": begun.settings.model_dump_json().encode()})
+    members = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
+    return Raw(members, {"settings": begun.settings.model_dump_json().encode()})
 
 
-def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: ControlCall, params: p.ListConversations) -> Script[JsonObject]:
     try:
-        after = place_of(given.cursor)
+        after = place_of(params.cursor)
     except BadCursor:
-        raise _bad_cursor(given.cursor) from None
-    query = ListQuery(given.archived, given.state, given.cwd, given.name, given.order, after, given.limit)
-    only = None if given.conversations is None else tuple(map(ConversationId, given.conversations))
+        raise _bad_cursor(params.cursor) from None
+    query = ListQuery(params.archived, params.state, params.cwd, params.name, params.order, after, params.limit)
+    only = None if params.conversations is None else tuple(map(ConversationId, params.conversations))
     page = yield from look_up(rm.ListConversations(query, only))
     rows = [row(head) for head in page.heads]
     return {"conversations": rows, "total": page.total, "next_cursor": cursor_of(page.next)}
@@ -64,13 +64,13 @@ def _bad_cursor(cursor: str | None) -> InvalidInput:
     return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")
 
 
-def search(_: ControlCall, given: p.Search) -> Script[JsonObject]:
-    before = place_in_search(given.cursor) if given.cursor else None
-    if given.cursor and before is None:
-        raise _bad_cursor(given.cursor)
-    one = None if given.conversation is None else (yield from conversation_named(given.conversation))
-    best = given.order == "best"
-    found = yield from ask(r.Search(given.query, one, given.cwd, given.since, given.limit, before, best))
+def search(_: ControlCall, params: p.Search) -> Script[JsonObject]:
+    before = place_in_search(params.cursor) if params.cursor else None
+    if params.cursor and before is None:
+        raise _bad_cursor(params.cursor)
+    conversation = None if params.conversation is None else (yield from conversation_named(params.conversation))
+    best = params.order == "best"
+    found = yield from ask(r.Search(params.query, conversation, params.cwd, params.since, params.limit, before, best))
     cursor = None if found.next is None else str(found.next)
     hits = [shown(hit) for hit in found.hits]
     return {"hits": hits, "next_cursor": cursor, "read": found.read, "complete": found.complete}
@@ -80,53 +80,53 @@ def place_in_search(cursor: str) -> int | None:
     return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST else None
 
 
-def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:
-    return look_up(rm.Resolve(given.reference))
+def resolve(_: ControlCall, params: p.Resolve) -> Script[Resolved]:
+    return look_up(rm.Resolve(params.reference))
 
 
-def get(_: ControlCall, given: p.Named) -> Script[Summary]:
-    return to_named(given, m.Inspect())
+def get(_: ControlCall, params: p.Named) -> Script[Summary]:
+    return to_named(params, m.Inspect())
 
 
-def servers(_: ControlCall, given: p.Named) -> Script[r.Plain]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from ask(r.ListServers(one)))
+def servers(_: ControlCall, params: p.Named) -> Script[r.Plain]:
+    conversation = yield from conversation_named(params.conversation)
+    return (yield from ask(r.ListServers(conversation)))
 
 
-def set_(call: ControlCall, given: p.Set) -> Script[Changed]:
-    one = yield from conversation_named(given.conversation)
-    name = given.name if "name" in given.model_fields_set else UNSET
-    if not given.settings.given and name is UNSET:
+def set_(call: ControlCall, params: p.Set) -> Script[Changed]:
+    conversation = yield from conversation_named(params.conversation)
+    name = params.name if "name" in params.model_fields_set else UNSET
+    if not params.settings.given and name is UNSET:
         raise InvalidInput(f"nothing to change; name one of {', '.join(p.Values.model_fields)}, or a name")
-    if "provider" in given.settings.given:  # its key is in the environment of whoever chose it
-        call.do(Ask(r.RememberEnvironment(one)))
-    return (yield from change_settings(one, given.settings.given, None, call.client.label, name))
+    if "provider" in params.settings.given:  # the provider's key is in the environment of this client
+        call.do(Ask(r.RememberEnvironment(conversation)))
+    return (yield from change_settings(conversation, params.settings.given, None, call.client.label, name))
 
 
-def rename(call: ControlCall, given: p.Rename) -> Script[Done]:
-    return to_named(given, m.Rename(given.name, call.client.label))
+def rename(call: ControlCall, params: p.Rename) -> Script[Done]:
+    return to_named(params, m.Rename(params.name, call.client.label))
 
 
-def archive(_: ControlCall, given: p.Archive) -> Script[Done]:
-    return to_named(given, m.Archive(given.archived))
+def archive(_: ControlCall, params: p.Archive) -> Script[Done]:
+    return to_named(params, m.Archive(params.archived))
 
 
-def restart(call: ControlCall, given: p.Named) -> Script[Done]:
-    return to_named(given, m.Restart(call.client.label))
+def restart(call: ControlCall, params: p.Named) -> Script[Done]:
+    return to_named(params, m.Restart(call.client.label))
 
 
-def fork(call: ControlCall, given: p.Fork) -> Script[r.Stored]:
-    one = yield from conversation_named(given.conversation)
-    values, by = given.settings.given, call.client.label
-    return (yield from ask(r.Fork(one, fresh_conversation(), given.at, given.name, values, by)))
+def fork(call: ControlCall, params: p.Fork) -> Script[r.Stored]:
+    conversation = yield from conversation_named(params.conversation)
+    values, by = params.settings.given, call.client.label
+    return (yield from ask(r.Fork(conversation, fresh_conversation(), params.at, params.name, values, by)))
 
 
-def export(_: ControlCall, given: p.Export) -> Script[JsonObject]:
-    place = place_in_export(given.cursor) if given.cursor else None
-    if given.cursor and place is None:
-        raise _bad_cursor(given.cursor)
-    one = yield from conversation_named(given.conversation)
-    piece = yield from ask(r.Export(one, place))
+def export(_: ControlCall, params: p.Export) -> Script[JsonObject]:
+    place = place_in_export(params.cursor) if params.cursor else None
+    if params.cursor and place is None:
+        raise _bad_cursor(params.cursor)
+    conversation = yield from conversation_named(params.conversation)
+    piece = yield from ask(r.Export(conversation, place))
     cursor = "/".join(map(str, piece.place)) if piece.place else None
     return {"lines": piece.lines, "next_cursor": cursor, "partial": piece.partial}
 
@@ -139,26 +139,26 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
     return after, last, offset[0] if offset else 0
 
 
-def import_(call: ControlCall, given: p.Import) -> Script[JsonObject]:
-    """Store a history; one that comes in several requests is stored with the last of them, whole or not at all.
+def import_(call: ControlCall, params: p.Import) -> Script[JsonObject]:
+    """Store a history; an upload of several requests is stored with the last of them, whole or not at all.
 
-    It is run by the settings that a new conversation of this client would have.
+    Its settings are those that a new conversation of this client would have.
     """
-    if given.more and given.upload is None:
+    if params.more and params.upload is None:
         raise InvalidInput("upload: what comes in several requests needs a name")
-    if given.partial and not given.more:
+    if params.partial and not params.more:
         raise InvalidInput("partial: nothing follows that the line could go on in; say more")
-    new = fresh_conversation() if given.new_id else None
-    settings = None if given.more else (yield from ask(settings_request(None, given))).settings
-    done = yield from ask(r.Import(given.lines, settings, new, given.upload, given.more, given.partial))
+    new = fresh_conversation() if params.new_id else None
+    settings = None if params.more else (yield from ask(settings_request(None, params))).settings
+    done = yield from ask(r.Import(params.lines, settings, new, params.upload, params.more, params.partial))
     if isinstance(done, r.Plain):
         return dict(done.value)
     call.do(Ask(r.RememberEnvironment(done.conversation)))
-    changed = [{"name": one.name, "file": one.before, "here": one.after} for one in done.changed]
+    changed = [{"name": change.name, "file": change.before, "here": change.after} for change in done.changed]
     return {"conversation": done.conversation, "changed": changed}
 
 
-def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
-    one = yield from conversation_named(given.conversation)
-    yield from look_up(rm.Remove(one))
-    return r.Stored(one)
+def delete(_: ControlCall, params: p.Named) -> Script[r.Stored]:
+    conversation = yield from conversation_named(params.conversation)
+    yield from look_up(rm.Remove(conversation))
+    return r.Stored(conversation)

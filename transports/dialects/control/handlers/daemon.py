@@ -21,19 +21,19 @@ from transports.jsonrpc import JsonObject
 
 
 def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
-    """List clients, and what each reads. Conversations are asked one after the other, which is no burst."""
+    """List clients with their subscriptions. Conversations are asked in turn, not in a burst."""
     awake = (yield from look_up(rm.ListAwake())).heads
     readers: list[tuple[ConversationId, Reader]] = []
     for head in awake:
         (summary,) = yield from command_each([(head.conversation, m.Inspect())])
         if isinstance(summary, Summary):
-            readers += [(head.conversation, one) for one in summary.readers]
+            readers += [(head.conversation, reader) for reader in summary.readers]
     clients = yield from ask(r.ListClients())
-    return {"clients": [with_readers(one, readers) for one in clients.value["clients"]]}
+    return {"clients": [with_readers(client, readers) for client in clients.value["clients"]]}
 
 
-def kill_client(_: ControlCall, given: p.KillClient) -> Script[r.Plain]:
-    return ask(r.KillClient(ConnectionId(given.connection)))
+def kill_client(_: ControlCall, params: p.KillClient) -> Script[r.Plain]:
+    return ask(r.KillClient(ConnectionId(params.connection)))
 
 
 def status(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
@@ -44,17 +44,23 @@ def reload(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     return ask(r.Reload())
 
 
-def down(_: ControlCall, given: p.Down) -> Script[r.Plain]:
-    return ask(r.Down(given.drain_s))
+def down(_: ControlCall, params: p.Down) -> Script[r.Plain]:
+    return ask(r.Down(params.drain_s))
 
 
-def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
-    return ask(r.ReadConfig(given.key))
+def config_get(_: ControlCall, params: p.ConfigGet) -> Script[r.Plain]:
+    return ask(r.ReadConfig(params.key))
 
 
 def list_agents(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     return ask(r.ListAgents())
 
 
-def check_agent(_: ControlCall, given: p.CheckAgent) -> Script[r.Plain]:
-    return ask(r.CheckAgent(given.agent, given.seconds))
+def check_agent(_: ControlCall, params: p.CheckAgent) -> Script[r.Plain]:
+    return ask(r.CheckAgent(params.agent, params.seconds))
+
+
+def schema(_: ControlCall, __: p.Nothing) -> JsonObject:
+    from transports.dialects.control.schema import api_schema  # a megabyte of models; few clients ever ask
+
+    return api_schema()

@@ -10,22 +10,22 @@ from transports.dialects.kit.script import (
 )
 
 
-def list_jobs(_: ControlCall, given: p.ListJobs) -> Script[r.Plain]:
-    one = None if given.conversation is None else (yield from conversation_named(given.conversation))
-    return (yield from ask(r.ListJobs(one)))
+def list_jobs(_: ControlCall, params: p.ListJobs) -> Script[r.Plain]:
+    conversation = None if params.conversation is None else (yield from conversation_named(params.conversation))
+    return (yield from ask(r.ListJobs(conversation)))
 
 
-def read_job(_: ControlCall, given: p.ReadJob) -> Script[r.Plain]:
-    return ask(r.ReadJob(given.job, given.after, given.seconds))
+def read_job(_: ControlCall, params: p.ReadJob) -> Script[r.Plain]:
+    return ask(r.ReadJob(params.job, params.after, params.seconds))
 
 
-def write_job(_: ControlCall, given: p.WriteJob) -> Script[r.Plain]:
-    return ask(r.WriteJob(given.job, given.text, given.end_input))
+def write_job(_: ControlCall, params: p.WriteJob) -> Script[r.Plain]:
+    return ask(r.WriteJob(params.job, params.text, params.end_input))
 
 
-def wait_for_job(_: ControlCall, given: p.WaitForJob) -> Script[r.Plain]:
-    return ask(r.WaitForJob(given.job, given.seconds))
+def wait_for_job(_: ControlCall, params: p.WaitForJob) -> Script[r.Plain]:
+    return ask(r.WaitForJob(params.job, params.seconds))
 
 
-def end_job(_: ControlCall, given: p.NamedJob) -> Script[r.Plain]:
-    return ask(r.EndJob(given.job))
+def end_job(_: ControlCall, params: p.NamedJob) -> Script[r.Plain]:
+    return ask(r.EndJob(params.job))

@@ -1,4 +1,4 @@
-"""A question to the conversation that a request names."""
+"""A query to the conversation that a request names."""
 
 from actors.messages.conversation import Query
 from transports.dialects.control.api import params as p
@@ -10,6 +10,6 @@ from transports.dialects.kit.script import (
 )
 
 
-def to_named(given: p.Named, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
-    one = yield from conversation_named(given.conversation)
-    return (yield from command(one, query))
+def to_named(params: p.Named, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
+    conversation = yield from conversation_named(params.conversation)
+    return (yield from command(conversation, query))

@@ -1,4 +1,4 @@
-"""Histories as they are read, and as they grow."""
+"""Histories: a page, or attached and live."""
 
 from collections.abc import Iterable
 
@@ -23,43 +23,43 @@ from transports.dialects.kit.script import (
 )
 
 
-def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
-    one = yield from conversation_named(given.conversation)
-    subscription = call.state.subscribe(one)
+def attach(call: ControlCall, params: p.Attach) -> Script[Attached]:
+    conversation = yield from conversation_named(params.conversation)
+    subscription = call.state.subscribe(conversation)
     try:
         attached = yield from command(
-            one, m.Attach(call.client.connection, subscription, given.after, given.read_only)
+            conversation, m.Attach(call.client.connection, subscription, params.after, params.read_only)
         )
     except GreenroomError:
         call.state.forget(subscription)
         raise
-    if not given.read_only:
-        call.do(Ask(r.RememberEnvironment(one)))
+    if not params.read_only:
+        call.do(Ask(r.RememberEnvironment(conversation)))
     return attached
 
 
-def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
-    subscription = SubscriptionId(given.subscription)
+def detach(call: ControlCall, params: p.Detach) -> Script[Done]:
+    subscription = SubscriptionId(params.subscription)
     conversation = call.state.forget(subscription)
     if conversation is None:
         raise InvalidInput(f"no subscription {subscription}")
     return command(conversation, m.Detach(subscription))
 
 
-def history(_: ControlCall, given: p.History) -> Script[Raw]:
-    if given.before is not None and "after" in given.model_fields_set:
+def history(_: ControlCall, params: p.History) -> Script[Raw]:
+    if params.before is not None and "after" in params.model_fields_set:
         raise InvalidInput("give either after or before")
-    one = yield from conversation_named(given.conversation)
-    read = yield from ask(r.ReadHistory(one, given.after, given.limit, given.before))
-    page = read.page
-    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": read.complete}
-    return Raw(rest, {"events": _encoded((one, record) for record in page.records)})
+    conversation = yield from conversation_named(params.conversation)
+    found = yield from ask(r.ReadHistory(conversation, params.after, params.limit, params.before))
+    page = found.page
+    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": found.complete}
+    return Raw(rest, {"events": _encode_events((conversation, record) for record in page.records)})
 
 
-def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
-    news = yield from ask(r.ReadNews(given.after, given.limit, given.wait_s))
-    return Raw({"cursor": news.cursor, "lagged": news.lagged}, {"events": _encoded(news.records)})
+def read_events(_: ControlCall, params: p.ReadEvents) -> Script[Raw]:
+    news = yield from ask(r.ReadNews(params.after, params.limit, params.wait_s))
+    return Raw({"cursor": news.cursor, "lagged": news.lagged}, {"events": _encode_events(news.records)})
 
 
-def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
+def _encode_events(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
     return b"[%b]" % b",".join(envelope(conversation, record) for conversation, record in records)

@@ -1,4 +1,4 @@
-"""Budgets, and the use that is made of them."""
+"""Budgets, and spending."""
 
 from actors.messages import conversation as m
 from transports import requests as r
@@ -13,19 +13,19 @@ from transports.dialects.kit.script import (
 from transports.jsonrpc import JsonObject
 
 
-def budget(call: ControlCall, given: p.Budget) -> Script[JsonObject]:
-    one = yield from conversation_named(given.conversation)
-    now = yield from command(one, m.Inspect())
-    read = yield from ask(r.ReadBudget(now.settings, now.spent, now.turn_spent, given.limits))
-    if given.limits:
-        change = m.ChangeSettings(read.settings, ("overrides",), now.settings, by=call.client.label)
-        yield from command(one, change)
-    return {"budgets": list(read.budgets)}
+def budget(call: ControlCall, params: p.Budget) -> Script[JsonObject]:
+    conversation = yield from conversation_named(params.conversation)
+    now = yield from command(conversation, m.Inspect())
+    result = yield from ask(r.ReadBudget(now.settings, now.spent, now.turn_spent, params.limits))
+    if params.limits:
+        change = m.ChangeSettings(result.settings, ("overrides",), now.settings, by=call.client.label)
+        yield from command(conversation, change)
+    return {"budgets": list(result.budgets)}
 
 
-def usage(_: ControlCall, given: p.ReadUsage) -> Script[r.Plain]:
-    return ask(r.ReadUsage(given.by, given.since, given.limit))
+def usage(_: ControlCall, params: p.ReadUsage) -> Script[r.Plain]:
+    return ask(r.ReadUsage(params.by, params.since, params.limit))
 
 
-def shared_budgets(_: ControlCall, given: p.SharedBudgets) -> Script[r.Plain]:
-    return ask(r.ReadSharedBudgets(given.limits))
+def shared_budgets(_: ControlCall, params: p.SharedBudgets) -> Script[r.Plain]:
+    return ask(r.ReadSharedBudgets(params.limits))

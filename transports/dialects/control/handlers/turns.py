@@ -1,4 +1,4 @@
-"""Turns: what people say, when it is taken, and how it is stopped."""
+"""Turns: sending, interrupting, and the queue of waiting inputs."""
 
 from actors.messages import conversation as m
 from actors.messages import routing as rm
@@ -33,92 +33,92 @@ from transports.jsonrpc import JsonObject
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
-def _items(given: p.Send | p.EditInput) -> tuple[InputItem, ...]:
-    if bool(given.items) == (given.prompt is not None):
+def _items(params: p.Send | p.EditInput) -> tuple[InputItem, ...]:
+    if bool(params.items) == (params.prompt is not None):
         raise InvalidInput("give either a prompt or items")
-    return given.items or (TextItem(text=given.prompt or ""),)
+    return params.items or (TextItem(text=params.prompt or ""),)
 
 
-def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
-    items = _items(given)
-    one = yield from conversation_named(given.conversation)
-    own = yield from _own_settings(one, given.settings)
-    words = m.Send(
+def send(call: ControlCall, params: p.Send) -> Script[Accepted | TurnResult]:
+    items = _items(params)
+    conversation = yield from conversation_named(params.conversation)
+    own = yield from _own_settings(conversation, params.settings)
+    message = m.Send(
         items,
-        given.if_busy,
+        params.if_busy,
         settings=own.settings if own else None,
-        key=given.key,
-        await_end=given.wait,
+        key=params.key,
+        await_end=params.wait,
         by=call.client.label,
         own=own.fields if own else (),
     )
-    return (yield from said(one, words))
+    return (yield from said(conversation, message))
 
 
-def compact(call: ControlCall, given: p.Compact) -> Script[Accepted | TurnResult]:
-    one = yield from conversation_named(given.conversation)
+def compact(call: ControlCall, params: p.Compact) -> Script[Accepted | TurnResult]:
+    conversation = yield from conversation_named(params.conversation)
     by = call.client.label
-    wanted = m.Send((), key=given.key, await_end=given.wait, by=by, task=Task.COMPACT)
-    return (yield from said(one, wanted))
+    message = m.Send((), key=params.key, await_end=params.wait, by=by, task=Task.COMPACT)
+    return (yield from said(conversation, message))
 
 
-def _own_settings(one: ConversationId, values: p.Values) -> Script[r.SettingsMade | None]:
-    """Work out the settings of a turn of its own; None if it has those of the conversation."""
+def _own_settings(conversation: ConversationId, values: p.Values) -> Script[r.SettingsMade | None]:
+    """Compute a turn's own settings; None if it has those of the conversation."""
     if not values.given:
         return None
-    current = (yield from command(one, m.Inspect())).settings
+    current = (yield from command(conversation, m.Inspect())).settings
     return (yield from ask(r.AlterSettings(current, values.given)))
 
 
-def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
-    stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason, clear=given.clear)
-    return to_named(given, stop)
+def interrupt(call: ControlCall, params: p.Interrupt) -> Script[Interrupted]:
+    stop = m.Interrupt(call.client.label, kill=params.kill, message=params.reason, clear=params.clear)
+    return to_named(params, stop)
 
 
-def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[JsonObject]:
-    """Interrupt several; answered when the last has ended. A refused one does not keep the others from it."""
-    if bool(given.conversations) == given.all:
+def interrupt_many(call: ControlCall, params: p.InterruptMany) -> Script[JsonObject]:
+    """Interrupt several; answered when the last has ended. A refused one does not affect the others."""
+    if bool(params.conversations) == params.all:
         raise InvalidInput("name conversations, or say all")
-    if given.all:
+    if params.all:
         awake = (yield from look_up(rm.ListAwake())).heads
         references = [str(head.conversation) for head in awake if head.state in BUSY and not head.archived]
     else:
-        references = list(given.conversations)
+        references = list(params.conversations)
     found = yield from look_up_each(rm.Resolve(reference) for reference in references)
-    stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason)
-    known = [one.conversation for one in found if isinstance(one, Resolved)]
-    answers = iter((yield from command_each((one, stop) for one in known)))
-    ends = [one if isinstance(one, GreenroomError) else next(answers) for one in found]
+    stop = m.Interrupt(call.client.label, kill=params.kill, message=params.reason)
+    known = [resolved.conversation for resolved in found if isinstance(resolved, Resolved)]
+    answers = iter((yield from command_each((conversation, stop) for conversation in known)))
+    ends = [resolved if isinstance(resolved, GreenroomError) else next(answers) for resolved in found]
     rows = [{"conversation": named, **shown(end)} for named, end in zip(references, ends, strict=True)]
     return {"stopped": rows}
 
 
-def read_queue(_: ControlCall, given: p.ReadQueue) -> Script[JsonObject]:
-    found = yield from to_named(given, m.Inspect())
-    told = queue(found, None if given.input is None else InputId(given.input))
-    if given.input is not None and not told["waiting"]:
-        raise InvalidInput(f"no input {given.input} waits")
-    return told
+def read_queue(_: ControlCall, params: p.ReadQueue) -> Script[JsonObject]:
+    summary = yield from to_named(params, m.Inspect())
+    listed = queue(summary, None if params.input is None else InputId(params.input))
+    if params.input is not None and not listed["waiting"]:
+        raise InvalidInput(f"no input {params.input} waits")
+    return listed
 
 
-def resume_queue(call: ControlCall, given: p.Named) -> Script[Done]:
-    return to_named(given, m.ResumeQueue(call.client.label))
+def resume_queue(call: ControlCall, params: p.Named) -> Script[Done]:
+    return to_named(params, m.ResumeQueue(call.client.label))
 
 
-def edit_input(call: ControlCall, given: p.EditInput) -> Script[Done]:
-    return to_named(given, m.EditInput(InputId(given.input), _items(given), call.client.label))
+def edit_input(call: ControlCall, params: p.EditInput) -> Script[Done]:
+    return to_named(params, m.EditInput(InputId(params.input), _items(params), call.client.label))
 
 
-def move_input(call: ControlCall, given: p.MoveInput) -> Script[Done]:
-    if (given.before is None) == (given.to is None):
+def move_input(call: ControlCall, params: p.MoveInput) -> Script[Done]:
+    if (params.before is None) == (params.to is None):
         raise InvalidInput("give either before or to")
-    to = given.to or InputId(given.before or "")
-    return to_named(given, m.MoveInput(InputId(given.input), to, call.client.label))
+    to = params.to or InputId(params.before or "")
+    return to_named(params, m.MoveInput(InputId(params.input), to, call.client.label))
 
 
-def withdraw(call: ControlCall, given: p.Withdraw) -> Script[Done]:
-    if given.all == (given.input is not None):
+def withdraw(call: ControlCall, params: p.Withdraw) -> Script[Done]:
+    if params.all == (params.input is not None):
         raise InvalidInput("give either an input or all")
-    if given.input is None:
-        return to_named(given, m.WithdrawAll(given.reason, call.client.label))
-    return to_named(given, m.WithdrawInput(InputId(given.input), given.reason, call.client.label))
+    if params.input is None:
+        return to_named(params, m.WithdrawAll(params.reason, call.client.label))
+    return to_named(params, m.WithdrawInput(InputId(params.input), params.reason, call.client.label))
