@@ -1,4 +1,4 @@
-"""The abilities of a client, as its `initialize` says. A member that can't be read is not there. Pure."""
+"""The abilities of a client, from its `initialize`. An unreadable member counts as missing. Pure."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from transports.jsonrpc import JsonObject
 
 
 class Abilities(Struct, frozen=True):
-    """`screens`: it shows terminals that we own, as clients say it in `_meta.terminal_output`."""
+    """`screens`: it shows terminals that we own; clients say so in `_meta.terminal_output`."""
 
     forms: bool = False
     pages: bool = False
@@ -20,22 +20,22 @@ class ClientName(Struct, frozen=True):
 
 
 def abilities(params: JsonObject) -> Abilities:
-    said = _of(params, "clientCapabilities") or _of(params, "capabilities")
-    elicitation = _of(said, "elicitation")
+    capabilities = _object_member(params, "clientCapabilities") or _object_member(params, "capabilities")
+    elicitation = _object_member(capabilities, "elicitation")
     return Abilities(
         forms=isinstance(elicitation.get("form"), dict),
         pages=isinstance(elicitation.get("url"), dict),
-        notices=isinstance(_of(said, "session").get("notices"), dict),
-        screens=_of(said, "_meta").get("terminal_output") is True,
+        notices=isinstance(_object_member(capabilities, "session").get("notices"), dict),
+        screens=_object_member(capabilities, "_meta").get("terminal_output") is True,
     )
 
 
 def client_name(params: JsonObject) -> ClientName:
-    info = _of(params, "clientInfo") or _of(params, "info")
+    info = _object_member(params, "clientInfo") or _object_member(params, "info")
     name, version = info.get("name"), info.get("version")
     return ClientName(name if isinstance(name, str) else "", version if isinstance(version, str) else "")
 
 
-def _of(members: JsonObject, name: str) -> JsonObject:
+def _object_member(members: JsonObject, name: str) -> JsonObject:
     inner = members.get(name)
     return inner if isinstance(inner, dict) else {}

@@ -1,6 +1,6 @@
 """Events of commands, patches and tools as the calls that a client shows. Pure; knows no client.
 
-A call is named by its item, which no other has; call ids of models come again.
+A call is named by its item, which is unique; a model may use a call id again.
 """
 
 import json
@@ -19,8 +19,8 @@ from transports.question import command_line, typed
 Event = Mapping[str, object]
 
 TITLE_LENGTH = 300  # characters; a script of a thousand lines is no title
-OUTPUT_LENGTH = 64 << 10  # characters of an output that is told in one piece; its ends say most
-LOOKING = {"Read": "read", "ListFiles": "search", "Search": "search"}  # what a tool without a program does
+OUTPUT_LENGTH = 64 << 10  # characters of an output sent in one piece; its ends say most
+LOOKING = {"Read": "read", "ListFiles": "search", "Search": "search"}  # our own tools, which run no program
 
 
 def call_of(event: Event) -> str:
@@ -28,7 +28,7 @@ def call_of(event: Event) -> str:
 
 
 def fenced(text: str) -> Text:
-    """Output as it was written, between fences that are longer than any inside."""
+    """Output between fences that are longer than any inside."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -36,7 +36,7 @@ def fenced(text: str) -> Text:
 
 
 def output(text: str) -> tuple[Content, ...]:
-    """An output, the middle of a long one left out."""
+    """An output; the middle of a long one is left out."""
     if len(text) > OUTPUT_LENGTH:
         left_out, half = len(text) - OUTPUT_LENGTH, OUTPUT_LENGTH // 2
         text = f"{text[:half]}\n[… {left_out:,} characters …]\n{text[-half:]}"
@@ -49,12 +49,12 @@ def title(text: str) -> str:
     return line if len(line) <= TITLE_LENGTH else f"{line[:TITLE_LENGTH]}…"
 
 
-# --- our own agent's ------------------------------------------------------------------------------------------------
+# --- calls of our own agent -----------------------------------------------------------------------------------------
 
 
 def command_begins(event: Event) -> Tool:
     words = _words(event)
-    hint = next((dict(cast("JsonObject", one)) for one in _list(event.get("parsed_cmd"))), {})
+    hint = next((dict(cast("JsonObject", parsed)) for parsed in _list(event.get("parsed_cmd"))), {})
     looks = next((LOOKING[name] for name in hint if name in LOOKING), "other")
     return Tool(
         call_of(event),
@@ -82,7 +82,7 @@ def patch_begins(event: Event) -> Tool:
     changes = _changes(event)
     return Tool(
         call_of(event),
-        title=title(_patched(changes)),
+        title=title(_patch_title(changes)),
         kind=diffs.kind(changes),
         status="in_progress",
         content=diffs.shown(changes),
@@ -101,38 +101,38 @@ def patch_ends(event: Event) -> Tool:
 def server_tool_begins(event: Event) -> Tool:
     invocation = cast("JsonObject", event["invocation"])
     name = f"{invocation['server']}: {invocation['tool']}"
-    given = invocation.get("arguments")
-    return Tool(call_of(event), title=title(name), kind="other", status="in_progress", raw_input=given)
+    arguments = invocation.get("arguments")
+    return Tool(call_of(event), title=title(name), kind="other", status="in_progress", raw_input=arguments)
 
 
 def server_tool_ends(event: Event) -> Tool:
-    begun = server_tool_begins(event)
+    call = server_tool_begins(event)
     match event["result"]:
         case {"Ok": dict(result)}:
-            parts = [one for one in _list(result.get("content")) if isinstance(one, dict)]
-            text = "\n".join(str(one["text"]) for one in parts if isinstance(one.get("text"), str))
+            parts = [part for part in _list(result.get("content")) if isinstance(part, dict)]
+            text = "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
             failed = bool(result.get("isError") or result.get("is_error"))
-            told: Content = Text(text[:OUTPUT_LENGTH])
+            shown_text: Content = Text(text[:OUTPUT_LENGTH])
             raw: object = result
         case {"Err": why}:
             failed, text, raw = True, str(why), None
-            told = Text(text[:OUTPUT_LENGTH])
+            shown_text = Text(text[:OUTPUT_LENGTH])
         case _:
-            failed, text, raw, told = False, "", None, Text("")
+            failed, text, raw, shown_text = False, "", None, Text("")
     return Tool(
-        begun.call,
-        title=begun.title,
-        kind=begun.kind,
+        call.call,
+        title=call.title,
+        kind=call.kind,
         status="failed" if failed else "completed",
-        content=(told,) if text else (),
-        raw_input=begun.raw_input,
+        content=(shown_text,) if text else (),
+        raw_input=call.raw_input,
         raw_output=raw,
     )
 
 
 def searched(event: Event) -> Tool:
-    words = f"Searched the web: {event['query']}" if event.get("query") else "Searched the web"
-    return Tool(call_of(event), title=title(words), kind="fetch", status="completed")
+    name = f"Searched the web: {event['query']}" if event.get("query") else "Searched the web"
+    return Tool(call_of(event), title=title(name), kind="fetch", status="completed")
 
 
 def looked(event: Event) -> Tool:
@@ -142,7 +142,7 @@ def looked(event: Event) -> Tool:
 
 
 def job_begins(event: Event) -> Tool:
-    """The call that starts a job is over with it: the job may outlive its turn."""
+    """The call that starts a job is over at once: the job may outlive its turn."""
     words = _words(event)
     until = "it goes on after the turn" if event.get("keeps") else "until the turn ends"
     return Tool(
@@ -156,23 +156,23 @@ def job_begins(event: Event) -> Tool:
 
 
 def job_ends(event: Event) -> Tool:
-    ended = Text(job_end(event))
+    ending = Text(job_end(event))
     well = event["how"] in {"ended", "turn_over"} or event["exit_code"] == 0
     return Tool(
         f"job-{event['job']}",
         title=title(f"Job {event['job']}"),
         kind="execute",
         status="completed" if well else "failed",
-        content=(*output(str(event.get("output") or "")), ended),
+        content=(*output(str(event.get("output") or "")), ending),
         raw_output={"exitCode": event["exit_code"]},
     )
 
 
-# --- those of agents of others --------------------------------------------------------------------------------------
+# --- calls of third-party agents ------------------------------------------------------------------------------------
 
 
 def use_begins(event: Event) -> Tool:
-    return replace(_used(event), status="in_progress", content=diffs.shown(_changes(event)))
+    return replace(_call_of_use(event), status="in_progress", content=diffs.shown(_changes(event)))
 
 
 def use_ends(event: Event) -> Tool:
@@ -180,24 +180,24 @@ def use_ends(event: Event) -> Tool:
     cancelled = (Text("cancelled"),) if event["status"] == "cancelled" else ()
     written = output(str(event.get("output") or ""))
     return replace(
-        _used(event),
+        _call_of_use(event),
         status="completed" if event["status"] == "completed" and not code else "failed",
         content=(*diffs.shown(_changes(event)), *written, *cancelled),
         raw_output=None if code is None else {"exitCode": code},
     )
 
 
-def _used(event: Event) -> Tool:
+def _call_of_use(event: Event) -> Tool:
     words = _words(event)
-    places = [cast("JsonObject", one) for one in _list(event.get("places"))]
-    shown = tuple(
-        Location(str(one["path"]), one.get("line") if (one.get("line") or 0) > 0 else None) for one in places
+    places = [cast("JsonObject", place) for place in _list(event.get("places"))]
+    locations = tuple(
+        Location(str(place["path"]), place.get("line") if (place.get("line") or 0) > 0 else None) for place in places
     )
     return Tool(
         call_of(event),
         title=title(typed(words) if words else str(event.get("title") or event.get("kind") or "a tool")),
         kind=str(event.get("kind") or "other"),
-        places=shown or diffs.places(_changes(event)),
+        places=locations or diffs.places(_changes(event)),
         raw_input=_arguments(event, words),
     )
 
@@ -205,32 +205,32 @@ def _used(event: Event) -> Tool:
 def _arguments(event: Event, words: list[str]) -> object:
     text = str(event.get("arguments") or "")
     try:
-        given = json.loads(text) if text else None
-    except (ValueError, RecursionError):  # the middle of a long one is left out
-        given = text
-    return given if given is not None or not words else {"command": words, "cwd": event.get("cwd")}
+        arguments = json.loads(text) if text else None
+    except (ValueError, RecursionError):  # shortened arguments are not valid JSON
+        arguments = text
+    return arguments if arguments is not None or not words else {"command": words, "cwd": event.get("cwd")}
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
 def asked(event: Event, text: str) -> Tool:
-    """The call that a question is about. `text`: all that there is to know of it."""
+    """The call that a question is about. `text`: the whole question."""
     content = (*diffs.shown(_changes(event)), fenced(text))
-    return replace(_questioned(event), status="pending", content=content)
+    return replace(_call_of_question(event), status="pending", content=content)
 
 
-def _questioned(event: Event) -> Tool:
+def _call_of_question(event: Event) -> Tool:
     call, changes, words = call_of(event), _changes(event), _words(event)
     if "places" in event:
-        return _used(event)
+        return _call_of_use(event)
     if changes:
-        return Tool(call, title=title(_patched(changes)), kind=diffs.kind(changes), places=diffs.places(changes))
+        return Tool(call, title=title(_patch_title(changes)), kind=diffs.kind(changes), places=diffs.places(changes))
     if words:
         return Tool(call, title=title(typed(words)), kind="execute", raw_input={"command": words})
     if "tool" in event:
-        named = title(f"{event['server']}: {event['tool']}")
-        return Tool(call, title=named, kind="other", raw_input=_arguments(event, []))
+        name = title(f"{event['server']}: {event['tool']}")
+        return Tool(call, title=name, kind="other", raw_input=_arguments(event, []))
     return Tool(call, title=title(str(event.get("message") or "A question")), kind="other")
 
 
@@ -243,24 +243,24 @@ def _changes(event: Event) -> Mapping[str, object]:
 
 
 def _words(event: Event) -> list[str]:
-    return [str(one) for one in _list(event.get("command"))]
+    return [str(word) for word in _list(event.get("command"))]
 
 
 def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _patched(changes: Mapping[str, object]) -> str:
+def _patch_title(changes: Mapping[str, object]) -> str:
     names = ", ".join(path.rpartition("/")[2] for path in changes)
     return {"delete": "Delete", "move": "Move"}.get(diffs.kind(changes), "Edit") + f" {names}"
 
 
 def _looked_at(words: list[str], hint: JsonObject, cwd: str) -> tuple[Location, ...]:
-    """The file or the directory that one of our tools looks at; of a file that is read, with the line."""
-    searched_in = next((one.get("path") for one in hint.values() if isinstance(one, dict)), None)
-    read = "Read" in hint and len(words) > 1
-    path = words[1] if read else searched_in
+    """The file or the directory that one of our tools looks at; for a file that is read, with the line."""
+    searched_in = next((value.get("path") for value in hint.values() if isinstance(value, dict)), None)
+    reads = "Read" in hint and len(words) > 1
+    path = words[1] if reads else searched_in
     if not isinstance(path, str) or not path:
         return ()
-    line = int(words[2]) if read and len(words) > 2 and words[2].isdecimal() else None
+    line = int(words[2]) if reads and len(words) > 2 and words[2].isdecimal() else None
     return (Location(path if path.startswith("/") else f"{cwd.rstrip('/')}/{path}", line),)

@@ -1,6 +1,6 @@
-"""Speaks ACP: lines to scripts, answers and slices to lines.
+"""The dialect of ACP: lines to scripts, answers and slices to lines.
 
-Part of its connection. Open requests and sessions are in the client's state; this only routes.
+Part of its connection. Open requests and sessions are in the client's state; this module only routes.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ UNKNOWN_SESSION = -32002
 
 class AcpDialect(Dialect):
     def __init__(self, client: Client, fresh: Callable[[], AcpOptions] = AcpOptions) -> None:
-        """`fresh` makes the options, now and when the config was read again."""
+        """`fresh` makes the options, now and after the config was read again."""
         self._state = AcpState(client, fresh)
 
     # --- from the client ------------------------------------------------------------------------------------------
@@ -44,9 +44,9 @@ class AcpDialect(Dialect):
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
-                self._replied(number, result)
+                self._handle_reply(number, result)
             case jsonrpc.ErrorResponse(number):
-                self._declined(number)
+                self._handle_refusal(number)
             case jsonrpc.Malformed(code, text, request):
                 self._write(jsonrpc.error(request, code, text))
             case _:
@@ -79,14 +79,14 @@ class AcpDialect(Dialect):
             case sessions.Opened():
                 self._write(jsonrpc.result(request, outcome.result))
                 sessions.follow(self._state, outcome)
-            case prompts.NotYetTaken(session, named):
-                session.untaken[named] = request
+            case prompts.NotYetTaken(session, input_):
+                session.untaken[input_] = request
             case _:
                 self._write(_answer(request, outcome))
 
     def _cancel_session(self, params: jsonrpc.Params) -> None:
-        named = params.get("sessionId") if isinstance(params, dict) else None
-        session = self._state.sessions.get(ConversationId(named)) if isinstance(named, str) else None
+        reference = params.get("sessionId") if isinstance(params, dict) else None
+        session = self._state.sessions.get(ConversationId(reference)) if isinstance(reference, str) else None
         if session is not None:
             self._state.scripts.run(prompts.cancel_session(self._state, session))
 
@@ -95,11 +95,11 @@ class AcpDialect(Dialect):
         if isinstance(request, int | str) and not isinstance(request, bool):
             prompts.cancel_request(self._state, request)
 
-    def _replied(self, number: RequestId, result: object) -> None:
+    def _handle_reply(self, number: RequestId, result: object) -> None:
         questions = self._state.questions
         question = questions.asked(number)
         if question is None:
-            return  # it was withdrawn
+            return  # the question was withdrawn
         as_form = isinstance(question.request, ElicitationApprovalRequest) and "action" in _members(result)
         reply = permissions.filled_in(result) if as_form else permissions.chosen(question.request, result)
         if reply.decision is None and self._is_cancelling(question.conversation):
@@ -107,7 +107,7 @@ class AcpDialect(Dialect):
         else:
             questions.decide(number, reply)
 
-    def _declined(self, number: RequestId | None) -> None:
+    def _handle_refusal(self, number: RequestId | None) -> None:
         questions = self._state.questions
         question = questions.asked(number)
         if question is not None and self._is_cancelling(question.conversation):
@@ -129,7 +129,7 @@ class AcpDialect(Dialect):
         return self._state.taken()
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
-        """Write everything that a slice leads to in one piece, after which the reader is ready for the next."""
+        """Write all lines for a slice in one piece, after which the reader is ready for the next."""
         self._state.readers.deliver(deliver)
         return _in_one_write(self._state.taken(), deliver.subscription)
 
@@ -138,10 +138,10 @@ class AcpDialect(Dialect):
         return self._state.taken()
 
     def woken(self, name: str) -> Iterable[Action]:
-        state, (kind, _, rest) = self._state, name.partition(":")
+        state, (kind, _, conversation) = self._state, name.partition(":")
         if kind != OUTPUT:
             raise ValueError(f"unknown timer {name}")
-        session = state.sessions.get(ConversationId(rest))
+        session = state.sessions.get(ConversationId(conversation))
         if session is not None:
             tell_output(state, session)
         return state.taken()
@@ -160,7 +160,7 @@ class AcpDialect(Dialect):
 
 
 def _answer(request: RequestId, outcome: object) -> bytes:
-    """The line of a result or an error, with the numbers that ACP has for them."""
+    """The line of a result or an error, with ACP's numbers."""
     match outcome:
         case MethodError(number=number, message=message, data=data):
             return jsonrpc.error(request, number, message, data)

@@ -1,4 +1,4 @@
-"""Directories that a client opens beside the working directory: written in as far as the person's ceiling allows."""
+"""Directories that a client opens besides the working directory: writable up to the person's ceiling."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,38 +12,40 @@ from transports.requests import AlterSettings, NewValues
 
 
 def with_directories(call: AcpCall, settings: Settings, directories: Sequence[str]) -> Script[Settings]:
-    """Settings of a new session with the directories that can be opened; of each other one a warning tells."""
-    for one in _beyond(settings, directories):
+    """The settings of a new session with all directories that may be opened; the client is warned of the others."""
+    for directory in _not_yet_open(settings, directories):
         try:
-            made = yield from ask(AlterSettings(settings, _and(settings, one), call.state.person))
+            made = yield from ask(AlterSettings(settings, _values_with(settings, directory), call.state.person))
             settings = made.settings
         except (InvalidInput, NotAllowed) as why:
-            _warn(call, one, why)
+            _warn(call, directory, why)
     return settings
 
 
 def open_directories(call: AcpCall, session: Session, directories: Sequence[str]) -> Script[None]:
-    """Open directories in a session that exists. None is closed: others may work in it."""
+    """Open directories in an existing session. None is closed: other clients may work in it."""
     settings = session.teller.settings
-    assert settings is not None  # noqa: S101  # it is read already
-    for one in _beyond(settings, directories):
+    assert settings is not None  # noqa: S101  # its history was read
+    for directory in _not_yet_open(settings, directories):
         try:
-            values = _and(settings, one)
+            values = _values_with(settings, directory)
             changed = yield from change_settings(session.conversation, values, call.state.person, call.client.label)
             settings = changed.settings
         except (InvalidInput, NotAllowed) as why:
-            _warn(call, one, why)
+            _warn(call, directory, why)
 
 
-def _beyond(settings: Settings, directories: Sequence[str]) -> tuple[str, ...]:
-    """The directories that are not open yet."""
+def _not_yet_open(settings: Settings, directories: Sequence[str]) -> tuple[str, ...]:
+    """The directories that are not writable yet."""
     if isinstance(settings.sandbox, DangerFullAccess):
         return ()
-    known = (settings.cwd, *_roots(settings))
-    return tuple(one for one in directories if not any(Path(one).is_relative_to(each) for each in known))
+    roots = (settings.cwd, *_roots(settings))
+    return tuple(
+        directory for directory in directories if not any(Path(directory).is_relative_to(root) for root in roots)
+    )
 
 
-def _and(settings: Settings, directory: str) -> NewValues:
+def _values_with(settings: Settings, directory: str) -> NewValues:
     return {"writable_roots": (*map(str, _roots(settings)), directory)}
 
 

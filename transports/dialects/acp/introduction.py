@@ -1,19 +1,19 @@
-"""The answer to `initialize`: which version is agreed on, what we can do, how to log in. Pure.
+"""The answer to `initialize`: the version, our abilities, the ways to log in. Pure.
 
 Standard library alone, since the bridge gives this answer before there is a daemon; the daemon's has the same bytes.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from transports.bridge.messages import Message
 
 FIRST, SECOND = 1, 2
 LATEST_STABLE = FIRST
-LARGEST = (1 << 16) - 1  # of the numbers that the schema allows for a version
+LARGEST = (1 << 16) - 1  # the largest version number that the schema allows
 LOGIN = "greenroom-login"  # the id of our only method to authenticate
-METHODS_TO_AUTHENTICATE = ("authenticate", "auth/login")  # of version 1, of version 2
+METHODS_TO_AUTHENTICATE = ("authenticate", "auth/login")  # in version 1 and in version 2
 NAME = "Set up a model or an agent"
 ASKS = "Asks for a provider's key, or starts an agent's own login, in a terminal."
 ELSEWHERE = "Run `greenroom login` in a terminal, for a provider's key or an agent's own login."
@@ -21,7 +21,7 @@ META = {"steering": {"supported": True}, "greenroom": {"cursor": True, "ifBusy":
 
 
 def agreed(params: Message, *, v2: bool) -> int | None:
-    """The client's version if we speak it, else our latest; None if the client has named none. `v2`: speak it."""
+    """The client's version if we speak it, else our latest; None if the client names none. `v2`: speak it, too."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= LARGEST:
         return None
@@ -30,7 +30,7 @@ def agreed(params: Message, *, v2: bool) -> int | None:
 
 
 def introduction(params: Message, program: str, *, v2: bool) -> Message | None:
-    """The result of `initialize`; None if the params are none of it. `program`: the version of ours."""
+    """The result of `initialize`; None if the params are invalid. `program`: our program's version."""
     version = agreed(params, v2=v2)
     if version is None:
         return None
@@ -72,14 +72,14 @@ def introduction(params: Message, program: str, *, v2: bool) -> Message | None:
 
 
 def authenticated(params: Message) -> Message | None:
-    """The result of authenticating: nothing is to be done, as we have no accounts. None: not a method of ours."""
+    """The result of authenticating, which does nothing, as we have no accounts. None: an unknown method."""
     return {} if LOGIN in (params.get("methodId"), params.get("id")) else None
 
 
 def _login(params: Message, identity: str, capabilities: str) -> Message:
-    """The way to log in. Only a client that says so starts us in a terminal; others are told what to start there."""
-    said = params.get(capabilities)
-    auth = said.get("auth") if isinstance(said, dict) else None
+    """The way to log in. Only some clients start us in a terminal; the others show what to start there."""
+    members = params.get(capabilities)
+    auth = members.get("auth") if isinstance(members, dict) else None
     terminal = auth.get("terminal") if isinstance(auth, dict) else None
     if terminal is True or isinstance(terminal, dict):
         return {"type": "terminal", identity: LOGIN, "name": NAME, "description": ASKS, "args": ["login"]}

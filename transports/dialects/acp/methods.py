@@ -1,4 +1,4 @@
-"""The table of methods, and those that fit in a few lines."""
+"""The table of methods, and the handlers of a few lines."""
 
 from collections.abc import Mapping
 
@@ -21,44 +21,44 @@ from transports.jsonrpc import JsonObject
 from transports.requests import NewValues
 
 
-def initialize(call: AcpCall, given: p.Anything) -> JsonObject:
-    """Also said again, by a bridge that has found another daemon."""
-    state, params = call.state, given.model_dump(by_alias=True)
-    result = introduction(params, state.version, v2=state.options.v2)
+def initialize(call: AcpCall, params: p.Anything) -> JsonObject:
+    """Introduce a client; a bridge that has found another daemon repeats it."""
+    state, members = call.state, params.model_dump(by_alias=True)
+    result = introduction(members, state.version, v2=state.options.v2)
     if result is None:
         raise InvalidInput("protocolVersion: a whole number is needed")
-    state.can, state.speaks = abilities(params), VERSIONS[result["protocolVersion"]]
-    named = client_name(params)
-    state.client = replace(state.client, name=named.name or state.client.name, version=named.version)
+    state.can, state.speaks = abilities(members), VERSIONS[result["protocolVersion"]]
+    name = client_name(members)
+    state.client = replace(state.client, name=name.name or state.client.name, version=name.version)
     call.do(Introduce(state.client))
     return result
 
 
-def authenticate(_: AcpCall, given: p.Anything) -> JsonObject:
-    result = authenticated(given.model_dump(by_alias=True))
+def authenticate(_: AcpCall, params: p.Anything) -> JsonObject:
+    result = authenticated(params.model_dump(by_alias=True))
     if result is None:
         raise InvalidInput("methodId: there is no such method; initialize names those that there are")
     return result
 
 
-def set_mode(call: AcpCall, given: p.SetMode) -> Script[JsonObject]:
-    session = call.state.session(given.session_id)
-    mode = next(one for one in sessions.session_options(session) if one.id == MODE)
-    yield from _change(call, session, values_of_mode(given.mode_id, mode))
+def set_mode(call: AcpCall, params: p.SetMode) -> Script[JsonObject]:
+    session = call.state.session(params.session_id)
+    mode = next(option for option in sessions.session_options(session) if option.id == MODE)
+    yield from _change(call, session, values_of_mode(params.mode_id, mode))
     return {}
 
 
-def set_option(call: AcpCall, given: p.SetOption) -> Script[JsonObject]:
-    session = call.state.session(given.session_id)
+def set_option(call: AcpCall, params: p.SetOption) -> Script[JsonObject]:
+    session = call.state.session(params.session_id)
     options = sessions.session_options(session)
-    changed = yield from _change(call, session, values_for(given.config_id, given.value, options))
+    changed = yield from _change(call, session, values_for(params.config_id, params.value, options))
     if changed is not None:
         options = options_of(changed.settings, session.offers, session.teller.agent_options)
     return {"configOptions": call.state.speaks.config_options(options)}
 
 
 def _change(call: AcpCall, session: Session, values: NewValues) -> Script[Changed | None]:
-    """Change the settings within what this client may ask for; None if nothing is to change."""
+    """Change the settings within this client's ceiling; None if nothing is to change."""
     if not values:
         return None
     return (yield from change_settings(session.conversation, values, call.state.person, call.client.label))

@@ -15,8 +15,8 @@ DEFAULTS = ("agent", "model", "profile", "cwd", "approval_policy", "sandbox")
 class AcpOptions(Struct, frozen=True):
     """`widest`: the widest sandbox that a client is offered. `first_question`: the id of our first request to it."""
 
-    version: str = "0.0.0"  # the program's, for agentInfo
-    instance: str = ""  # this run of the daemon
+    version: str = "0.0.0"  # of our program, for agentInfo
+    instance: str = ""  # the id of this run of the daemon
     v2: bool = False
     if_busy: BusyPolicy = BusyPolicy.STEER
     load_bytes: int = 8 << 20
@@ -28,13 +28,13 @@ class AcpOptions(Struct, frozen=True):
 
 
 def with_hello(options: AcpOptions, said: Mapping[str, object]) -> AcpOptions:
-    """The hello's `defaults` and `first_question`; values of the wrong type are ignored."""
+    """The options with the hello's `defaults` and `first_question`; values of a wrong type are ignored."""
     first = said.get("first_question")
     if isinstance(first, int) and first > 0:
         options = replace(options, first_question=first)
-    given = said.get("defaults")
-    if not isinstance(given, Mapping):
+    defaults = said.get("defaults")
+    if not isinstance(defaults, Mapping):
         return options
-    texts = {name: given[name] for name in DEFAULTS if isinstance(given.get(name), str)}
-    config = given.get("config")
+    texts = {name: defaults[name] for name in DEFAULTS if isinstance(defaults.get(name), str)}
+    config = defaults.get("config")
     return replace(options, person=Person(**texts, config=config if isinstance(config, Mapping) else {}))

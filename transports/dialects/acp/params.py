@@ -1,4 +1,4 @@
-"""Params of the methods, and what is wrong with params that are none, in words for people."""
+"""Params of the methods, and errors about invalid params, for people."""
 
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, TypeVar
@@ -18,14 +18,14 @@ MOST_DIRECTORIES = 64
 
 
 def decoded(model: type[Params], value: object) -> Params:
-    """Raise ValueError with the first thing that is wrong."""
+    """Validate; raises ValueError with the first problem."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        told = first["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{place}: {told}" if place else told) from None
+        problem = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{place}: {problem}" if place else problem) from None
 
 
 def _absolute(path: str) -> str:
@@ -37,22 +37,23 @@ def _absolute(path: str) -> str:
 
 
 def _object(value: object) -> object:
-    """Read what may be left out as null, too."""
+    """Read null as an empty object."""
     return {} if value is None else value
 
 
-def _listed(value: object) -> object:
+def _null_as_empty(value: object) -> object:
+    """Read null as an empty list."""
     return () if value is None else value
 
 
 AbsolutePath = Annotated[str, AfterValidator(_absolute)]
-Directories = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed), Field(max_length=MOST_DIRECTORIES)]
+Directories = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_null_as_empty), Field(max_length=MOST_DIRECTORIES)]
 SessionId = Annotated[str, Field(max_length=SESSION_LENGTH)]
 Meta = Annotated[JsonObject, BeforeValidator(_object)]
 
 
 class AcpParams(BaseModel):
-    """Members that are not known are ignored."""
+    """Unknown members are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
 
@@ -78,12 +79,12 @@ class McpServer(AcpParams):
     type: Literal["stdio", "http", "sse"] = "stdio"
     command: str = ""
     args: tuple[str, ...] = ()
-    env: Annotated[tuple[Pair, ...], BeforeValidator(_listed)] = ()
+    env: Annotated[tuple[Pair, ...], BeforeValidator(_null_as_empty)] = ()
     url: str = ""
-    headers: Annotated[tuple[Pair, ...], BeforeValidator(_listed)] = ()
+    headers: Annotated[tuple[Pair, ...], BeforeValidator(_null_as_empty)] = ()
 
     def given(self) -> GivenServer:
-        """Raise ValueError for a server that could not be started or reached."""
+        """The server for the supervisor. Raises ValueError if it could not be started or reached."""
         if self.type == "stdio" and not self.command:
             raise ValueError(f"mcpServers: {self.name!a} has no command")
         if self.type != "stdio" and not self.url.startswith(("http://", "https://")):
@@ -92,24 +93,27 @@ class McpServer(AcpParams):
             self.name,
             kind=self.type,
             command=(self.command, *self.args) if self.type == "stdio" else (),
-            env={one.name: one.value for one in self.env},
+            env={variable.name: variable.value for variable in self.env},
             url=self.url if self.type != "stdio" else "",
-            headers={one.name: one.value for one in self.headers},
+            headers={header.name: header.value for header in self.headers},
         )
 
 
 def _of_servers(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
-    names = [one.name for one in servers]
+    names = [server.name for server in servers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"there are two servers with the name {twice!a}")
-    for one in servers:
-        one.given()
+    for server in servers:
+        server.given()
     return servers
 
 
 Servers = Annotated[
-    tuple[McpServer, ...], BeforeValidator(_listed), Field(max_length=MOST_SERVERS), AfterValidator(_of_servers)
+    tuple[McpServer, ...],
+    BeforeValidator(_null_as_empty),
+    Field(max_length=MOST_SERVERS),
+    AfterValidator(_of_servers),
 ]
 
 
@@ -124,7 +128,7 @@ class ReplayFrom(AcpParams):
 
 
 class OpenSession(AcpParams):
-    """Of `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
+    """For `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
 
     session_id: SessionId
     replay_from: ReplayFrom | None = None
@@ -134,7 +138,7 @@ class OpenSession(AcpParams):
 
 
 class Attach(AcpParams):
-    """A bridge's own, for a session that its client has open."""
+    """A request of our bridge, for a session that its client has open."""
 
     session_id: SessionId
     after: Annotated[int, Field(ge=0)] = 0
@@ -173,7 +177,7 @@ class Resource(AcpParams):
 
 
 class Block(AcpParams):
-    """A piece of a prompt. Which members it has is its type's affair."""
+    """A piece of a prompt. Its members depend on its type."""
 
     type: str
     text: str | None = None
@@ -194,13 +198,13 @@ class Prompt(AcpParams):
 
     @property
     def if_busy(self) -> BusyPolicy | None:
-        """The policy of this prompt alone. Raises ValueError if it is none."""
+        """The policy of this prompt alone. Raises ValueError if it is invalid."""
         ours = self.meta.get("greenroom")
         return decoded(PromptMeta, ours).if_busy if isinstance(ours, dict) else None
 
 
 class Steer(Prompt):
-    """`idle_behavior`: what to do if no turn runs."""
+    """`idle_behavior`: the reaction if no turn runs."""
 
     idle_behavior: Literal["promptRequired", "startNewTurn"] | None = None
 

@@ -1,4 +1,4 @@
-"""Questions as a client's person is asked, and what was chosen. Pure.
+"""Questions in the form for a client's person, and the replies. Pure.
 
 The options of a third-party agent are its own, but for our yes for the conversation; all others are ours.
 """
@@ -22,38 +22,38 @@ NOTHING_CHOSEN = Reply(None)
 
 
 def options(request: ApprovalRequest) -> list[JsonObject]:
-    return [{"optionId": one.id, "name": one.name, "kind": one.kind} for one in choices(request)]
+    return [{"optionId": choice.id, "name": choice.name, "kind": choice.kind} for choice in choices(request)]
 
 
 def chosen(request: ApprovalRequest, result: object) -> Reply:
-    """The reply in a result; nothing chosen if it is dismissed, or none that was offered."""
+    """The reply in a result; nothing chosen if it was dismissed or names an option that was not offered."""
     match result:
         case {"outcome": {"outcome": "selected", "optionId": str(option)}}:
             pass
         case _:
             return NOTHING_CHOSEN
-    named = next((one for one in choices(request) if one.id == option), None)
-    if named is None:
+    choice = next((choice for choice in choices(request) if choice.id == option), None)
+    if choice is None:
         return NOTHING_CHOSEN
-    return Reply(named.decision, content={OPTION: named.option} if named.option else {}, outside=named.outside)
+    return Reply(choice.decision, content={OPTION: choice.option} if choice.option else {}, outside=choice.outside)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
 def needs_words(request: ApprovalRequest) -> bool:
-    """True if a plain yes does not answer it: a form has a field that must be filled in."""
+    """True if a plain yes does not answer it: its form has a field that must be filled in."""
     form = request.form if isinstance(request, ElicitationApprovalRequest) else ()
     return any(field.required and field.default is None for field in form)
 
 
 def form(request: ElicitationApprovalRequest, session: str) -> JsonObject:
     """Params of `elicitation/create`."""
-    schema: JsonObject = {"type": "object", "properties": {one.name: _property(one) for one in request.form}}
-    needed = [one.name for one in request.form if one.required]
-    wanted = {**schema, "required": needed} if needed else schema
+    schema: JsonObject = {"type": "object", "properties": {field.name: _property(field) for field in request.form}}
+    needed = [field.name for field in request.form if field.required]
+    requested = {**schema, "required": needed} if needed else schema
     message = f"{request.server}: {request.message}"
-    return {"mode": "form", "sessionId": session, "message": message, "requestedSchema": wanted}
+    return {"mode": "form", "sessionId": session, "message": message, "requestedSchema": requested}
 
 
 def page(request: ElicitationApprovalRequest, session: str) -> JsonObject:
@@ -94,6 +94,6 @@ def _limit(value: float, field: FormField) -> float:
 def _choices(field: FormField) -> JsonObject:
     if field.names and all(field.names) and len(field.names) == len(field.choices):
         return {
-            "oneOf": [{"const": one, "title": name} for one, name in zip(field.choices, field.names, strict=True)]
+            "oneOf": [{"const": value, "title": name} for value, name in zip(field.choices, field.names, strict=True)]
         }
     return {"enum": field.choices} if field.choices else {}

@@ -1,7 +1,7 @@
 """A prompt's blocks as the items of an input. Pure.
 
-A resource that the client embeds is told with its address, in a form that models know; one that it only links to is
-named, and the agent reads it.
+An embedded resource becomes text with its address, in a form that models know; a linked resource is only named, and
+the agent reads it.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 def items_of(blocks: Sequence[Block]) -> tuple[InputItem, ...]:
-    """Raise InvalidInput for the first block that can't be used, with its place."""
-    items = tuple(_item(f"prompt.{at}", one) for at, one in enumerate(blocks))
+    """The items. Raises InvalidInput for the first unusable block, with its place."""
+    items = tuple(_item(f"prompt.{at}", block) for at, block in enumerate(blocks))
     if says_nothing(items):
         raise InvalidInput("prompt: there is no word and no picture in it")
     return items
@@ -45,7 +45,7 @@ def _item(place: str, block: Block) -> InputItem:
 
 
 def _blob(place: str, uri: str, mime: str, blob: str) -> InputItem:
-    """Data that is no text: a picture is shown, a file is named, all else can't be used."""
+    """Data that is no text: a picture is shown, a file is named, all else is refused."""
     if mime in PICTURES:
         return _picture(place, mime, blob)
     if urlsplit(uri).scheme == "file":

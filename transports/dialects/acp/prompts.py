@@ -1,4 +1,4 @@
-"""Prompts: from their blocks to the end of their turn; what joins a turn that runs; and how one is stopped."""
+"""Prompts: from their blocks to the end of their turn; prompts that join a running turn; cancellation."""
 
 import re
 from uuid import uuid4
@@ -23,7 +23,7 @@ from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory
 
 LOGIN_WANTED = -32000
-# Words of ours for a missing key or login: the end of a turn has words alone.
+# Our own messages about a missing key or login: the end of a turn carries no error code.
 NO_LOGIN = re.compile(r"Missing environment variable: |^there is no model: |` says how to log in$")
 STOP_REASONS = {
     Ending.COMPLETED: "end_turn",
@@ -44,45 +44,45 @@ class AfterEvents(Struct, frozen=True):
 
 
 class NotYetTaken(Struct, frozen=True):
-    """A prompt of version 2 is answered when a turn takes its input."""
+    """A prompt of version 2, to be answered when a turn takes its input."""
 
     session: Session
     input: InputId
 
 
-def prompt(call: AcpCall, given: p.Prompt) -> Script[JsonObject | AfterEvents | NotYetTaken]:
-    state, items = call.state, items_of(given.prompt)
-    policy = _policy(given) or state.options.if_busy
-    session = state.session(given.session_id)
-    one = OpenPrompt(session.conversation, InputId(str(uuid4())))
-    said = Send(items, policy, key=call.key, await_end=True, by=call.client.label, input=one.input)
+def prompt(call: AcpCall, params: p.Prompt) -> Script[JsonObject | AfterEvents | NotYetTaken]:
+    state, items = call.state, items_of(params.prompt)
+    policy = _policy(params) or state.options.if_busy
+    session = state.session(params.session_id)
+    open_prompt = OpenPrompt(session.conversation, InputId(str(uuid4())))
+    message = Send(items, policy, key=call.key, await_end=True, by=call.client.label, input=open_prompt.input)
     if not state.speaks.answers_at_the_end:
-        return (yield from _placed(session, replace(said, await_end=False)))
-    state.prompts[call.request] = one
+        return (yield from _send_and_place(session, replace(message, await_end=False)))
+    state.prompts[call.request] = open_prompt
     try:
-        ended = yield from command(session.conversation, said)
-        if isinstance(ended, TurnResult):
-            return _raised(outcome_of(ended))
-        return (yield from _known_before(session, ended))
-    except Cancelled:  # the input was taken back, by whomever
+        outcome = yield from command(session.conversation, message)
+        if isinstance(outcome, TurnResult):
+            return _result_or_raise(outcome_of(outcome))
+        return (yield from _known_before(session, outcome))
+    except Cancelled:  # the input was taken back by this client or another
         return CANCELLED
     finally:
         del state.prompts[call.request]
 
 
-def _placed(session: Session, said: Send) -> Script[JsonObject | NotYetTaken]:
-    """The answer of version 2: the message has its place in the session, or is going to have one."""
-    taken = yield from command(session.conversation, said)
-    assert isinstance(taken, Accepted)  # noqa: S101  # its end was not waited for
-    placed = taken.turn is not None or taken.ended is not None
-    return {"messageId": taken.input} if placed else NotYetTaken(session, taken.input)
+def _send_and_place(session: Session, message: Send) -> Script[JsonObject | NotYetTaken]:
+    """The answer of version 2: the message has its place in the session, or will get one."""
+    accepted = yield from command(session.conversation, message)
+    assert isinstance(accepted, Accepted)  # noqa: S101  # its end was not awaited
+    placed = accepted.turn is not None or accepted.ended is not None
+    return {"messageId": accepted.input} if placed else NotYetTaken(session, accepted.input)
 
 
-def outcome_of(ended: TurnResult) -> JsonObject | GreenroomError:
-    reason = STOP_REASONS.get(ended.ending)
+def outcome_of(result: TurnResult) -> JsonObject | GreenroomError:
+    reason = STOP_REASONS.get(result.ending)
     if reason is not None:
         return {"stopReason": reason}
-    words = ended.message or f"the turn ended: {ended.ending.value}"
+    words = result.message or f"the turn ended: {result.ending.value}"
     return failure(words)
 
 
@@ -90,39 +90,39 @@ def failure(words: str) -> MethodError:
     return MethodError(LOGIN_WANTED if NO_LOGIN.search(words) else jsonrpc.INTERNAL_ERROR, words)
 
 
-def _known_before(session: Session, known: Accepted) -> Script[AfterEvents | JsonObject]:
-    """The answer to a prompt that a bridge repeats, whose turn is over: how it ended is history."""
-    if known.turn is None or known.ended is None:
-        return CANCELLED  # it was taken back
-    past = yield from ask(ReadHistory(session.conversation, limit=LAST_WORDS, before=known.ended + 1))
-    ended = ending_of(known.turn, past.page.records)
-    outcome = outcome_of(ended) if ended is not None else {"stopReason": "end_turn"}
-    return AfterEvents(session.conversation, known.ended, outcome)
+def _known_before(session: Session, accepted: Accepted) -> Script[AfterEvents | JsonObject]:
+    """The answer to a prompt that a bridge repeats and whose turn is over: its end is read from history."""
+    if accepted.turn is None or accepted.ended is None:
+        return CANCELLED  # the prompt was taken back
+    past = yield from ask(ReadHistory(session.conversation, limit=LAST_WORDS, before=accepted.ended + 1))
+    result = ending_of(accepted.turn, past.page.records)
+    outcome = outcome_of(result) if result is not None else {"stopReason": "end_turn"}
+    return AfterEvents(session.conversation, accepted.ended, outcome)
 
 
-def _raised(outcome: JsonObject | GreenroomError) -> JsonObject:
+def _result_or_raise(outcome: JsonObject | GreenroomError) -> JsonObject:
     if isinstance(outcome, GreenroomError):
         raise outcome
     return outcome
 
 
-def _policy(given: p.Prompt) -> BusyPolicy | None:
+def _policy(params: p.Prompt) -> BusyPolicy | None:
     try:
-        return given.if_busy
+        return params.if_busy
     except ValueError as error:
         raise InvalidInput(f"_meta.greenroom.{error}") from None
 
 
-def steer(call: AcpCall, given: p.Steer) -> Script[JsonObject]:
-    """Join the turn that runs, or begin one, which is told like any other that the client did not start."""
-    state, items = call.state, items_of(given.prompt)
-    session = state.session(given.session_id)
-    if given.idle_behavior == "promptRequired":
-        found = yield from command(session.conversation, Inspect())
-        if found.turn is None:
+def steer(call: AcpCall, params: p.Steer) -> Script[JsonObject]:
+    """Join the running turn, or begin a turn, which is shown like any other that the client did not start."""
+    state, items = call.state, items_of(params.prompt)
+    session = state.session(params.session_id)
+    if params.idle_behavior == "promptRequired":
+        summary = yield from command(session.conversation, Inspect())
+        if summary.turn is None:
             return {"outcome": "promptRequired", "reason": "noRunningTurn"}
-    taken = yield from command(session.conversation, Send(items, BusyPolicy.STEER, by=call.client.label))
-    began = isinstance(taken, Accepted) and taken.turn is not None
+    accepted = yield from command(session.conversation, Send(items, BusyPolicy.STEER, by=call.client.label))
+    began = isinstance(accepted, Accepted) and accepted.turn is not None
     return {"outcome": "startedNewTurn" if began else "injected"}
 
 
@@ -130,9 +130,11 @@ def steer(call: AcpCall, given: p.Steer) -> Script[JsonObject]:
 
 
 def cancel_session(state: AcpState, session: Session) -> Script[None]:
-    """Stop the turn, then take back what has not been taken by one. A second cancellation kills."""
+    """Stop the turn, then take back the prompts that no turn has taken. A second cancellation kills."""
     conversation = session.conversation
-    open_before = [request for request, one in state.prompts.items() if one.conversation == conversation]
+    open_before = [
+        request for request, open_prompt in state.prompts.items() if open_prompt.conversation == conversation
+    ]
     session.cancels += 1
     try:
         yield from command(conversation, Interrupt(state.client.label, kill=session.cancels > 1))
@@ -148,7 +150,7 @@ def cancel_session(state: AcpState, session: Session) -> Script[None]:
 
 
 def cancel_request(state: AcpState, request: RequestId) -> None:
-    """Take a request back: a prompt with its input or its turn, anything else at once."""
+    """Take a request back: a prompt with its input or its turn, any other at once."""
     if request in state.prompts:
         state.requests.cancel(request, state.client.label)
         return

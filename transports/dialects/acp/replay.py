@@ -1,7 +1,7 @@
-"""ACP's side of the bridge: the answer to `initialize`, the sessions that a client has open, and how far it has read.
+"""ACP's side of the bridge: the answer to `initialize`, the client's open sessions, and its place in each.
 
-A prompt outlives its daemon. The next one is told to read each session on from its place, so that the client sees a
-pause and nothing else. Pure; imports nothing but the bridge and the table of the introduction.
+A prompt outlives its daemon. The next daemon is told to read each session on from its place, so that the client sees
+nothing but a pause. Pure; imports only the bridge and the table of the introduction.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from transports.bridge.messages import identity, notification, parsed
 from transports.bridge.outstanding import NOTIFICATION
 from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authenticated, introduction
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 CANCEL = "$/cancel_request"
 CANCELLED = NOTIFICATION + f'"{CANCEL}"'.encode()
 UPDATE = NOTIFICATION + b'"session/update","params":{"sessionId":"'
-MESSAGES_OF_AGENTS = (b'"agent_message', b'"agent_thought')  # pieces and whole ones
-KIND_BYTES = 64  # from the beginning of an update, in which its kind stands
+MESSAGES_OF_AGENTS = (b'"agent_message', b'"agent_thought')  # pieces and whole messages
+KIND_BYTES = 64  # the first bytes of an update, which contain its kind
 META = b',"_meta":'  # the last of the params
 META_BYTES = 256
 ENDS = b"}}\n"  # of the params and the message
 PROMPT = "session/prompt"
 ATTACH = "_greenroom/attach"
-MESSAGES = 64  # of a session, whose shown length is kept: many more than can be unfinished at a time
+MESSAGES = 64  # messages of a session with a known length; far more than can be unfinished at a time
 
 
 class Place:
-    """A client's place in a session: the last event that it has seen, and what it has seen of each message.
+    """A client's place in a session: the last event it has, and how much it has of each message.
 
-    `running`: a turn runs, as far as it knows.
+    `running`: a turn runs, by the client's knowledge.
     """
 
     __slots__ = ("after", "running", "shown")
@@ -55,7 +55,7 @@ class AcpReplay:
     def __init__(self, program: str, *, v2: bool = False) -> None:
         """`program`: our version. `v2`: speak version 2 to clients that offer it."""
         self._program, self._v2 = program, v2
-        self._open: dict[str, list[object]] = {}  # sessions, with the MCP servers that the client gave for each
+        self._open: dict[str, list[object]] = {}  # sessions, with the client's MCP servers for each
         self._places: dict[str, Place] = {}
 
     # --- the client's messages ------------------------------------------------------------------------------------
@@ -84,8 +84,8 @@ class AcpReplay:
                 "params": dict(params),
             }:
                 servers = params.get("mcpServers")
-                given = servers if isinstance(servers, list) else []
-                return {"method": method, "session": params.get("sessionId"), "servers": given}
+                listed = servers if isinstance(servers, list) else []
+                return {"method": method, "session": params.get("sessionId"), "servers": listed}
             case {
                 "method": "session/prompt" | "session/cancel" | "session/delete" | "session/close" as method,
                 "params": {"sessionId": str(session)},
@@ -98,10 +98,10 @@ class AcpReplay:
 
     def said(self, kept: Message, requests: dict[Id, Message]) -> None:  # noqa: ARG002  # a protocol
         match kept:
-            case {"method": "initialize"}:  # a client that introduces itself anew has opened nothing yet
+            case {"method": "initialize"}:  # a client that introduces itself again has nothing open
                 self._open.clear()
                 self._places.clear()
-            case {"method": "session/load", "session": str(session)}:  # its history is told from the beginning
+            case {"method": "session/load", "session": str(session)}:  # its history is sent from the beginning
                 kept["place"] = self._places.pop(session, None)
             case _:
                 pass
@@ -109,8 +109,10 @@ class AcpReplay:
     def follows(self, kept: Message, requests: dict[Id, Message]) -> list[Id]:
         match kept:
             case {"method": "session/cancel", "session": session}:
-                prompts = ((number, one) for number, one in requests.items() if one.get("method") == PROMPT)
-                return [number for number, one in prompts if one["session"] == session]
+                prompts = (
+                    (number, request) for number, request in requests.items() if request.get("method") == PROMPT
+                )
+                return [number for number, request in prompts if request["session"] == session]
             case {"method": "$/cancel_request", "request": number}:
                 return [number]
             case _:
@@ -128,7 +130,7 @@ class AcpReplay:
                 self._places.setdefault(session, before)
             case {"method": "session/delete" | "session/close", "session": session}, {"result": _}:
                 self._forget(session)
-            case {"method": "_greenroom/attach"}, {"error": {"code": -32002}}:  # there is no such session any more
+            case {"method": "_greenroom/attach"}, {"error": {"code": -32002}}:  # the session does not exist any more
                 self._forget(kept["params"]["sessionId"])
             case _:
                 pass
@@ -145,7 +147,7 @@ class AcpReplay:
         return None
 
     def _follow(self, line: bytes) -> None:
-        """Note how far an update takes its reader. Of what is no piece of a message, only the end is parsed."""
+        """Note how far an update takes its reader. Only pieces of messages are parsed wholly, others at their end."""
         session, _, update = line[len(UPDATE) : len(UPDATE) + KIND_BYTES * 3].partition(b'"')
         place = self._places.get(session.decode())
         if place is None:
@@ -164,10 +166,10 @@ class AcpReplay:
                 case _:
                     pass
 
-    # --- daemons come and go --------------------------------------------------------------------------------------
+    # --- changes of daemon ----------------------------------------------------------------------------------------
 
     def unfinished(self) -> bool:
-        """True if a turn runs whose end is to be told, whoever began it."""
+        """True if a turn runs whose end the client expects, no matter which client began it."""
         return any(place.running for session, place in self._places.items() if session in self._open)
 
     def explained(self, _: Message, error: Message) -> Message:
@@ -188,11 +190,11 @@ class AcpReplay:
 
 
 def _meta(line: bytes) -> object:
-    """The `_meta` of the params, which our own encoder puts last; of any other line all is parsed."""
+    """The `_meta` of the params, which our own encoder puts last; any other line is parsed wholly."""
     at = line.rfind(META, max(0, len(line) - META_BYTES))
     if at >= 0 and line.endswith(ENDS):
-        found = parsed(line[at + len(META) : -len(ENDS)])
-        if found:  # one that stands deeper has more brackets behind it, and is no value alone
-            return found
+        meta = parsed(line[at + len(META) : -len(ENDS)])
+        if meta:  # a deeper `_meta` has more brackets after it, and can't be parsed alone
+            return meta
     params = parsed(line).get("params")
     return params.get("_meta") if isinstance(params, dict) else None

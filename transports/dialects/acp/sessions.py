@@ -1,4 +1,4 @@
-"""Sessions: made, loaded, resumed, attached again by a bridge, listed, forked, deleted, closed."""
+"""Sessions: made, loaded, resumed, attached by a bridge, listed, forked, deleted, closed."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from transports.dialects.kit.script import WHOLE_ID, Script, ask, look_up
 from transports.jsonrpc import JsonObject
 from transports.requests import Fork, GiveServers, ListAgents, ReadConfig, ReadHistory, RememberEnvironment
 
-PAGE = 100  # sessions of a list
-LOOK_BACK = 200  # events before the place of a client that reads on; a call that waits is rarely older
-RESUME_BYTES = 1 << 20  # of events, in which calls that run and commands of the agent are found
+PAGE = 100  # sessions on one page of a list
+LOOK_BACK = 200  # events before a resuming client's place; a waiting call is rarely older
+RESUME_BYTES = 1 << 20  # bytes of events, searched for running calls and the agent's commands
 
 
 class Opened(Struct, frozen=True):
-    """The result of a request that opens a session, which has no words before it. `described`: its state follows."""
+    """The result of a request that opens a session, sent before its updates. `described`: its state follows."""
 
     result: JsonObject
     session: Session
@@ -44,19 +44,19 @@ class Opened(Struct, frozen=True):
 # --- opening --------------------------------------------------------------------------------------------------------
 
 
-def new(call: AcpCall, given: p.NewSession) -> Script[Opened]:
+def new(call: AcpCall, params: p.NewSession) -> Script[Opened]:
     state = call.state
-    made = yield from make_settings(state, given)
-    settings = yield from with_directories(call, made.settings, given.additional_directories)
+    derived = yield from make_settings(state, params)
+    settings = yield from with_directories(call, derived.settings, params.additional_directories)
     conversation = fresh_conversation()
     offers = yield from _offers(state)
     session = state.open(conversation)
     session.offers = offers
     try:
-        _give(state, conversation, given.mcp_servers)
+        _give(state, conversation, params.mcp_servers)
         yield from begin(state, conversation, settings)
         yield from _attach(state, session, 0)
-    except Cancelled:  # nobody knows its id, so nobody shall find it in lists
+    except Cancelled:  # its id was never sent, so lists must not show it either
         state.close(conversation)
         state.do(Tell(ToConversation(conversation, Archive())))
         raise
@@ -66,50 +66,50 @@ def new(call: AcpCall, given: p.NewSession) -> Script[Opened]:
     return Opened({"sessionId": conversation, **_settings(state, session)}, session, described=False)
 
 
-def load(call: AcpCall, given: p.OpenSession) -> Script[JsonObject]:
-    """Tell the whole history, as far as it fits, then the state; the answer comes behind both."""
+def load(call: AcpCall, params: p.OpenSession) -> Script[JsonObject]:
+    """Send the whole history, as far as it fits, then the state; the answer follows both."""
     state = call.state
-    session, records = yield from _read(state, given, state.options.load_bytes)
+    session, records = yield from _read(state, params, state.options.load_bytes)
     _replay(state, session, records)
-    yield from _opened(call, session, records, given)
+    yield from _finish_opening(call, session, records, params)
     _tell_notices(state, session)
     describe(state, session)
     session.opening = False
     return _settings(state, session)
 
 
-def resume(call: AcpCall, given: p.OpenSession) -> Script[Opened | JsonObject]:
-    """Go on with a session whose history the client has, or does not want; version 2 can ask for all of it here."""
-    if given.replay_from is not None:
-        return (yield from load(call, given))
-    opened = yield from _go_on(call, given)
+def resume(call: AcpCall, params: p.OpenSession) -> Script[Opened | JsonObject]:
+    """Continue a session whose history the client has or does not want; version 2 can ask for all of it here."""
+    if params.replay_from is not None:
+        return (yield from load(call, params))
+    opened = yield from _go_on(call, params)
     if not call.state.speaks.describes_first:
         return opened
     _describe_resumed(call.state, opened.session)
     return replace(opened, described=False)
 
 
-def _go_on(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
-    session, records = yield from _read(call.state, given, RESUME_BYTES)
+def _go_on(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
+    session, records = yield from _read(call.state, params, RESUME_BYTES)
     for record in records:
         deque(session.teller.take(record), maxlen=0)
-    yield from _opened(call, session, records, given)
+    yield from _finish_opening(call, session, records, params)
     return Opened(_settings(call.state, session), session, described=True)
 
 
-def attach(call: AcpCall, given: p.Attach) -> Script[JsonObject]:
-    """Go on where the client stood with another daemon, or on another connection.
+def attach(call: AcpCall, params: p.Attach) -> Script[JsonObject]:
+    """Continue where the client stood with another daemon, or on another connection.
 
     The reader comes first: a prompt may follow at once.
     """
-    state, conversation = call.state, _named(given.session_id)
-    session = state.open(conversation, given.shown)
+    state, conversation = call.state, _conversation_of(params.session_id)
+    session = state.open(conversation, params.shown)
     session.opening = False
-    _enter(state, conversation, given.mcp_servers)
+    _enter(state, conversation, params.mcp_servers)
     try:
-        yield from _attach(state, session, given.after, LOOK_BACK)
-    except InvalidInput as beyond:  # a power cut took events that the client has seen
-        last = beyond.details.get("last_seq")
+        yield from _attach(state, session, params.after, LOOK_BACK)
+    except InvalidInput as why:  # events that the client has were lost in a power cut
+        last = why.details.get("last_seq")
         if not isinstance(last, int):
             state.close(conversation)
             raise
@@ -121,16 +121,16 @@ def attach(call: AcpCall, given: p.Attach) -> Script[JsonObject]:
     return {}
 
 
-def fork(call: AcpCall, given: p.OpenSession) -> Script[Opened]:
-    source = _named(given.session_id)
-    made = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
-    forked = given.model_copy(update={"session_id": made.conversation})
+def fork(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
+    source = _conversation_of(params.session_id)
+    copy = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
+    forked = params.model_copy(update={"session_id": copy.conversation})
     opened = yield from _go_on(call, forked)
-    return replace(opened, result={"sessionId": made.conversation, **opened.result})
+    return replace(opened, result={"sessionId": copy.conversation, **opened.result})
 
 
 def describe(state: AcpState, session: Session) -> None:
-    """Tell the state of a session to a client that begins to read."""
+    """Send the state of a session to a client that begins to read."""
     teller = session.teller
     state.tell(session, Named(teller.title, teller.updated))
     state.tell(session, teller.commands or Commands(()))
@@ -140,7 +140,7 @@ def describe(state: AcpState, session: Session) -> None:
 
 
 def follow(state: AcpState, opened: Opened) -> None:
-    """Tell what comes behind the result of a request that opens a session."""
+    """Send the updates that follow the result of a request that opens a session."""
     session = opened.session
     session.opening = False
     _tell_notices(state, session)
@@ -150,33 +150,35 @@ def follow(state: AcpState, opened: Opened) -> None:
 
 def _tell_notices(state: AcpState, session: Session) -> None:
     for at, (severity, text) in enumerate(state.log.taken()):
-        if severity != "info" or state.can.notices:  # as a message it would pass for a part of the answer
+        if severity != "info" or state.can.notices:  # as a message it would look like part of the answer
             state.tell(session, Remark(severity, text, f"notice-{at}"))
 
 
 def _describe_resumed(state: AcpState, session: Session) -> None:
-    """Tell what a client needs that has the history of a session, or wants none."""
+    """Send the updates for a client that has the history of a session, or wants none."""
     state.tell(session, *session.teller.calls.running())
     describe(state, session)
 
 
-def _read(state: AcpState, given: p.OpenSession, most: int) -> Script[tuple[Session, Sequence[Record]]]:
-    conversation = _named(given.session_id)
+def _read(state: AcpState, params: p.OpenSession, most: int) -> Script[tuple[Session, Sequence[Record]]]:
+    conversation = _conversation_of(params.session_id)
     records = yield from _newest(conversation, most)
     offers = yield from _offers(state)
     session = state.open(conversation)
     session.offers = offers
     session.teller.replays, session.teller.calls.screens = True, False
-    _enter(state, conversation, given.mcp_servers)
+    _enter(state, conversation, params.mcp_servers)
     return session, records
 
 
-def _opened(call: AcpCall, session: Session, records: Sequence[Record], given: p.OpenSession) -> Script[None]:
+def _finish_opening(
+    call: AcpCall, session: Session, records: Sequence[Record], params: p.OpenSession
+) -> Script[None]:
     state = call.state
     session.teller.replays, session.teller.calls.screens = False, state.can.screens
     try:
         yield from _attach(state, session, records[-1].seq if records else 0)
-        yield from open_directories(call, session, given.additional_directories)
+        yield from open_directories(call, session, params.additional_directories)
     except GreenroomError:
         state.close(session.conversation)
         raise
@@ -196,10 +198,10 @@ def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]
     records: deque[Record] = deque()
     size, before, complete = 0, MOST, False
     while not complete and size < most:
-        read = yield from ask(ReadHistory(conversation, before=before))
-        records.extendleft(reversed(read.page.records))
-        size += sum(len(record.body) for record in read.page.records)
-        complete = read.complete or not read.page.records
+        part = yield from ask(ReadHistory(conversation, before=before))
+        records.extendleft(reversed(part.page.records))
+        size += sum(len(record.body) for record in part.page.records)
+        complete = part.complete or not part.page.records
         before = records[0].seq if records else before
     while size > most and len(records) > 1:
         size -= len(records.popleft().body)
@@ -207,7 +209,7 @@ def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]
 
 
 def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Script[Summary]:
-    """Begin to read behind `after`. `back`: events before that are read, too, for the calls that they leave open."""
+    """Begin to read after `after`. `back`: events before that are read, too, for their open calls."""
     reader = state.readers.new(session.conversation, SessionSink(state, session))
     session.reader, session.seq, session.known = reader, after, after
     attached = yield from state.readers.attach(reader, max(0, after - back))
@@ -217,13 +219,18 @@ def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Scr
 
 
 def _offers(state: AcpState) -> Script[Offers]:
-    """Ask for the choices as they are now: models that the config names, agents that are here."""
-    read = yield from ask(ReadConfig())
-    listed = yield from ask(ListAgents())
-    config = read.value["value"]
-    named = [config.get("model"), *(one.get("model") for one in (config.get("profiles") or {}).values())]
-    models = tuple(dict.fromkeys(name for name in named if name))
-    agents = tuple((one["name"], one["title"]) for one in listed.value["agents"] if one["state"] != "missing")
+    """Ask for the present choices: models in the config, installed agents."""
+    config_answer = yield from ask(ReadConfig())
+    agent_list = yield from ask(ListAgents())
+    config = config_answer.value["value"]
+    model_names = [
+        config.get("model"),
+        *(profile.get("model") for profile in (config.get("profiles") or {}).values()),
+    ]
+    models = tuple(dict.fromkeys(name for name in model_names if name))
+    agents = tuple(
+        (agent["name"], agent["title"]) for agent in agent_list.value["agents"] if agent["state"] != "missing"
+    )
     return Offers(models, agents, state.options.widest)
 
 
@@ -244,12 +251,12 @@ def _enter(state: AcpState, conversation: ConversationId, servers: p.Servers) ->
 
 
 def _give(state: AcpState, conversation: ConversationId, servers: p.Servers) -> None:
-    """Give the servers of the client; one that has none leaves those of another."""
+    """Give the client's servers; without any, the servers of another client stay."""
     if servers:
-        state.do(Ask(GiveServers(conversation, tuple(one.given() for one in servers))))
+        state.do(Ask(GiveServers(conversation, tuple(server.given() for server in servers))))
 
 
-def _named(session: str) -> ConversationId:
+def _conversation_of(session: str) -> ConversationId:
     if not WHOLE_ID.fullmatch(session):
         raise UnknownConversation(f"there is no session {session!a}")
     return ConversationId(session)
@@ -258,26 +265,26 @@ def _named(session: str) -> ConversationId:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def list_sessions(_: AcpCall, given: p.ListSessions) -> Script[JsonObject]:
+def list_sessions(_: AcpCall, params: p.ListSessions) -> Script[JsonObject]:
     try:
-        after = place_of(given.cursor)
+        after = place_of(params.cursor)
     except BadCursor as error:
         raise InvalidInput(f"cursor: {error}") from None
-    page = yield from look_up(ListConversations(ListQuery(cwd=given.cwd, after=after, limit=PAGE)))
+    page = yield from look_up(ListConversations(ListQuery(cwd=params.cwd, after=after, limit=PAGE)))
     cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
     return {"sessions": [_row(head) for head in page.heads], **cursor}
 
 
 def _row(head: Head) -> JsonObject:
     title = head.title
-    named = {"title": title} if title else {}
-    return {"sessionId": head.conversation, "cwd": head.cwd, **named, "updatedAt": v1.moment(head.updated)}
+    title_member = {"title": title} if title else {}
+    return {"sessionId": head.conversation, "cwd": head.cwd, **title_member, "updatedAt": v1.moment(head.updated)}
 
 
-def delete(call: AcpCall, given: p.Named) -> Script[JsonObject]:
-    """Delete for good. What is not there is deleted already."""
+def delete(call: AcpCall, params: p.Named) -> Script[JsonObject]:
+    """Delete for good. A missing session counts as deleted."""
     try:
-        conversation = _named(given.session_id)
+        conversation = _conversation_of(params.session_id)
         call.state.close(conversation, "it was deleted")
         yield from look_up(Remove(conversation))
     except UnknownConversation:
@@ -285,7 +292,7 @@ def delete(call: AcpCall, given: p.Named) -> Script[JsonObject]:
     return {}
 
 
-def close(call: AcpCall, given: p.Named) -> JsonObject:
-    """Read no more. Turns go on: others may watch them."""
-    call.state.close(ConversationId(given.session_id))
+def close(call: AcpCall, params: p.Named) -> JsonObject:
+    """Stop reading. Turns go on: other clients may watch them."""
+    call.state.close(ConversationId(params.session_id))
     return {}

@@ -1,4 +1,4 @@
-"""The settings of a session as a client's options, and what a chosen value means. Pure."""
+"""The settings of a session as a client's options, and the settings for a chosen value. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from transports.dialects.acp.updates import Choice, Option
 from transports.requests import NewValues
 
 MODE = "mode"
-OTHER = "custom"  # policies that are no preset
+OTHER = "custom"  # policies that match no preset
 WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
 
 
@@ -66,28 +66,28 @@ class Offers(Struct, frozen=True):
     widest: SandboxMode = SandboxMode.WORKSPACE_WRITE
 
 
-def options_of(settings: Settings, offers: Offers, told: AgentOptions | None) -> tuple[Option, ...]:
-    """The options as they are now. `told`: what an agent of others offers itself."""
-    theirs = told if told is not None and settings.agent and told.agent == settings.agent else None
+def options_of(settings: Settings, offers: Offers, offered: AgentOptions | None) -> tuple[Option, ...]:
+    """The present options. `offered`: the options that a third-party agent has offered itself."""
+    theirs = offered if offered is not None and settings.agent and offered.agent == settings.agent else None
     return tuple(_options(settings, offers, theirs))
 
 
 def mode_of(settings: Settings) -> str:
     now = (settings.approval_policy, settings.sandbox.mode)
-    return next((name for name, one in PRESETS.items() if (one.approval, one.sandbox) == now), OTHER)
+    return next((name for name, preset in PRESETS.items() if (preset.approval, preset.sandbox) == now), OTHER)
 
 
 def values_for(option: str, value: object, options: Sequence[Option]) -> NewValues:
-    """The settings that a chosen value means. Raises InvalidInput in words for people."""
-    known = {one.id: one for one in options}
-    if option not in known:
-        raise InvalidInput(f"configId: there is no option {option[:60]!a}; there are {', '.join(known)}")
+    """The settings for a chosen value. Raises InvalidInput, worded for people."""
+    by_id = {known.id: known for known in options}
+    if option not in by_id:
+        raise InvalidInput(f"configId: there is no option {option[:60]!a}; there are {', '.join(by_id)}")
     if not isinstance(value, str):
-        raise InvalidInput(f"value: {option} takes a text, one of {_values(known[option])}")
+        raise InvalidInput(f"value: {option} takes a text, one of {_values(by_id[option])}")
     if option == MODE:
-        return values_of_mode(value, known[MODE])
-    if option != "model" and all(one.value != value for one in known[option].choices):
-        raise InvalidInput(f"value: {option} can't be {value[:60]!a}; it is one of {_values(known[option])}")
+        return values_of_mode(value, by_id[MODE])
+    if option != "model" and all(choice.value != value for choice in by_id[option].choices):
+        raise InvalidInput(f"value: {option} can't be {value[:60]!a}; it is one of {_values(by_id[option])}")
     return {FIELDS[option]: value}
 
 
@@ -112,7 +112,11 @@ FIELDS = {
 def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
     mode, now = mode_of(settings), SandboxMode(settings.sandbox.mode)
     width = max(WIDTH[offers.widest], WIDTH[now])
-    presets = [Choice(key, one.name, one.description) for key, one in PRESETS.items() if WIDTH[one.sandbox] <= width]
+    presets = [
+        Choice(key, preset.name, preset.description)
+        for key, preset in PRESETS.items()
+        if WIDTH[preset.sandbox] <= width
+    ]
     other = [Choice(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
     yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "The permissions, and when a person is asked.")
     yield from _model(settings, offers, theirs)
@@ -129,28 +133,30 @@ def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) ->
 def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
     if not settings.agent:
         names = {settings.model: settings.model, **{name: name for name in offers.models}}
-        yield Option("model", "Model", "model", settings.model, tuple(Choice(*one) for one in names.items()))
+        yield Option("model", "Model", "model", settings.model, tuple(Choice(*pair) for pair in names.items()))
         return
-    offered = next((one for one in theirs.options if one.category == MODEL), None) if theirs else None
+    offered = next((option for option in theirs.options if option.category == MODEL), None) if theirs else None
     current = model_of(settings) or (offered.value if offered else "")
-    if current:  # else it has not said yet which it has
-        named = {one.value: one.name or one.value for one in offered.choices} if offered else {}
-        choices = {**named, current: named.get(current, current)}
-        yield Option("model", "Model", "model", current, tuple(Choice(*one) for one in choices.items()))
+    if current:  # else the agent has not named its model yet
+        names_of_choices = (
+            {choice.value: choice.name or choice.value for choice in offered.choices} if offered else {}
+        )
+        choices = {**names_of_choices, current: names_of_choices.get(current, current)}
+        yield Option("model", "Model", "model", current, tuple(Choice(*pair) for pair in choices.items()))
 
 
 def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[Option]:
-    """Efforts that we know, or those that an agent of others offers, in its words."""
-    now, choices = settings.effort.value, {one.value: one.value.title() for one in EFFORTS}
+    """Our efforts, or those that a third-party agent offers, in its words."""
+    current, choices = settings.effort.value, {effort.value: effort.value.title() for effort in EFFORTS}
     if settings.agent:
-        offered = next((one for one in theirs.options if one.category == EFFORT), None) if theirs else None
-        now = settings.agent_effort or (offered.value if offered else "")
-        choices = {one.value: one.name or one.value.title() for one in offered.choices} if offered else {}
-        choices = {**choices, now: choices.get(now, now)} if choices else {}
+        offered = next((option for option in theirs.options if option.category == EFFORT), None) if theirs else None
+        current = settings.agent_effort or (offered.value if offered else "")
+        choices = {choice.value: choice.name or choice.value.title() for choice in offered.choices} if offered else {}
+        choices = {**choices, current: choices.get(current, current)} if choices else {}
     if choices:
-        named = tuple(Choice(*one) for one in choices.items())
-        yield Option("thought_level", "Thought", "thought_level", now, named)
+        listed_choices = tuple(Choice(*pair) for pair in choices.items())
+        yield Option("thought_level", "Thought", "thought_level", current, listed_choices)
 
 
 def _values(option: Option) -> str:
-    return ", ".join(one.value for one in option.choices)
+    return ", ".join(choice.value for choice in option.choices)

@@ -17,7 +17,7 @@ from transports.dialects.acp.updates import Mode, Options, Remark, Working
 from transports.dialects.kit.questions import waiting_text
 
 OUTPUT = "output"  # the timer's name
-OUTPUT_EVERY_S = 1.0  # a text that is sent whole again and again costs its square
+OUTPUT_EVERY_S = 1.0  # each update repeats the text, so frequent ones cost its square
 
 
 class SessionSink(Struct, eq=False):
@@ -28,7 +28,7 @@ class SessionSink(Struct, eq=False):
     def take(self, slice_: Slice) -> None:
         session, state = self.session, self.state
         teller = session.teller
-        if slice_.pending is not None:  # the first of a subscription
+        if slice_.pending is not None:  # the first slice of a subscription
             teller.begin_anew()
         for record in slice_.records:
             updates = list(teller.take(record))
@@ -58,16 +58,16 @@ class SessionSink(Struct, eq=False):
             state.close(session.conversation, reason)
 
     def _answer_taken(self, record: Record) -> None:
-        """Answer a prompt of version 2 when its message has its place, or never will have one."""
+        """Answer a prompt of version 2 when its message has its place, or will never get one."""
         untaken = self.session.untaken
         if not untaken or record.type not in {"user_message", "input_withdrawn"}:
             return
-        named = json.loads(record.body).get("input_id")
-        request = untaken.pop(named, None)
+        input_id = json.loads(record.body).get("input_id")
+        request = untaken.pop(input_id, None)
         if request is None:
             return
         if record.type == "user_message":
-            line = jsonrpc.result(request, {"messageId": named})
+            line = jsonrpc.result(request, {"messageId": input_id})
         else:
             line = jsonrpc.error(request, TAKEN_BACK, "the prompt was taken back")
         self.state.do(Write(line))
@@ -96,7 +96,7 @@ class SessionSink(Struct, eq=False):
         return state.tell(session, Working("requires_action"))
 
     def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
-        """The question as a form or a page, where it is one and the client shows such."""
+        """The question as a form or a page, if it is one and the client shows such."""
         can = self.state.can
         if not isinstance(request, ElicitationApprovalRequest):
             return None
@@ -107,12 +107,12 @@ class SessionSink(Struct, eq=False):
         return ("elicitation/create", form) if can.forms else None
 
     def _say(self, request: ApprovalRequest) -> None:
-        words = Remark("warning", waiting_text(request), f"question-{request.approval_id}")
-        self.state.tell(self.session, words)
+        remark = Remark("warning", waiting_text(request), f"question-{request.approval_id}")
+        self.state.tell(self.session, remark)
 
 
 def tell_settings(state: AcpState, session: Session) -> None:
-    """Tell a session's client its settings, whoever changed them."""
+    """Send a session's settings to its client, no matter who changed them."""
     teller = session.teller
     teller.changed = False
     if teller.settings is not None:
@@ -121,7 +121,7 @@ def tell_settings(state: AcpState, session: Session) -> None:
 
 
 def tell_output(state: AcpState, session: Session) -> None:
-    """Tell the ends of outputs that have grown, and no more for a while."""
+    """Send the ends of outputs that have grown, at most once in a while."""
     session.resting = bool(session.teller.calls.grown)
     for update in session.teller.calls.tail_updates():
         state.tell(session, update)

@@ -23,7 +23,7 @@ from transports.dialects.kit.reading import ReadingState
 from transports.jsonrpc import JsonObject
 
 TAKEN_BACK = -32800
-SAID_KEPT = 64  # what was said once is not said again, as long as we remember
+SAID_KEPT = 64  # texts remembered, so that none is sent twice
 SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}
 
 
@@ -33,7 +33,7 @@ class OpenPrompt(Struct, frozen=True):
 
 
 class HeldAnswer(Struct, frozen=True):
-    """The answer to a prompt that waits until the client has the events up to `seq`."""
+    """The answer to a prompt, held until the client has the events up to `seq`."""
 
     request: RequestId
     seq: int
@@ -41,10 +41,10 @@ class HeldAnswer(Struct, frozen=True):
 
 
 class Session(Struct, eq=False):
-    """A conversation that the client has open. `opening`: a request that opens it is not answered yet.
+    """A conversation that the client has open. `opening`: the request that opens it is not answered yet.
 
-    `seq`: the last stored event that the client has. `runs`: a turn runs, as far as it knows. `known`: events up to
-    here are read for what they leave open, and not told. `cancels`: cancellations that are under way.
+    `seq`: the last stored event that the client has. `runs`: a turn runs, by the client's knowledge. `known`: events
+    up to here are read for their open calls, and not sent. `cancels`: the number of running cancellations.
     """
 
     conversation: ConversationId
@@ -55,14 +55,14 @@ class Session(Struct, eq=False):
     runs: bool = False
     known: int = 0
     cancels: int = 0
-    resting: bool = False  # the output of its commands was told a moment ago
+    resting: bool = False  # output was sent a moment ago
     held: tuple[HeldAnswer, ...] = ()
-    untaken: dict[InputId, RequestId] = field(default_factory=dict)  # prompts, until a turn takes their input
+    untaken: dict[InputId, RequestId] = field(default_factory=dict)  # prompts whose input no turn has taken yet
     offers: Offers = Offers()
 
 
 class Notices:
-    """Notices that wait for the next session that is opened: ACP has no words outside of sessions."""
+    """Notices that wait for the next session that is opened: ACP has no messages outside sessions."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Severity, str]] = []
@@ -82,7 +82,7 @@ class Notices:
 
 
 class AcpState(ReadingState):
-    """`fresh` makes the options, now and when the config was read again."""
+    """`fresh` makes the options, now and after the config was read again."""
 
     log: Notices
 
@@ -95,31 +95,33 @@ class AcpState(ReadingState):
         )
         self.log = Notices()
         self.can = Abilities()
-        self.speaks = VERSIONS[FIRST]  # the version that was agreed on
+        self.speaks = VERSIONS[FIRST]  # the agreed version
         self.sessions: dict[ConversationId, Session] = {}
         self.prompts: dict[RequestId, OpenPrompt] = {}
 
     def configure(self) -> None:
-        """Take the options of the config as it is now."""
+        """Take the options from the present config."""
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
     # --- sessions -------------------------------------------------------------------------------------------------
 
-    def open(self, conversation: ConversationId, told: Mapping[str, int] | None = None) -> Session:
-        """Open a session; one that was open begins anew. `told`: what the client has of unfinished messages."""
+    def open(self, conversation: ConversationId, shown: Mapping[str, int] | None = None) -> Session:
+        """Open a session; an open session begins anew. `shown`: how much the client has of unfinished messages."""
         self.close(conversation)
         if self.readers.full:
             raise Overloaded(FULL)
-        texts = ToldTexts(told or {})
-        calls = ToldCalls(texts, screens=self.can.screens, continues=told is not None)
+        texts = ToldTexts(shown or {})
+        calls = ToldCalls(texts, screens=self.can.screens, continues=shown is not None)
         teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
         session = self.sessions[conversation] = Session(conversation, teller)
         return session
 
     def _hears_of(self, inputs: Collection[str]) -> bool:
-        """Whether a failed turn is the error of an open prompt, or of the state that version 2 tells."""
-        return not self.speaks.answers_at_the_end or any(one.input in inputs for one in self.prompts.values())
+        """Whether the client learns of a failed turn from an open prompt, or from version 2's state."""
+        return not self.speaks.answers_at_the_end or any(
+            open_prompt.input in inputs for open_prompt in self.prompts.values()
+        )
 
     def close(self, conversation: ConversationId, reason: str = "the session was closed") -> None:
         session = self.sessions.pop(conversation, None)
@@ -132,31 +134,31 @@ class AcpState(ReadingState):
         if session.reader is not None:
             self.readers.detach(session.reader)
 
-    def session(self, named: str) -> Session:
+    def session(self, reference: str) -> Session:
         """The session that a request names. Raises UnknownConversation, or WrongState before it is open."""
-        session = self.sessions.get(ConversationId(named))
+        session = self.sessions.get(ConversationId(reference))
         if session is None:
-            raise UnknownConversation(f"session {named} is not open here; load or resume it first")
+            raise UnknownConversation(f"session {reference} is not open here; load or resume it first")
         if session.opening:
-            raise WrongState(f"session {named} is being opened; wait for the answer")
+            raise WrongState(f"session {reference} is being opened; wait for the answer")
         return session
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
     def tell(self, session: Session, *updates: Update, seq: int | None = None) -> None:
-        """Tell updates. `seq`: the stored event that the client has with the last of them, and not before."""
-        told = [one for update in updates for one in self.speaks.written(update, notices=self.can.notices)]
-        for update in told[:-1]:
+        """Send updates. `seq`: the stored event that the client has with the last of them, and not before."""
+        lines = [written for update in updates for written in self.speaks.written(update, notices=self.can.notices)]
+        for update in lines[:-1]:
             self._update(session, update)
         if seq is not None:
             session.seq, session.runs = seq, session.teller.turns
-        for update in told[-1:]:
+        for update in lines[-1:]:
             self._update(session, update)
 
-    def _update(self, session: Session, told: JsonObject) -> None:
+    def _update(self, session: Session, update: JsonObject) -> None:
         running = {"running": True} if session.runs else {}
         at = {"instance": self.options.instance, "seq": session.seq, **running}
-        params = {"sessionId": session.conversation, "update": told, "_meta": {"greenroom": at}}
+        params = {"sessionId": session.conversation, "update": update, "_meta": {"greenroom": at}}
         self.do(Write(jsonrpc.notification("session/update", params)))
 
     def hold(self, conversation: ConversationId, answer: HeldAnswer) -> None:
@@ -168,15 +170,15 @@ class AcpState(ReadingState):
             session.held += (answer,)
 
     def release(self, session: Session, seq: int | None = None) -> None:
-        """Write the answers whose events the client has, up to `seq`; without it all of them."""
-        due = [one for one in session.held if seq is None or one.seq <= seq]
-        session.held = tuple(one for one in session.held if one not in due)
-        for one in due:
-            self.do(Write(one.line))
+        """Write the answers that wait for events up to `seq`; without it, all of them."""
+        due = [answer for answer in session.held if seq is None or answer.seq <= seq]
+        session.held = tuple(answer for answer in session.held if answer not in due)
+        for answer in due:
+            self.do(Write(answer.line))
 
 
 class AcpCall(Call[AcpState], eq=False):
-    key: str | None = None  # the bridge's, by which a prompt that is repeated is known
+    key: str | None = None  # the bridge's key, which identifies a repeated prompt
 
 
 def withdrawal(number: int, _: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Events to updates: what one client is told of one session, and what it has been told. Pure.
+"""Events to updates for one client in one session, with the state that this needs. Pure.
 
-Each event type is told here or by `ToldCalls`, or is in `LEFT_OUT` with the reason. The settings and the title of the
-session are noted on the way.
+Each event type is translated here or by the module for calls, or is in `LEFT_OUT` with the reason. The session's
+settings and title are noted on the way.
 """
 
 import json
@@ -32,55 +32,56 @@ STOP_REASONS = {
     "budget": "max_turn_requests",
 }
 LOST = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
-LINES_SHOWN = 200  # of a question; the middle of more is left out, and that is said
+LINES_SHOWN = 200  # lines of a question; the middle of a longer one is left out, and a line says so
 
-FORM = ev.type_of(ev.ElicitationApprovalRequest)  # a client that shows forms needs no call beside it
+FORM = ev.type_of(ev.ElicitationApprovalRequest)  # no call is shown beside a form
 Event = Mapping[str, object]
 Told = Iterator[u.Update]
 
 
 class Teller(Struct, eq=False):
-    """`label`: our client's name in histories. `hears`: of the failure of a turn that took these inputs, without us.
+    """`label`: our client's name in histories. `hears`: the client learns otherwise of a failed turn with these
+    inputs.
 
-    `replays`: history is told, of which the end alone says what is.
+    `replays`: this is history, of which only the end is the present state.
     """
 
     label: Callable[[], str]
     texts: ToldTexts
     calls: ToldCalls
-    echoes: bool = False  # the client is told its own words, too
+    echoes: bool = False  # the client gets its own messages, too
     replays: bool = False
     turns: bool = False  # a turn runs
     hears: Callable[[Collection[str]], bool] = lambda _: False
-    inputs: set[str] = field(default_factory=set)  # that it has taken
-    failed: str | None = None  # what went wrong in it
-    waiting: set[str] = field(default_factory=set)  # approvals that hold its turn up, as the client was told
+    inputs: set[str] = field(default_factory=set)  # taken by the running turn
+    failed: str | None = None  # the error of the running turn
+    waiting: set[str] = field(default_factory=set)  # approvals that the client knows to hold up the turn
     settings: Settings | None = None
     agent_options: ev.AgentOptions | None = None
     commands: u.Commands | None = None
     name: str | None = None
     about: str = ""
     usd: float = 0.0
-    counted_seq: int = 0  # spending up to here is in the sum
+    counted_seq: int = 0  # `usd` includes spending up to here
     updated: float = 0.0
     usage: u.Used | None = None
-    changed: bool = False  # settings are to be told
-    sections: Bounded[str, int] = field(default_factory=Bounded)  # of a reasoning that goes on
-    finished: Bounded[str, tuple[int, int]] = field(default_factory=Bounded)  # its parts, and their characters
+    changed: bool = False  # settings are to be sent
+    sections: Bounded[str, int] = field(default_factory=Bounded)  # the current section of each open reasoning
+    finished: Bounded[str, tuple[int, int]] = field(default_factory=Bounded)  # its finished parts, their characters
 
     @property
     def title(self) -> str | None:
         return self.name or self.about or None
 
     def begin_anew(self) -> None:
-        """A new subscription: what is unfinished comes from its beginning."""
+        """Begin a subscription: unfinished texts come from their beginning."""
         self.texts.begin_anew()
         self.calls.decoders.clear()
 
     def take_over(self, summary: Summary) -> None:
-        """The session as it is at the moment when its reader begins."""
+        """Take the session's state at the moment when its reader begins."""
         self.turns = summary.turn is not None
-        # A name that was made of what it is about reads worse than that.
+        # A name that was derived from the preview reads worse than the preview.
         self.settings, self.name = summary.settings, None if summary.self_named else summary.name
         self.about = self.about or summary.preview
         self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
@@ -94,7 +95,7 @@ class Teller(Struct, eq=False):
         if record.type in ToldCalls.TOLD:
             yield from self.calls.take(record.type, event)
             if record.type == "approval_resolved":
-                yield from self._resolved(str(event["approval_id"]))
+                yield from self._approval_resolved(str(event["approval_id"]))
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
             yield from self._turn_ends(event, record)
@@ -104,12 +105,12 @@ class Teller(Struct, eq=False):
     def delta(self, delta: ev.Delta) -> Told:
         match delta:
             case ev.AgentMessageDelta(delta=text, item_id=item):
-                yield from self._said("agent", item, self.texts.piece(item, text))
+                yield from self._piece("agent", item, self.texts.piece(item, text))
             case ev.AgentReasoningDelta(delta=text, item_id=item):
                 section = self.sections.get(item, 0)
-                yield from self._said("thought", _section(item, section), self.texts.piece(item, text))
+                yield from self._piece("thought", _section(item, section), self.texts.piece(item, text))
             case ev.AgentReasoningRawContentDelta(delta=text, item_id=item):
-                yield from self._said("thought", _raw(item), self.texts.piece(_raw(item), text))
+                yield from self._piece("thought", _raw(item), self.texts.piece(_raw(item), text))
             case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
                 yield from self.calls.delta(delta)
 
@@ -121,30 +122,30 @@ class Teller(Struct, eq=False):
             case ev.AgentReasoningRawContentDelta(item_id=item):
                 self.texts.lose(_raw(item))
             case _:
-                pass  # of an output the newest says most
+                pass  # the newest output matters most
 
     # --- texts ----------------------------------------------------------------------------------------------------
 
-    def _said(self, voice: u.Voice, item: str, text: str) -> Told:
+    def _piece(self, voice: u.Voice, item: str, text: str) -> Told:
         if text:
             yield u.Said(voice, item, text)
 
-    def _ended(self, voice: u.Voice, item: str, whole: str, rest: str) -> Told:
-        """A text that is finished, of which the client has all but the rest."""
-        if rest and rest == whole:
+    def _finish(self, voice: u.Voice, item: str, whole: str, missing: str) -> Told:
+        """A finished text: whole if the client has none of it, else the missing rest."""
+        if missing and missing == whole:
             yield u.Message(voice, item, (u.Text(whole),))
         else:
-            yield from self._said(voice, item, rest)
+            yield from self._piece(voice, item, missing)
 
-    def _message(self, event: Event, _: Record) -> Told:
+    def _agent_message(self, event: Event, _: Record) -> Told:
         item, whole = str(event["item_id"]), str(event["message"])
-        yield from self._ended("agent", item, whole, self.texts.rest(item, whole))
+        yield from self._finish("agent", item, whole, self.texts.rest(item, whole))
 
-    def _reasoning(self, event: Event, _: Record) -> Told:
-        """A finished part. The pieces before it were those of all parts, one behind the other."""
+    def _agent_reasoning(self, event: Event, _: Record) -> Told:
+        """A finished part. The pieces before it were those of all parts, one after the other."""
         item, text = str(event["item_id"]), str(event["text"])
         part, begin = self.finished.get(item, (0, 0))
-        yield from self._ended("thought", _section(item, part), text, self.texts.rest(item, text, begin))
+        yield from self._finish("thought", _section(item, part), text, self.texts.rest(item, text, begin))
         self.finished[item] = part + 1, begin + len(text)
 
     def _section_begins(self, event: Event, _: Record) -> Told:
@@ -154,20 +155,20 @@ class Teller(Struct, eq=False):
 
     def _raw_reasoning(self, event: Event, _: Record) -> Told:
         name, whole = _raw(str(event["item_id"])), str(event["text"])
-        yield from self._ended("thought", name, whole, self.texts.rest(name, whole))
+        yield from self._finish("thought", name, whole, self.texts.rest(name, whole))
 
-    def _user(self, event: Event, record: Record) -> Told:
+    def _user_message(self, event: Event, record: Record) -> Told:
         message = ev.UserMessage.model_validate(event)
         if message.input_id is not None:
             self.inputs.add(message.input_id)
         if message.kind is not ev.MessageKind.PLAIN:
             return
         if self.replays or self.echoes or message.by != self.label():
-            said = message.items or ((TextItem(text=message.message),) if message.message else ())
-            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, said)))
+            items = message.items or ((TextItem(text=message.message),) if message.message else ())
+            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, items)))
         if not self.title:
             self.about = first_words(message.items)
-            yield from self._named(record)
+            yield from self._title_update(record)
 
     def _remark(self, text: str, record: Record, severity: u.Severity = "info") -> Told:
         if text:
@@ -179,17 +180,17 @@ class Teller(Struct, eq=False):
     def _warning(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "warning")
 
-    def _gave_up(self, event: Event, record: Record) -> Told:
+    def _conversation_failed(self, event: Event, record: Record) -> Told:
         yield from self._remark(str(event["message"]), record, "error")
 
     def _error(self, event: Event, _: Record) -> Told:
-        """An error is the last event of a turn but one: the end says how it is told."""
+        """Note the error. The next event ends the turn and decides how it is shown."""
         self.failed = str(event["message"])
         yield from ()
 
     def _plan(self, event: Event, _: Record) -> Told:
         steps = cast("list[dict[str, str]]", event["plan"])
-        yield u.Plan(tuple(u.Step(one["step"], one["status"]) for one in steps))  # type: ignore[arg-type]  # as stored
+        yield u.Plan(tuple(u.Step(step["step"], step["status"]) for step in steps))  # type: ignore[arg-type]  # stored
 
     # --- turns ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class Teller(Struct, eq=False):
             yield u.Working("running")
 
     def _turn_ends(self, event: Event, record: Record) -> Told:
-        """The state, and when it was: version 1 has no other word that tells those who watch of the end."""
+        """The state, and its time: version 1 has no other message about the end for clients that watch."""
         self.turns = False
         self.waiting.clear()
         how = str(event.get("reason") or ("failed" if self.failed else "completed"))
@@ -212,63 +213,65 @@ class Teller(Struct, eq=False):
         if self.replays:
             return
         yield u.Working("idle", reason, self.failed if reason == "error" else None)
-        yield from self._named(record)
+        yield from self._title_update(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
     def asks(self, request: ev.ApprovalRequest) -> Told:
-        """The call that a question is about, if the client has not heard of it."""
+        """The call that a question is about, if the client does not know it."""
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
 
-    def _resolved(self, approval: str) -> Told:
+    def _approval_resolved(self, approval: str) -> Told:
         waited = approval in self.waiting
         self.waiting.discard(approval)
         if waited and not self.waiting and self.turns and not self.replays:
             yield u.Working("running")
 
-    def _asked(self, event: Event, _: Record) -> Told:
-        """The call of a question, which is put behind it; in a history, when the reader begins and it still waits."""
+    def _approval_requested(self, event: Event, _: Record) -> Told:
+        """The call of a question. The question itself follows; from a history, only if it still waits."""
         request = ev.durable_adapter.validate_python(event)
         assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
         yield from self.asks(request)
 
     # --- the session ----------------------------------------------------------------------------------------------
 
-    def _named(self, record: Record) -> Told:
+    def _title_update(self, record: Record) -> Told:
         if not self.replays:
             yield u.Named(self.title, record.ts)
 
-    def _configured(self, event: Event, _: Record) -> Told:
+    def _session_configured(self, event: Event, _: Record) -> Told:
         self.name = cast("str | None", event.get("name"))
         yield from ()
 
-    def _renamed(self, event: Event, record: Record) -> Told:
+    def _conversation_renamed(self, event: Event, record: Record) -> Told:
         self.name = cast("str | None", event["name"])
-        yield from self._named(record)
+        yield from self._title_update(record)
 
-    def _titled(self, event: Event, record: Record) -> Told:
+    def _agent_title(self, event: Event, record: Record) -> Told:
         self.about = " ".join(str(event["title"]).split())
         if not self.name:
-            yield from self._named(record)
+            yield from self._title_update(record)
 
-    def _set(self, event: Event, _: Record) -> Told:
+    def _settings_changed(self, event: Event, _: Record) -> Told:
         self.settings = Settings.model_validate(event["settings"])
         self.changed = True
         yield from ()
 
-    def _offers(self, event: Event, _: Record) -> Told:
+    def _agent_options(self, event: Event, _: Record) -> Told:
         self.agent_options = ev.AgentOptions.model_validate(event)
         self.changed = True
         yield from ()
 
-    def _knows(self, event: Event, _: Record) -> Told:
-        known = ev.AgentCommands.model_validate(event).commands
-        self.commands = u.Commands(tuple(u.Command(one.name, one.description, one.hint) for one in known))
+    def _agent_commands(self, event: Event, _: Record) -> Told:
+        commands = ev.AgentCommands.model_validate(event).commands
+        self.commands = u.Commands(
+            tuple(u.Command(command.name, command.description, command.hint) for command in commands)
+        )
         if not self.replays:
             yield self.commands
 
-    def _counted(self, event: Event, record: Record) -> Told:
+    def _token_count(self, event: Event, record: Record) -> Told:
         if record.seq > self.counted_seq:
             self.usd += cast("float | None", event.get("cost_usd")) or 0.0
         used, size = event.get("context_tokens"), event.get("context_window")
@@ -276,25 +279,25 @@ class Teller(Struct, eq=False):
             yield u.Used(max(0, used), max(0, size), self.usd or None)
 
     TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
-        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _asked),
-        "session_configured": _configured,
-        "user_message": _user,
-        "agent_message": _message,
-        "agent_reasoning": _reasoning,
+        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _approval_requested),
+        "session_configured": _session_configured,
+        "user_message": _user_message,
+        "agent_message": _agent_message,
+        "agent_reasoning": _agent_reasoning,
         "agent_reasoning_section_break": _section_begins,
         "agent_reasoning_raw_content": _raw_reasoning,
         "plan_update": _plan,
-        "token_count": _counted,
-        "conversation_renamed": _renamed,
-        "agent_title": _titled,
-        "agent_commands": _knows,
-        "settings_changed": _set,
-        "agent_options": _offers,
+        "token_count": _token_count,
+        "conversation_renamed": _conversation_renamed,
+        "agent_title": _agent_title,
+        "agent_commands": _agent_commands,
+        "settings_changed": _settings_changed,
+        "agent_options": _agent_options,
         "error": _error,
         "task_started": _turn_begins,
         "stream_error": _warning,
         "background_event": _warning,
-        "conversation_failed": _gave_up,
+        "conversation_failed": _conversation_failed,
         "compacted": _notice,
         "kept_yes_used": _notice,
         "queue_paused": _notice,
@@ -302,14 +305,14 @@ class Teller(Struct, eq=False):
 
 
 def question(request: ev.ApprovalRequest) -> u.Tool:
-    """The call that a question is about, with all that there is to know of it."""
-    asked = request.model_dump(mode="json")
+    """The call that a question is about, with the whole question."""
+    event = request.model_dump(mode="json")
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    return asked_call(asked, drawn(asked, most=LINES_SHOWN, see=see).text)
+    return asked_call(event, drawn(event, most=LINES_SHOWN, see=see).text)
 
 
 def _section(item: str, number: int) -> str:
-    """The message of a section of a reasoning: the first has the item's own name."""
+    """The message id of a section of a reasoning: the first has the item's own id."""
     return f"{item}{SECTION}{number}" if number else item
 
 

@@ -1,6 +1,6 @@
-"""The calls of one session as a client has been told of them: which are open, and where their output is shown. Pure.
+"""The calls of one session, as its client knows them: which are open, and where their output is shown. Pure.
 
-Output goes into a terminal where the client shows terminals of ours; else the end of it is told now and then.
+Output goes into a terminal if the client shows terminals of ours; else its end is sent now and then.
 """
 
 import codecs
@@ -16,28 +16,28 @@ from transports.dialects.acp import updates as u
 from transports.dialects.acp.told_texts import ToldTexts
 from transports.dialects.kit.bounded import Bounded
 
-TAIL_LENGTH = 4 << 10  # characters of a running command's output, for clients that show no terminals of ours
+TAIL_LENGTH = 4 << 10  # characters of a running command's output, for clients without our terminals
 
 Event = Mapping[str, object]
 Told = Iterator[u.Update]
 
 
 class ToldCalls(Struct, eq=False):
-    """`screens`: the client shows terminals that we own. `continues`: it has seen what came before."""
+    """`screens`: the client shows terminals that we own. `continues`: it has seen the history before this."""
 
     texts: ToldTexts
     screens: bool = False
     continues: bool = False
-    open: dict[str, u.Tool] = field(default_factory=dict)  # those that are not over, as they were told
-    over: Bounded[str, u.Status] = field(default_factory=Bounded)  # one may be asked about again: to run once more
-    shown: set[str] = field(default_factory=set)  # those that have a terminal
-    tails: dict[str, str] = field(default_factory=dict)  # the ends of the output of those that have none
-    grown: set[str] = field(default_factory=set)  # those whose end was not told yet
+    open: dict[str, u.Tool] = field(default_factory=dict)  # open calls, as they were sent
+    over: Bounded[str, u.Status] = field(default_factory=Bounded)  # finished calls; a question may run one again
+    shown: set[str] = field(default_factory=set)  # calls with a terminal
+    tails: dict[str, str] = field(default_factory=dict)  # the ends of the outputs of calls without a terminal
+    grown: set[str] = field(default_factory=set)  # calls whose tail was not sent yet
     decoders: dict[str, codecs.IncrementalDecoder] = field(default_factory=dict)
-    asked: Bounded[str, str] = field(default_factory=Bounded)  # those that end with their question
+    asked: Bounded[str, str] = field(default_factory=Bounded)  # calls that end with their question, by approval
 
     def running(self) -> Told:
-        """Those that are not over, for a client that begins to read now."""
+        """The open calls, for a client that begins to read now."""
         yield from (replace(tool, first=True) for tool in self.open.values())
 
     def tail_updates(self) -> Told:
@@ -47,7 +47,7 @@ class ToldCalls(Struct, eq=False):
         self.grown.clear()
 
     def wait(self, tool: u.Tool, approval: str | None) -> Told:
-        """A call waits for the answer to a question. `approval`: it is about nothing else, and ends with it."""
+        """Note a call that waits for an answer. `approval`: the call is only for that question, and ends with it."""
         if approval is not None:
             self.asked[approval] = tool.call
         if tool.call not in self.open:
@@ -69,7 +69,7 @@ class ToldCalls(Struct, eq=False):
             self.grown.add(call)
 
     def end_all(self) -> Told:
-        """Nothing of a turn is open behind its end."""
+        """End all calls: none is open after the end of a turn."""
         for call in list(self.open):
             yield from self._ends(u.Tool(call, status="failed"))
         self.tails.clear()
@@ -82,17 +82,17 @@ class ToldCalls(Struct, eq=False):
         yield from self.TOLD[kind](self, event)
 
     def _begins(self, tool: u.Tool, cwd: str | None = None) -> Told:
-        """A call begins. `cwd`: it is a command, whose output can be shown in a terminal."""
-        told = tool
+        """Begin a call. `cwd`: it is a command, whose output can be shown in a terminal."""
+        first_update = tool
         if cwd is not None and self.screens:
             self.shown.add(tool.call)
-            told = replace(tool, content=(u.Screen(tool.call),), screen=u.ScreenBegan(cwd))
+            first_update = replace(tool, content=(u.Screen(tool.call),), screen=u.ScreenBegan(cwd))
         first = tool.call not in self.open and tool.call not in self.over
         self.open[tool.call] = tool
-        yield replace(told, first=first)
+        yield replace(first_update, first=first)
 
     def _ends(self, tool: u.Tool, exit_code: int | None = None) -> Told:
-        known = self.open.pop(tool.call, None)
+        opened = self.open.pop(tool.call, None)
         self.over[tool.call] = tool.status or "completed"
         self.tails.pop(tool.call, None)
         self.grown.discard(tool.call)
@@ -100,14 +100,14 @@ class ToldCalls(Struct, eq=False):
             self.shown.discard(tool.call)
             code = exit_code if exit_code is not None else int(tool.status == "failed")
             yield replace(tool, content=None, screen=u.ScreenEnded(code))
-        elif known is not None or self.continues:
+        elif opened is not None or self.continues:
             yield replace(tool, content=tool.content or None)
         else:
             yield replace(tool, first=True, title=tool.title or "A call that began earlier")
 
     def _diffs(self, call: str) -> tuple[u.Content, ...]:
         tool = self.open.get(call)
-        return tuple(one for one in tool.content or () if isinstance(one, u.FileDiff)) if tool else ()
+        return tuple(content for content in tool.content or () if isinstance(content, u.FileDiff)) if tool else ()
 
     def _command_begins(self, event: Event) -> Told:
         yield from self._begins(calls.command_begins(event), None if event.get("tool") else str(event["cwd"]))
@@ -119,8 +119,8 @@ class ToldCalls(Struct, eq=False):
         yield from self._begins(calls.patch_begins(event))
 
     def _patch_ends(self, event: Event) -> Told:
-        ended = calls.patch_ends(event)
-        yield from self._ends(replace(ended, content=(*self._diffs(ended.call), *(ended.content or ()))))
+        ending = calls.patch_ends(event)
+        yield from self._ends(replace(ending, content=(*self._diffs(ending.call), *(ending.content or ()))))
 
     def _server_tool_begins(self, event: Event) -> Told:
         yield from self._begins(calls.server_tool_begins(event))
@@ -136,10 +136,10 @@ class ToldCalls(Struct, eq=False):
         code = event.get("exit_code")
         yield from self._ends(calls.use_ends(event), code if isinstance(code, int) else None)
 
-    def _searched(self, event: Event) -> Told:
+    def _web_search(self, event: Event) -> Told:
         yield replace(calls.searched(event), first=True)
 
-    def _looked(self, event: Event) -> Told:
+    def _view_image(self, event: Event) -> Told:
         yield replace(calls.looked(event), first=True)
 
     def _job_begins(self, event: Event) -> Told:
@@ -148,23 +148,23 @@ class ToldCalls(Struct, eq=False):
     def _job_ends(self, event: Event) -> Told:
         yield replace(calls.job_ends(event), first=True)
 
-    def _put_out(self, event: Event) -> Told:
-        """The outcome of a model's call ends what nothing else has ended, such as a call that was refused."""
+    def _tool_output(self, event: Event) -> Told:
+        """The outcome of a model's call ends a call that no other event has ended, such as a refused one."""
         call, failed = calls.call_of(event), cast("dict[str, str] | None", event.get("failed"))
         if call in self.open:
             content: tuple[u.Content, ...] = (u.Text(failed["message"]),) if failed else ()
-            came_to = self.over.get(call, "completed")  # it was not run once more
+            came_to = self.over.get(call, "completed")  # it was not run again
             yield from self._ends(u.Tool(call, status="failed" if failed else came_to, content=content))
         elif failed and call not in self.over:
-            said = calls.title(failed["message"])
-            yield from self._ends(u.Tool(call, title=said, kind="other", status="failed"))
+            title = calls.title(failed["message"])
+            yield from self._ends(u.Tool(call, title=title, kind="other", status="failed"))
 
-    def _resolved(self, event: Event) -> Told:
-        """A question that is about nothing else is over with its answer."""
+    def _approval_resolved(self, event: Event) -> Told:
+        """The answer ends a call that was only for the question."""
         call = self.asked.pop(str(event["approval_id"]), None)
         if call is not None and call in self.open:
-            yes = str(event["decision"]).startswith("approved")
-            yield from self._ends(u.Tool(call, status="completed" if yes else "failed"))
+            approved = str(event["decision"]).startswith("approved")
+            yield from self._ends(u.Tool(call, status="completed" if approved else "failed"))
 
     TOLD: ClassVar[Mapping[str, Callable[["ToldCalls", Event], Told]]] = {
         "exec_command_begin": _command_begins,
@@ -175,10 +175,10 @@ class ToldCalls(Struct, eq=False):
         "mcp_tool_call_end": _server_tool_ends,
         "tool_use_begin": _use_begins,
         "tool_use_end": _use_ends,
-        "tool_output": _put_out,
-        "web_search_end": _searched,
-        "view_image_tool_call": _looked,
+        "tool_output": _tool_output,
+        "web_search_end": _web_search,
+        "view_image_tool_call": _view_image,
         "job_started": _job_begins,
         "job_ended": _job_ends,
-        "approval_resolved": _resolved,
+        "approval_resolved": _approval_resolved,
     }

@@ -1,4 +1,4 @@
-"""Updates of a session in words of no version of ACP: a version's module writes them down. A leaf."""
+"""Updates of a session, independent of the version of ACP: each version's module writes them. A leaf."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ Severity = Literal["info", "warning", "error"]
 Status = Literal["pending", "in_progress", "completed", "failed"]
 
 
-# --- what is said and shown -----------------------------------------------------------------------------------------
+# --- texts, pictures, terminals -------------------------------------------------------------------------------------
 
 
 class Text(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Link(Struct, frozen=True):
 
 
 class FileDiff(Struct, frozen=True):
-    """A change of a file, or of a piece of it. `old` is None for a file that is new."""
+    """A change of a file, or of a piece of it. `old` is None for a new file."""
 
     path: str
     old: str | None
@@ -86,7 +86,7 @@ class Message(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True):
-    """Words of ours to the person; no part of an answer."""
+    """A text of ours to the person; no part of an answer."""
 
     severity: Severity
     text: str
@@ -94,9 +94,9 @@ class Remark(Struct, frozen=True):
 
 
 class Tool(Struct, frozen=True):
-    """A call, or what is new about it; None: as before. `first`: the client has not heard of it.
+    """A call, or the changes of a call; None: unchanged. `first`: the client does not know the call.
 
-    `screen` is what happens in its terminal, whose name is the call's.
+    `screen`: the news of its terminal, which has the call's name.
     """
 
     call: str
@@ -169,7 +169,7 @@ class Mode(Struct, frozen=True):
 
 
 class Working(Struct, frozen=True):
-    """Whether a turn runs, waits for an answer, or has ended: how, and what failed. Version 1 has no word for it."""
+    """Whether a turn runs, waits for an answer, or has ended, and how. Version 1 has no such update."""
 
     state: Literal["running", "requires_action", "idle"]
     reason: str | None = None

@@ -11,12 +11,12 @@ VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought
 
 
 def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
-    """Write an update, which may take several or none. `notices`: the client shows notices; others get a message."""
+    """Write an update as several, one or none. `notices`: the client shows notices; others get a message."""
     match update:
         case u.Said(voice, item, text):
             return [_chunk(voice, item, u.Text(text))]
         case u.Message(voice, item, blocks):
-            return [_chunk(voice, item, one) for one in blocks]
+            return [_chunk(voice, item, message_block) for message_block in blocks]
         case u.Remark(severity, text, item):
             if notices:
                 return [{"sessionUpdate": "notice", "severity": severity, "title": text}]
@@ -25,7 +25,7 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
             kind = "tool_call" if update.first else "tool_call_update"
             return [{"sessionUpdate": kind, **tool(update)}]
         case u.Plan(steps):
-            entries = [{"content": one.text, "priority": "medium", "status": one.status} for one in steps]
+            entries = [{"content": step.text, "priority": "medium", "status": step.status} for step in steps]
             return [{"sessionUpdate": "plan", "entries": entries}]
         case u.Used(used, size, usd):
             cost = {} if usd is None else {"cost": {"amount": usd, "currency": "USD"}}
@@ -33,8 +33,8 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
         case u.Named(title, updated):
             return [{"sessionUpdate": "session_info_update", "title": title, "updatedAt": moment(updated)}]
         case u.Commands(commands):
-            listed = [_command(one) for one in commands]
-            return [{"sessionUpdate": "available_commands_update", "availableCommands": listed}]
+            command_list = [_command(command) for command in commands]
+            return [{"sessionUpdate": "available_commands_update", "availableCommands": command_list}]
         case u.Options(options):
             return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode(mode):
@@ -45,27 +45,27 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
             assert_never(update)
 
 
-def _chunk(voice: u.Voice, item: str, said: u.Block) -> JsonObject:
-    return {"sessionUpdate": VOICES[voice], "content": block(said), "messageId": item}
+def _chunk(voice: u.Voice, item: str, message_block: u.Block) -> JsonObject:
+    return {"sessionUpdate": VOICES[voice], "content": block(message_block), "messageId": item}
 
 
-def tool(told: u.Tool) -> JsonObject:
-    """Write a call without saying whether it is new: a question has it, too."""
-    given: JsonObject = {
-        "title": told.title,
-        "kind": told.kind,
-        "status": told.status,
-        "content": None if told.content is None else [part for one in told.content for part in content(one)],
-        "locations": None if told.places is None else list(map(_location, told.places)),
-        "rawInput": told.raw_input,
-        "rawOutput": told.raw_output,
-        "_meta": None if told.screen is None else _screen(told.call, told.screen),
+def tool(update: u.Tool) -> JsonObject:
+    """The members of a call, without its kind of update: a question has them, too."""
+    members: JsonObject = {
+        "title": update.title,
+        "kind": update.kind,
+        "status": update.status,
+        "content": None if update.content is None else [item for part in update.content for item in content(part)],
+        "locations": None if update.places is None else list(map(_location, update.places)),
+        "rawInput": update.raw_input,
+        "rawOutput": update.raw_output,
+        "_meta": None if update.screen is None else _screen(update.call, update.screen),
     }
-    return {"toolCallId": told.call, **{name: value for name, value in given.items() if value is not None}}
+    return {"toolCallId": update.call, **{name: value for name, value in members.items() if value is not None}}
 
 
-def block(said: u.Block) -> JsonObject:
-    match said:
+def block(message_block: u.Block) -> JsonObject:
+    match message_block:
         case u.Text(text):
             return {"type": "text", "text": text}
         case u.Picture(mime, data):
@@ -73,30 +73,30 @@ def block(said: u.Block) -> JsonObject:
         case u.Link(name, uri):
             return {"type": "resource_link", "name": name, "uri": uri}
         case _:
-            assert_never(said)
+            assert_never(message_block)
 
 
 def config_options(options: Sequence[u.Option]) -> list[JsonObject]:
     return [
         {
-            "id": one.id,
-            "name": one.name,
-            **({"description": one.description} if one.description else {}),
-            **({"category": one.category} if one.category else {}),
+            "id": option.id,
+            "name": option.name,
+            **({"description": option.description} if option.description else {}),
+            **({"category": option.category} if option.category else {}),
             "type": "select",
-            "currentValue": one.value,
-            "options": [{"value": each.value, **_named(each)} for each in one.choices],
+            "currentValue": option.value,
+            "options": [{"value": choice.value, **_name_members(choice)} for choice in option.choices],
         }
-        for one in options
+        for option in options
     ]
 
 
 def modes(options: Sequence[u.Option]) -> JsonObject | None:
-    """The option of the mode as clients know it that have no options."""
-    mode = next((one for one in options if one.category == "mode"), None)
+    """The mode's option, for clients that show modes but no options."""
+    mode = next((option for option in options if option.category == "mode"), None)
     if mode is None:
         return None
-    available = [{"id": each.value, **_named(each)} for each in mode.choices]
+    available = [{"id": choice.value, **_name_members(choice)} for choice in mode.choices]
     return {"currentModeId": mode.value, "availableModes": available}
 
 
@@ -104,42 +104,42 @@ def settings(options: Sequence[u.Option]) -> JsonObject:
     return {"modes": modes(options), "configOptions": config_options(options)}
 
 
-def permission(session: str, told: u.Tool, options: list[JsonObject]) -> JsonObject:
+def permission(session: str, update: u.Tool, options: list[JsonObject]) -> JsonObject:
     """Params of `session/request_permission`."""
-    return {"sessionId": session, "toolCall": tool(told), "options": options}
+    return {"sessionId": session, "toolCall": tool(update), "options": options}
 
 
 def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _named(one: u.Choice) -> JsonObject:
-    return {"name": one.name, **({"description": one.description} if one.description else {})}
+def _name_members(choice: u.Choice) -> JsonObject:
+    return {"name": choice.name, **({"description": choice.description} if choice.description else {})}
 
 
-def _command(one: u.Command) -> JsonObject:
-    hint = {"input": {"hint": one.hint}} if one.hint else {}
-    return {"name": one.name, "description": one.description, **hint}
+def _command(command: u.Command) -> JsonObject:
+    hint = {"input": {"hint": command.hint}} if command.hint else {}
+    return {"name": command.name, "description": command.description, **hint}
 
 
-def content(one: u.Content) -> list[JsonObject]:
-    match one:
+def content(part: u.Content) -> list[JsonObject]:
+    match part:
         case u.Text():
-            return [{"type": "content", "content": block(one)}]
+            return [{"type": "content", "content": block(part)}]
         case u.FileDiff(path, old, new):
             return [{"type": "diff", "path": path, "oldText": old, "newText": new}]
         case u.Screen(terminal):
             return [{"type": "terminal", "terminalId": terminal}]
         case _:
-            assert_never(one)
+            assert_never(part)
 
 
-def _location(one: u.Location) -> JsonObject:
-    return {"path": one.path} if one.line is None else {"path": one.path, "line": one.line}
+def _location(location: u.Location) -> JsonObject:
+    return {"path": location.path} if location.line is None else {"path": location.path, "line": location.line}
 
 
 def _screen(terminal: str, news: u.ScreenNews) -> JsonObject:
-    """Write the news of a terminal as Zed's own adapters do for clients that say `_meta.terminal_output`."""
+    """The news of a terminal, as Zed's own adapters write them for clients with `_meta.terminal_output`."""
     match news:
         case u.ScreenBegan(cwd):
             return {"terminal_info": {"terminal_id": terminal, "cwd": cwd}}

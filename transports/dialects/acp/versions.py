@@ -1,4 +1,4 @@
-"""The versions of ACP that are spoken, and what writes each."""
+"""The versions of ACP, each with the functions that write it."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,15 +11,15 @@ from transports.jsonrpc import JsonObject
 
 
 class Version(Struct, frozen=True):
-    """`written`: an update, as several or none. `settings`: those of a session that is opened."""
+    """The functions that write one version, and the rules that differ."""
 
     written: Callable[..., list[JsonObject]]
     settings: Callable[[Sequence[Option]], JsonObject]
     config_options: Callable[[Sequence[Option]], list[JsonObject]]
     permission: Callable[[str, Tool, list[JsonObject]], JsonObject]
-    answers_at_the_end: bool = True  # a prompt; else when its message has its place in the session
-    echoes: bool = False  # the client's own words
-    describes_first: bool = False  # the state of a session that is resumed stands before the answer
+    answers_at_the_end: bool = True  # a prompt, at its turn's end; else when its message has its place
+    echoes: bool = False  # sends the client its own messages
+    describes_first: bool = False  # a resumed session's state precedes the answer
 
 
 VERSIONS: Mapping[int, Version] = {
