@@ -156,7 +156,7 @@ ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 }
 
 
-# --- lines: assembled from encoded JSON -----------------------------------------------------------
+# --- lines: assembled from encoded JSON -----------------------------------------------------------------------------
 
 
 def event_notification(method: str, params: Mapping[str, object], msg: bytes) -> bytes:

@@ -214,7 +214,7 @@ class Connection(Actor[Inbox]):
             case _:
                 assert_never(news)
 
-    # --- actions of the dialect -----------------------------------------------------------------------------------
+    # --- actions of the dialect -------------------------------------------------------------------------------------
 
     def _do(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
         """Carry out the actions, then hand on due answers. True if a Write will make the reader ready."""

@@ -34,7 +34,7 @@ OUR_WORDS = {
 Asked = Mapping[str, Any]  # an event with a question, as JSON
 
 
-# --- words in shell syntax ----------------------------------------------------------------------------------------
+# --- words in shell syntax ------------------------------------------------------------------------------------------
 
 
 def command_line(argv: Sequence[str]) -> str:

@@ -157,7 +157,7 @@ class Outstanding:
             return first
         return written({"greenroom": {**members, "first_question": self._first_question}})
 
-    # --- changes of daemon ----------------------------------------------------------------------------------------
+    # --- changes of daemon ------------------------------------------------------------------------------------------
 
     def lost(self, why: str, code: str = "daemon_restarted", *, for_good: bool = False) -> list[bytes]:
         """Close everything but the requests that are sent again; returns lines for the client.

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
             Most are events: no more of a line is parsed than is needed.
             """
 
-        # --- changes of daemon -----
+        # --- changes of daemon --------------------------------------------------------------------------------------
 
         def unfinished(self) -> bool:
             """Return whether the client waits for an end that no open request stands for."""

@@ -166,7 +166,7 @@ class AcpReplay:
                 case _:
                     pass
 
-    # --- changes of daemon ----------------------------------------------------------------------------------------
+    # --- changes of daemon ------------------------------------------------------------------------------------------
 
     def unfinished(self) -> bool:
         """True if a turn runs whose end the client expects, no matter which client began it."""

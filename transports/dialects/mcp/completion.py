@@ -1,4 +1,4 @@
-"""Completion of arguments: ids of conversations for the templates of resources; prompts have free text."""
+"""Completion of arguments: conversation ids for the resource templates; prompts have free text."""
 
 from actors.messages.routing import ListBeginning
 from transports import jsonrpc
@@ -10,7 +10,7 @@ from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
 from transports.requests import ListPrompts
 
-VALUES = 100  # of a completion; MCP allows no more
+VALUES = 100  # values of a completion; MCP allows no more
 
 
 class Argument(McpParams):
@@ -23,17 +23,17 @@ class Complete(McpParams):
     argument: Argument
 
 
-def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
-    match wanted.ref:
+def complete(_: McpCall, params: Complete) -> Script[JsonObject]:
+    match params.ref:
         case {"type": "ref/resource", "uri": uri} if uri in {template["uriTemplate"] for template in TEMPLATES}:
-            _insist(wanted.argument.name, ["id"])
-            found = (yield from look_up(ListBeginning(wanted.argument.value, VALUES + 1))).conversations
+            _insist(params.argument.name, ["id"])
+            found = (yield from look_up(ListBeginning(params.argument.value, VALUES + 1))).conversations
         case {"type": "ref/prompt", "name": str(name)}:
             prompts = (yield from ask(ListPrompts())).value["prompts"]
-            meant = next((prompt for prompt in prompts if prompt["name"] == name), None)
-            if meant is None:
+            chosen = next((prompt for prompt in prompts if prompt["name"] == name), None)
+            if chosen is None:
                 raise MethodError(jsonrpc.INVALID_PARAMS, f"no prompt {name!r}")
-            _insist(wanted.argument.name, [argument["name"] for argument in meant["arguments"]])
+            _insist(params.argument.name, [argument["name"] for argument in chosen["arguments"]])
             found = ()
         case _:
             raise MethodError(jsonrpc.INVALID_PARAMS, "only prompts and the templates of resources can be completed")

@@ -1,6 +1,6 @@
-"""Speaks MCP, and other methods beside it on one connection: lines to scripts, answers and slices to lines.
+"""The dialect of MCP, with further methods on the same connection: lines to scripts, answers and slices to lines.
 
-Part of its connection. Open requests and readers are in the client's state; this only routes.
+Part of its connection. Open requests and readers are in the client's state; this module only routes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +34,7 @@ class McpDialect(Dialect):
         fresh: Callable[[], McpOptions] = McpOptions,
         methods: Mapping[str, Method[McpCall]] | None = None,
     ) -> None:
-        """`fresh` makes the options, now and when the config was read again. `methods`: beside those of MCP."""
+        """`fresh` makes the options, now and after the config was read again. `methods`: besides those of MCP."""
         self._state = McpState(client, fresh)
         self._methods = {**METHODS, **(methods or {})}
 
@@ -51,7 +51,7 @@ class McpDialect(Dialect):
             case jsonrpc.Request():
                 self._request(message)
             case jsonrpc.Notification("notifications/cancelled", params):
-                self._cancelled(params)
+                self._handle_cancellation(params)
             case jsonrpc.Notification(replay.RECONNECTED, params):
                 self._state.reconnected(params)
             case jsonrpc.Notification():
@@ -69,9 +69,9 @@ class McpDialect(Dialect):
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
-        given, state = {} if request.params is None else request.params, self._state
-        said = given.get("_meta") if isinstance(given, dict) else None
-        meta = said if isinstance(said, dict) else {}
+        raw_params, state = {} if request.params is None else request.params, self._state
+        member = raw_params.get("_meta") if isinstance(raw_params, dict) else None
+        meta = member if isinstance(member, dict) else {}
         try:
             peer = introduced(request.method, meta, state.era)
         except MethodError as why:
@@ -84,15 +84,15 @@ class McpDialect(Dialect):
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
         try:
-            params = decoded(method.params, given)
+            params = decoded(method.params, raw_params)
         except Undecodable as error:
             return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return self._write(jsonrpc.refused(request.id, refusal))
-        state.sent.pop(request.id, None)  # the id is in use again and means this one now
+        state.sent.pop(request.id, None)  # the id now names this request
         if peer is None and request.method not in METHODS:
-            state.note_ignored(request.method, method.params, given)
+            state.note_ignored(request.method, method.params, raw_params)
         call = McpCall(state, request.id, peer or state.peer, _progress_token(meta))
         finish = self._finish if peer is None else stateless.finish(request.method, state.version, self._finish)
         return state.requests.run(request.id, method.begin(call, params), finish)
@@ -108,10 +108,10 @@ class McpDialect(Dialect):
             case _:
                 self._write(jsonrpc.result(request, outcome))
 
-    def _cancelled(self, params: jsonrpc.Params) -> None:
-        """Take back what the request's id still stands for: a call, a message whose turn has not ended, a stream.
+    def _handle_cancellation(self, params: jsonrpc.Params) -> None:
+        """Cancel the object that the id still names: a call, a message whose turn has not ended, a stream.
 
-        An id that stands for nothing any more is no error; the answer may have crossed it.
+        An unknown id is no error; the answer may have crossed the cancellation.
         """
         state, request = self._state, params.get("requestId") if isinstance(params, dict) else None
         if not isinstance(request, int | str) or isinstance(request, bool):
@@ -119,7 +119,7 @@ class McpDialect(Dialect):
         call = state.calls.get(request)
         if call is not None and not call.cancelled:
             call.cancelled = True
-            if call.sent and not call.task:  # the conversation decides what has become of it
+            if call.sent and not call.task:  # the conversation decides the outcome
                 state.requests.cancel(request, state.client.label)
             else:
                 state.requests.stop(request)
@@ -144,7 +144,7 @@ class McpDialect(Dialect):
         return self._state.taken()
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
-        """Write everything that a slice leads to in one piece, after which the reader is ready for the next."""
+        """Write all lines for a slice in one piece, after which the reader is ready for the next."""
         self._state.readers.deliver(deliver)
         return _in_one_write(self._state.taken(), deliver.subscription)
 
@@ -153,20 +153,20 @@ class McpDialect(Dialect):
         return self._state.taken()
 
     def woken(self, name: str) -> Iterable[Action]:
-        state, (kind, _, rest) = self._state, name.partition(":")
+        state, (kind, _, subject) = self._state, name.partition(":")
         match kind:
             case notifications.PROGRESS:
-                call = state.calls.numbered(int(rest))
+                call = state.calls.numbered(int(subject))
                 if call is not None:
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
             case waits.WAIT:
-                state.scripts.answered(Caller(state.client.connection, int(rest)), None)
+                state.scripts.answered(Caller(state.client.connection, int(subject)), None)
             case notifications.LIST:
-                state.scripts.run(notifications.tell_list_change(state, int(rest)))
+                state.scripts.run(notifications.tell_list_change(state, int(subject)))
             case sinks.UPDATED:
                 for reader in state.readers:
-                    if isinstance(reader.sink, sinks.UpdateSink) and reader.sink.number == int(rest):
+                    if isinstance(reader.sink, sinks.UpdateSink) and reader.sink.number == int(subject):
                         reader.sink.rested()
             case _:
                 raise ValueError(f"unknown timer {name}")

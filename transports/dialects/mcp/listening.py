@@ -1,7 +1,7 @@
-"""`subscriptions/listen`: a request of the stateless revision that stays open, and tells what its client asked for.
+"""`subscriptions/listen`: an open request of the stateless revision that brings the notifications it asks for.
 
-The acknowledgement comes first and says what is told; every notification names the request. It ends with
-`notifications/cancelled` of the client, or with the connection.
+The acknowledgement comes first and names them; every notification names the request. The request ends with the
+client's `notifications/cancelled`, or with the connection.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class Wanted(McpParams):
-    """The kinds of notifications that a client asks for. Others are not told, and not acknowledged."""
+    """The kinds of notifications that a client asks for. Unknown kinds are neither sent nor acknowledged."""
 
     tools_list_changed: bool = False
     resources_list_changed: bool = False
@@ -40,22 +40,22 @@ class Listen(McpParams):
     notifications: Wanted = Field(default_factory=Wanted)
 
 
-def listen(call: McpCall, given: Listen) -> Script[None]:
-    state, wanted = call.state, given.notifications
+def listen(call: McpCall, params: Listen) -> Script[None]:
+    state, wanted = call.state, params.notifications
     if wanted.task_ids:
         insist_on_tasks(call)
-    asked = {TOOLS_CHANGED: wanted.tools_list_changed, LIST_CHANGED: wanted.resources_list_changed}
-    listening = Listening(call.request, frozenset(method for method, wants in asked.items() if wants))
+    methods = {TOOLS_CHANGED: wanted.tools_list_changed, LIST_CHANGED: wanted.resources_list_changed}
+    listening = Listening(call.request, frozenset(method for method, wants in methods.items() if wants))
     readers: list[SinkReader] = []
-    state.listening[call.request] = Listening(call.request, frozenset())  # tells nothing before it is acknowledged
+    state.listening[call.request] = Listening(call.request, frozenset())  # brings nothing before it is acknowledged
     try:
         yield from _read(call, wanted.resource_subscriptions, listening, readers)
         state.listening[call.request] = listening
         if wanted.resources_list_changed:
             follow_list(state)
-        yield (lambda caller: _acknowledged(listening, wanted, readers, caller),)  # which nobody answers
+        yield (lambda caller: _acknowledgement(listening, wanted, readers, caller),)  # is never answered
     except Cancelled:
-        pass  # there is no answer to a request that was taken back
+        pass  # a cancelled request gets no answer
     finally:
         del state.listening[call.request]
         for reader in readers:
@@ -63,28 +63,28 @@ def listen(call: McpCall, given: Listen) -> Script[None]:
 
 
 def _read(call: McpCall, uris: Iterable[str], listening: Listening, readers: list[SinkReader]) -> Script[None]:
-    """Attach a reader for each address that is one of ours."""
+    """Attach a reader for each address of ours."""
     state = call.state
     for uri in dict.fromkeys(uris):
-        meant = named_by(uri)
-        if meant is None:
+        address = named_by(uri)
+        if address is None:
             continue
         if state.readers.full:
             raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
-        sink = UpdateSink(state, meant[0], {uri}, state.scripts.number(), listening.meta, told=False)
-        reader = state.readers.new(meant[0], sink)
+        sink = UpdateSink(state, address[0], {uri}, state.scripts.number(), listening.meta, told=False)
+        reader = state.readers.new(address[0], sink)
         try:
             yield from state.readers.attach(reader, None)
         except GreenroomError:
-            continue  # it is not there, so it is not acknowledged
+            continue  # no such conversation, so it is not acknowledged
         readers.append(reader)
 
 
-def _acknowledged(listening: Listening, wanted: Wanted, readers: list[SinkReader], _: Caller) -> Action:
+def _acknowledgement(listening: Listening, wanted: Wanted, readers: list[SinkReader], _: Caller) -> Action:
     sinks = [reader.sink for reader in readers if isinstance(reader.sink, UpdateSink)]
     for sink in sinks:
         sink.told = True
-    told: JsonObject = {
+    members: JsonObject = {
         name: True
         for name, wants in (
             ("toolsListChanged", wanted.tools_list_changed),
@@ -93,5 +93,5 @@ def _acknowledged(listening: Listening, wanted: Wanted, readers: list[SinkReader
         if wants
     }
     if sinks:
-        told["resourceSubscriptions"] = [uri for sink in sinks for uri in sink.uris]
-    return Write(jsonrpc.notification(ACKNOWLEDGED, {**listening.meta, "notifications": told}))
+        members["resourceSubscriptions"] = [uri for sink in sinks for uri in sink.uris]
+    return Write(jsonrpc.notification(ACKNOWLEDGED, {**listening.meta, "notifications": members}))

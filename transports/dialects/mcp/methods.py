@@ -1,4 +1,4 @@
-"""The tables of MCP: methods by their names, tools by theirs."""
+"""The tables of MCP: methods and tools by their names."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, cast
@@ -31,7 +31,7 @@ class NoParams(McpParams): ...
 
 
 class CallTool(McpParams):
-    """Its other members are those of a call that is made again."""
+    """Its other members are those of a repeated call."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -44,11 +44,11 @@ class SetLevel(McpParams):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def initialize(call: McpCall, said: Initialize) -> JsonObject:
+def initialize(call: McpCall, params: Initialize) -> JsonObject:
     state = call.state
     if state.initialized:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
-    state.era, state.peer = Era.HANDSHAKE, peer(said)
+    state.era, state.peer = Era.HANDSHAKE, peer(params)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
     call.do(Introduce(state.client))
     return welcome(state.peer.revision, state.version, state.options.tools)
@@ -58,48 +58,48 @@ def ping(_: McpCall, __: NoParams) -> JsonObject:
     return {}
 
 
-def list_tools(call: McpCall, wanted: resources.ListPage) -> JsonObject:
+def list_tools(call: McpCall, params: resources.ListPage) -> JsonObject:
     listed = [tools.BY_NAME[name] for name in call.state.options.tools if name in tools.BY_NAME]
-    return resources.one_page(wanted, {"tools": listed})
+    return resources.one_page(params, {"tools": listed})
 
 
-def set_level(call: McpCall, wanted: SetLevel) -> JsonObject:
-    call.state.log.choose(wanted.level)
+def set_level(call: McpCall, params: SetLevel) -> JsonObject:
+    call.state.log.choose(params.level)
     return {}
 
 
 # --- tools ----------------------------------------------------------------------------------------------------------
 
 
-def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
-    if wanted.task is not None and call.peer.revision == WITH_TASKS:
-        if wanted.name not in WHOLE_TURN:
-            raise MethodError(jsonrpc.METHOD_NOT_FOUND, f"{wanted.name} can't be run as a task; call it without one")
-        call.saying = call.state.repeats.saying(call.request, wanted.name, wanted.arguments)
-        return (yield from tasks.begin(call, wanted.name, wanted.arguments))
-    result = yield from _called(call, wanted)
+def call_tool(call: McpCall, params: CallTool) -> Script[object]:
+    if params.task is not None and call.peer.revision == WITH_TASKS:
+        if params.name not in WHOLE_TURN:
+            raise MethodError(jsonrpc.METHOD_NOT_FOUND, f"{params.name} can't be run as a task; call it without one")
+        call.saying = call.state.repeats.saying(call.request, params.name, params.arguments)
+        return (yield from tasks.begin(call, params.name, params.arguments))
+    result = yield from _run_tool(call, params)
     return linked(result, call.peer) if isinstance(result, dict) else result
 
 
-def _called(call: McpCall, wanted: CallTool) -> Script[object]:
-    name, given = wanted.name, wanted.arguments
+def _run_tool(call: McpCall, params: CallTool) -> Script[object]:
+    name, raw = params.name, params.arguments
     if call.peer.stateless:
-        call.answers, call.saying = answers_in(wanted.model_extra or {}), Saying(str(uuid4()))
+        call.answers, call.saying = answers_in(params.model_extra or {}), Saying(str(uuid4()))
     elif name in SAYING:
-        call.saying = call.state.repeats.saying(call.request, name, given)
+        call.saying = call.state.repeats.saying(call.request, name, raw)
     try:
         if name in WHOLE_TURN:
-            return (yield from WHOLE_TURN[name](call, given))
+            return (yield from WHOLE_TURN[name](call, raw))
         if name in OWN:
-            tool, given = OWN[name], {} if given is None else given
+            tool, raw = OWN[name], {} if raw is None else raw
         elif name in CONVERSATION_TOOLS:
             tool = CONVERSATION_TOOLS[name]
         else:
             return tool_error(f"Unknown tool '{name}'")
-        params = decoded(tool.params, given)
+        parsed = decoded(tool.params, raw)
         if name in NOTED:
-            call.state.note_ignored(name, tool.params, given)
-        return (yield from cast("Script[object]", tool.handler(call, params)))  # none of them answers at once
+            call.state.note_ignored(name, tool.params, raw)
+        return (yield from cast("Script[object]", tool.handler(call, parsed)))  # all of them are scripts
     except (Undecodable, BadCursor) as error:
         return tool_error(f"Invalid arguments for {name}: {error}" if name in OWN else f"Unknown tool '{name}'")
     except MethodError:
@@ -133,14 +133,14 @@ OWN: Mapping[str, Method[McpCall]] = {
 }
 
 SAYING = frozenset({*WHOLE_TURN, "start_conversation", "send", "conversationSendMessage"})
-NOTED = frozenset({"conversationCreate", "conversationSendMessage"})  # their unknown arguments are named
-URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end what others wait for
+NOTED = frozenset({"conversationCreate", "conversationSendMessage"})  # with warnings about unknown arguments
+URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end other requests
 
 METHODS: Mapping[str, Method[McpCall]] = {
     "initialize": method(Initialize, initialize),
     "ping": method(NoParams, ping, urgent=always),
     "tools/list": method(resources.ListPage, list_tools),
-    "tools/call": method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
+    "tools/call": method(CallTool, call_tool, urgent=lambda params: params.name in URGENT),
     "tasks/get": method(tasks.NamedTask, tasks.get),
     "tasks/result": method(tasks.NamedTask, tasks.result),
     "tasks/list": method(resources.ListPage, tasks.list_all),

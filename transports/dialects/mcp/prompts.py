@@ -1,4 +1,4 @@
-"""Prompts for a client's menu: saved ones and skills, as the supervisor finds them in the client's directory."""
+"""Prompts for a client's menu: saved prompts and skills, found by the supervisor in the client's directory."""
 
 from collections.abc import Mapping
 
@@ -17,12 +17,12 @@ class GetPrompt(McpParams):
     arguments: Mapping[str, str] = Field(default_factory=dict)
 
 
-def list_all(_: McpCall, wanted: ListPage) -> Script[JsonObject]:
+def list_all(_: McpCall, params: ListPage) -> Script[JsonObject]:
     found = yield from ask(ListPrompts())
-    return one_page(wanted, dict(found.value))
+    return one_page(params, dict(found.value))
 
 
-def get(_: McpCall, wanted: GetPrompt) -> Script[JsonObject]:
-    found = (yield from ask(ReadPrompt(wanted.name, wanted.arguments))).value
-    described = {"description": found["description"]} if found["description"] else {}
-    return {**described, "messages": [{"role": "user", "content": {"type": "text", "text": found["text"]}}]}
+def get(_: McpCall, params: GetPrompt) -> Script[JsonObject]:
+    prompt = (yield from ask(ReadPrompt(params.name, params.arguments))).value
+    described = {"description": prompt["description"]} if prompt["description"] else {}
+    return {**described, "messages": [{"role": "user", "content": {"type": "text", "text": prompt["text"]}}]}

@@ -1,4 +1,4 @@
-"""The methods of the stateless revision, and what its results have that others have not."""
+"""The methods of the stateless revision, and the members that only its results have."""
 
 from collections.abc import Mapping
 
@@ -19,15 +19,15 @@ def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
     return introduction.discovered(call.state.version, call.state.options.tools)
 
 
-def finish(name: str, version: str, done: Finish) -> Finish:
-    """Return `done` for requests of this revision: with the members that its results need, and its own numbers."""
+def finish(name: str, version: str, send: Finish) -> Finish:
+    """Wrap `send` for requests of this revision: it adds the required members and maps error numbers."""
 
     def end(request: RequestId, outcome: object) -> None:
         if isinstance(outcome, dict):
             outcome = introduction.completed(name, outcome, version)
         elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
             outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
-        done(request, outcome)
+        send(request, outcome)
 
     return end
 

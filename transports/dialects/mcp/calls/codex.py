@@ -1,4 +1,4 @@
-"""`codex` and `codex-reply`: a call that is open for a whole turn. From its arguments to its one result."""
+"""`codex` and `codex-reply`: a call that is open for a whole turn, from its arguments to its one result."""
 
 from typing import TypeVar
 from uuid import uuid4
@@ -46,156 +46,158 @@ STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 Wanted = TypeVar("Wanted", Codex, CodexReply)
 
 
-def codex(call: McpCall, given: object) -> Script[JsonObject | None]:
+def codex(call: McpCall, arguments: object) -> Script[JsonObject | None]:
     if call.answers is not None:
-        return (yield from _again(call, "codex", Codex, given))
-    wanted = read_first(given)
-    one = _opened(call, "codex", Codex, given, first=True)
-    return (yield from until_its_end(call.state, one, _first_turn(call, one, wanted)))
+        return (yield from _resume_turn(call, "codex", Codex, arguments))
+    params = read_first(arguments)
+    open_call = _open_tool_call(call, "codex", Codex, arguments, first=True)
+    return (yield from until_its_end(call.state, open_call, _first_turn(call, open_call, params)))
 
 
-def codex_reply(call: McpCall, given: object) -> Script[JsonObject | None]:
+def codex_reply(call: McpCall, arguments: object) -> Script[JsonObject | None]:
     if call.answers is not None:
-        return (yield from _again(call, "codex-reply", CodexReply, given))
-    conversation, wanted = read_reply(given)
-    one = _opened(call, "codex-reply", CodexReply, given, first=False)
-    one.conversation = conversation
+        return (yield from _resume_turn(call, "codex-reply", CodexReply, arguments))
+    conversation, params = read_reply(arguments)
+    open_call = _open_tool_call(call, "codex-reply", CodexReply, arguments, first=False)
+    open_call.conversation = conversation
     call.do(Ask(RememberEnvironment(conversation)))
-    turn = _turn(call, one, conversation, wanted.prompt, None, wanted.if_busy)
-    return (yield from until_its_end(call.state, one, turn))
+    turn = _turn(call, open_call, conversation, params.prompt, None, params.if_busy)
+    return (yield from until_its_end(call.state, open_call, turn))
 
 
-def read_first(given: object) -> Codex:
-    if given is None:
+def read_first(arguments: object) -> Codex:
+    if arguments is None:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
-    return _read(Codex, given)
+    return _read(Codex, arguments)
 
 
-def read_reply(given: object) -> tuple[ConversationId, CodexReply]:
-    if given is None:
+def read_reply(arguments: object) -> tuple[ConversationId, CodexReply]:
+    if arguments is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
         )
-    wanted = _read(CodexReply, given)
+    params = _read(CodexReply, arguments)
     try:
-        return conversation_id(wanted.session_id), wanted
+        return conversation_id(params.session_id), params
     except ValueError as error:
         raise ToolError(f"Failed to parse session_id: {error}") from None
 
 
-def _read(model: type[Wanted], given: object) -> Wanted:
+def _read(model: type[Wanted], arguments: object) -> Wanted:
     try:
-        wanted = decoded(model, given)
+        params = decoded(model, arguments)
     except Undecodable as error:
         raise ToolError(f"{UNREADABLE}: {error}") from None
-    if not wanted.prompt.strip():  # some APIs refuse it, and every later request that has it in its history
+    if not params.prompt.strip():  # some APIs refuse it, and every later request with it in the history
         raise ToolError(f"{UNREADABLE}: `prompt` must not be empty")
-    return wanted
+    return params
 
 
-def _again(call: McpCall, name: str, model: type[Wanted], given: object) -> Script[JsonObject | None]:
-    """Go on with the turn of an earlier call, which its client makes again with answers."""
+def _resume_turn(call: McpCall, name: str, model: type[Wanted], arguments: object) -> Script[JsonObject | None]:
+    """Resume the turn of an earlier call, which its client repeats with answers."""
     state, answers = call.state, call.answers or Answers()
-    kept = last_round(state, answers, digest(name, given))
-    one = _opened(call, name, model, given, first=False)
-    one.key, one.conversation, one.reports = kept.key, kept.conversation, kept.reports
-    return (yield from until_its_end(state, one, _next_round(state, one, answers, kept)))
+    round_ = last_round(state, answers, digest(name, arguments))
+    open_call = _open_tool_call(call, name, model, arguments, first=False)
+    open_call.key, open_call.conversation, open_call.reports = round_.key, round_.conversation, round_.reports
+    return (yield from until_its_end(state, open_call, _next_round(state, open_call, answers, round_)))
 
 
-def _next_round(state: McpState, one: TurnRequest, answers: Answers, kept: Round) -> Script[JsonObject]:
-    passed_on = yield from give_answers(state, answers, kept)
-    same = FindInput(key=kept.key, await_end=True, gone_s=state.options.gone_s)
+def _next_round(state: McpState, open_call: TurnRequest, answers: Answers, round_: Round) -> Script[JsonObject]:
+    passed_on = yield from give_answers(state, answers, round_)
+    same = FindInput(key=round_.key, await_end=True, gone_s=state.options.gone_s)
     try:
-        outcome = yield from until_asked(state, one, kept.conversation, same, kept.seq, passed_on)
+        outcome = yield from until_asked(state, open_call, round_.conversation, same, round_.seq, passed_on)
     except InvalidInput as why:
         raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
-    return ended(state, one, outcome)
+    return ended(state, open_call, outcome)
 
 
-def _opened(call: McpCall, name: str, model: type[Wanted], given: object, *, first: bool) -> TurnRequest:
-    one = opened(call, without_effect(name, model, given), first=first)
-    one.digest = digest(name, given) if call.peer.stateless else ""
-    return one
+def _open_tool_call(call: McpCall, name: str, model: type[Wanted], arguments: object, *, first: bool) -> TurnRequest:
+    open_call = opened(call, without_effect(name, model, arguments), first=first)
+    open_call.digest = digest(name, arguments) if call.peer.stateless else ""
+    return open_call
 
 
 def opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
-    one = TurnRequest(call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored)
-    one.key = call.saying.key
-    state.calls.add(one)
+    open_call = TurnRequest(
+        call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored
+    )
+    open_call.key = call.saying.key
+    state.calls.add(open_call)
     for notice in ignored:
         state.log.once("warning", notice)
-    follow_progress(state, one, state.options.progress_seconds)
-    return one
+    follow_progress(state, open_call, state.options.progress_seconds)
+    return open_call
 
 
-def until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+def until_its_end(state: McpState, open_call: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
     """Keep the call open as long as its turn; the last call of a conversation removes their reader.
 
-    None if its client took it back, and such calls are not answered.
+    None if the client took the call back, and such calls are not answered.
     """
     try:
         result = yield from turn
     except MethodError:
         raise
     except GreenroomError as why:
-        result = _refused(one, why)
+        result = _refusal_result(open_call, why)
     finally:
-        state.calls.remove(one)
-    reader = call_reader(state, one.conversation) if one.conversation is not None else None
+        state.calls.remove(open_call)
+    reader = call_reader(state, open_call.conversation) if open_call.conversation is not None else None
     if reader is not None and not state.calls.of(reader.conversation):
         state.readers.leave(reader)
-    silent = one.peer.stateless or not state.options.answer_cancelled
-    return None if one.cancelled and silent else result
+    silent = open_call.peer.stateless or not state.options.answer_cancelled
+    return None if open_call.cancelled and silent else result
 
 
-def _first_turn(call: McpCall, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
-    state, (conversation, begun) = call.state, (yield from call.saying.place())
-    if begun:
-        one.conversation = conversation
+def _first_turn(call: McpCall, open_call: TurnRequest, params: Codex) -> Script[JsonObject]:
+    state, (conversation, is_there) = call.state, (yield from call.saying.place())
+    if is_there:
+        open_call.conversation = conversation
         call.do(Ask(RememberEnvironment(conversation)))
-        return (yield from _turn(call, one, conversation, wanted.prompt, None))
+        return (yield from _turn(call, open_call, conversation, params.prompt, None))
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
-        made = yield from make_settings(state, wanted)
-    one.notices += tuple(warning for warning in made.warnings if warning not in one.notices)
+        made = yield from make_settings(state, params)
+    open_call.notices += tuple(warning for warning in made.warnings if warning not in open_call.notices)
     try:
         with worded(ToolError, "Failed to start Codex session"):
             yield from begin(state, conversation, made.settings)
-    except Cancelled:  # nobody knows its id, so nobody shall find it in lists
+    except Cancelled:  # its id was never sent, so lists must not show it either
         state.do(Tell(ToConversation(conversation, Archive())))
         raise
-    one.conversation = conversation
-    return (yield from _turn(call, one, conversation, wanted.prompt, 0))
+    open_call.conversation = conversation
+    return (yield from _turn(call, open_call, conversation, params.prompt, 0))
 
 
 def _turn(
     call: McpCall,
-    one: TurnRequest,
+    open_call: TurnRequest,
     conversation: ConversationId,
     prompt: str,
     after: int | None,
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
-    """Attach a reader first, so that nothing of the turn is missed; then send the input."""
+    """Attach a reader, so that it misses nothing of the turn; then send the input."""
     state = call.state
-    words = Send(
+    message = Send(
         (TextItem(text=prompt),),
         policy,
-        key=one.key,
+        key=open_call.key,
         await_end=True,
         by=state.client.label,
         gone_s=state.options.gone_s,
-        input=one.input,
+        input=open_call.input,
         anew=not call.saying.again,
     )
-    if one.peer.tasks:
-        task, now = yield from begin_task(conversation, replace(words, await_end=False, gone_s=None))
-        return {"resultType": "task", **described(task, now, "working")}
-    if one.peer.stateless:
-        return ended(state, one, (yield from until_asked(state, one, conversation, words, after)))
+    if open_call.peer.tasks:
+        task, task_state = yield from begin_task(conversation, replace(message, await_end=False, gone_s=None))
+        return {"resultType": "task", **described(task, task_state, "working")}
+    if open_call.peer.stateless:
+        return ended(state, open_call, (yield from until_asked(state, open_call, conversation, message, after)))
     read_along(state, conversation, after)
-    one.sent = True
-    return ended(state, one, (yield from said(conversation, words)))
+    open_call.sent = True
+    return ended(state, open_call, (yield from said(conversation, message)))
 
 
 def read_along(state: McpState, conversation: ConversationId, after: int | None) -> None:
@@ -207,55 +209,57 @@ def read_along(state: McpState, conversation: ConversationId, after: int | None)
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def ended(state: McpState, one: TurnRequest, outcome: Accepted | TurnResult | Asked | None) -> JsonObject:
+def ended(state: McpState, open_call: TurnRequest, outcome: Accepted | TurnResult | Asked | None) -> JsonObject:
     match outcome:
         case Asked():
-            assert one.conversation is not None  # noqa: S101  # the question is asked in it
-            return input_required(state, one, one.conversation, outcome)
+            assert open_call.conversation is not None  # noqa: S101  # the question is asked in it
+            return input_required(state, open_call, open_call.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
-            told = message or ""
-            return {"content": text(told, *one.remarks), **_structured(one, told)}
+            reply = message or ""
+            return {"content": text(reply, *open_call.remarks), **_structured_content(open_call, reply)}
         case TurnResult(ending=ending) if ending in STOPPED:
-            return _failed(one, stopped(outcome), INTERRUPTED)
+            return _failure_result(open_call, stopped(outcome), INTERRUPTED)
         case TurnResult(ending=Ending.LOST, message=message):
-            return _failed(one, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there")
+            return _failure_result(
+                open_call, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there"
+            )
         case TurnResult(ending=ending, message=message):
-            return _failed(one, message or f"the turn ended: {ending.value}")
+            return _failure_result(open_call, message or f"the turn ended: {ending.value}")
         case _:
-            return _failed(one, "this was said before, and how it ended is not kept any more")
+            return _failure_result(open_call, "this was said before, and how it ended is not kept any more")
 
 
-def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
+def _refusal_result(open_call: TurnRequest, why: GreenroomError) -> JsonObject:
     match why:
         case ToolError():
             return tool_error(why.message)
-        case Cancelled() if one.cancelled:
-            return _failed(one, f"{INTERRUPTED} by its caller before it began", INTERRUPTED)
+        case Cancelled() if open_call.cancelled:
+            return _failure_result(open_call, f"{INTERRUPTED} by its caller before it began", INTERRUPTED)
         case UnknownConversation():
-            return tool_error(f"Session not found for session_id: {one.conversation}")
+            return tool_error(f"Session not found for session_id: {open_call.conversation}")
         case TurnFailed():
-            return _failed(one, DIED)
+            return _failure_result(open_call, DIED)
         case _:
-            return _failed(one, why.message)
+            return _failure_result(open_call, why.message)
 
 
-def stopped(ended: TurnResult) -> str:
-    """The words for a turn that was interrupted: by whom, and why."""
-    by = f" by {', '.join(ended.by)}" if ended.by else ""
-    replaced = "a new message took its place" if ended.ending is Ending.REPLACED else ""
-    why = ended.message or replaced
+def stopped(result: TurnResult) -> str:
+    """The text about an interrupted turn: by whom, and why."""
+    by = f" by {', '.join(result.by)}" if result.by else ""
+    replaced = "a new message took its place" if result.ending is Ending.REPLACED else ""
+    why = result.message or replaced
     return f"{INTERRUPTED}{by}{': ' if why else ''}{why}"
 
 
-def _failed(one: TurnRequest, said: str, error: str = "") -> JsonObject:
-    """The result of a failure; clients of July 2025 look for `error`, and there for its words to the letter."""
-    return {**tool_error(said, *one.remarks), **_structured(one, said), "error": error or said}
+def _failure_result(open_call: TurnRequest, words: str, error: str = "") -> JsonObject:
+    """The result of a failure; clients of July 2025 look for `error`, with exactly these words."""
+    return {**tool_error(words, *open_call.remarks), **_structured_content(open_call, words), "error": error or words}
 
 
-def _structured(one: TurnRequest, said: str) -> JsonObject:
-    """The result with its conversation, so that a model, which sees no notifications, learns where to reply."""
-    if one.conversation is None:
+def _structured_content(open_call: TurnRequest, words: str) -> JsonObject:
+    """The members that name the conversation: a model sees no notifications, and learns here where to reply."""
+    if open_call.conversation is None:
         return {}
-    structure = {"threadId": one.conversation, "sessionId": one.conversation, "content": said}
-    notices = [*one.notices, *one.remarks]
+    structure = {"threadId": open_call.conversation, "sessionId": open_call.conversation, "content": words}
+    notices = [*open_call.notices, *open_call.remarks]
     return {"structuredContent": {**structure, "notices": notices} if notices else structure}

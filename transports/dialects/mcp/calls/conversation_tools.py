@@ -25,11 +25,11 @@ PAGE = 100
 TAKEN_OVER = "New stream() took over"
 
 
-def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
+def create(call: McpCall, arguments: a.ConversationCreate) -> Script[JsonObject]:
     conversation = fresh_conversation()
     try:
         with worded(ToolError, "Failed to load config"):
-            made = yield from make_settings(call.state, wanted)
+            made = yield from make_settings(call.state, arguments)
         with worded(ToolError, "Failed to initialize session"):
             begun = yield from begin(call.state, conversation, made.settings)
     except ToolError as error:
@@ -38,30 +38,30 @@ def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
     return payload({"conversation_id": conversation, "model": begun.settings.model})
 
 
-def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[JsonObject]:
-    """Send input; answered when that is stored. It can be cancelled until the turn that took it has ended."""
-    if not wanted.content:
-        return _unsent("No content items provided")
-    state, conversation = call.state, wanted.conversation_id
+def send_message(call: McpCall, arguments: a.ConversationSendMessage) -> Script[JsonObject]:
+    """Send input; answered when it is stored. It can be cancelled until the turn that took it has ended."""
+    if not arguments.content:
+        return _send_error("No content items provided")
+    state, conversation = call.state, arguments.conversation_id
     call.do(Ask(RememberEnvironment(conversation)))
-    said = Send(wanted.content, key=call.saying.key, by=call.client.label, anew=not call.saying.again)
+    message = Send(arguments.content, key=call.saying.key, by=call.client.label, anew=not call.saying.again)
     try:
-        yield from command(conversation, said, noted=partial(state.sent.__setitem__, call.request))
+        yield from command(conversation, message, noted=partial(state.sent.__setitem__, call.request))
     except GreenroomError as why:
         state.sent.pop(call.request, None)
         if isinstance(why, UnknownConversation):
-            return _unsent("Session does not exist")
-        return _unsent(f"Failed to submit user input: {why.message}")
+            return _send_error("Session does not exist")
+        return _send_error(f"Failed to submit user input: {why.message}")
     return payload({"status": "ok"})
 
 
-def _unsent(why: str) -> JsonObject:
+def _send_error(why: str) -> JsonObject:
     return payload({"status": "error", "message": why}, error=True)
 
 
-def stream(call: McpCall, wanted: a.ConversationStream) -> Script[JsonObject | None]:
+def stream(call: McpCall, arguments: a.ConversationStream) -> Script[JsonObject | None]:
     """Stream: first the answer, then the state, then open questions, then live events."""
-    state, conversation = call.state, wanted.conversation_id
+    state, conversation = call.state, arguments.conversation_id
     if state.readers.full:
         raise ToolError(FULL)
     reader = state.readers.new(conversation, StreamSink(state, conversation, call.request))
@@ -69,7 +69,7 @@ def stream(call: McpCall, wanted: a.ConversationStream) -> Script[JsonObject | N
         yield from state.readers.attach(reader, 0)
     except GreenroomError:
         return {"content": [], "isError": True}
-    if reader not in state.readers:  # cancelled before it stood
+    if reader not in state.readers:  # cancelled meanwhile
         return payload({}) if state.options.answer_cancelled else None
     replaced = state.streams.get(conversation)
     state.streams[conversation] = reader
@@ -88,12 +88,12 @@ def end_stream(state: McpState, request: RequestId) -> None:
             state.readers.leave(reader)
 
 
-def list_all(_: McpCall, wanted: a.ConversationsList) -> Script[JsonObject]:
-    limit = PAGE if wanted.limit is None else wanted.limit
+def list_all(_: McpCall, arguments: a.ConversationsList) -> Script[JsonObject]:
+    limit = PAGE if arguments.limit is None else arguments.limit
     if limit == 0:
         return payload({"conversations": []})
     try:
-        query = ListQuery(after=place_of(wanted.cursor), limit=limit)
+        query = ListQuery(after=place_of(arguments.cursor), limit=limit)
         page = yield from look_up(ListConversations(query))
     except (GreenroomError, BadCursor) as why:
         return payload({"message": str(why)}, error=True)

@@ -1,4 +1,4 @@
-"""`tasks/get`, `tasks/update` and `tasks/cancel`: how a task stands, what it asks, and its end by its client."""
+"""`tasks/get`, `tasks/update` and `tasks/cancel`: the status of a task, its questions, and its cancellation."""
 
 from collections.abc import Mapping
 
@@ -30,43 +30,45 @@ class UpdateTask(NamedTask):
     input_responses: object
 
 
-def get(call: McpCall, wanted: NamedTask) -> Script[JsonObject]:
+def get(call: McpCall, params: NamedTask) -> Script[JsonObject]:
     insist_on_tasks(call)
-    task = task_named(wanted.task_id)
-    now = yield from standing(task)
-    if now.withdrawn:
-        return described(task, now, "cancelled", statusMessage="the message was withdrawn before its turn")
-    if now.result is not None:
-        return _ended(call, task, now)
-    if now.questions and call.peer.elicits:
-        asked = {one.approval_id: question(one, task.conversation, str(task)) for one in now.questions}
-        return described(task, now, "input_required", inputRequests=asked)
-    for one in now.questions:
-        _pass_on(call, task, one.approval_id)
-    waiting = {"statusMessage": waiting_text(now.questions[0])} if now.questions else {}
-    return described(task, now, "working", **waiting)
+    task = task_named(params.task_id)
+    task_state = yield from standing(task)
+    if task_state.withdrawn:
+        return described(task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn")
+    if task_state.result is not None:
+        return _describe_finished(call, task, task_state)
+    if task_state.questions and call.peer.elicits:
+        questions = {
+            request.approval_id: question(request, task.conversation, str(task)) for request in task_state.questions
+        }
+        return described(task, task_state, "input_required", inputRequests=questions)
+    for request in task_state.questions:
+        _pass_on(call, task, request.approval_id)
+    message = {"statusMessage": waiting_text(task_state.questions[0])} if task_state.questions else {}
+    return described(task, task_state, "working", **message)
 
 
-def update(call: McpCall, wanted: UpdateTask) -> Script[JsonObject]:
-    """Answer what is asked; responses to what is not mean nothing."""
+def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
+    """Answer the open questions; other responses are ignored."""
     insist_on_tasks(call)
-    task = task_named(wanted.task_id)
-    answers = answers_in({"inputResponses": wanted.input_responses})
-    now = yield from standing(task)
-    open_ = tuple(one.approval_id for one in now.questions)
+    task = task_named(params.task_id)
+    answers = answers_in({"inputResponses": params.input_responses})
+    task_state = yield from standing(task)
+    open_ = tuple(request.approval_id for request in task_state.questions)
     if answers is not None:
         yield from give_answers(call.state, answers, Round(task.conversation, "", "", 0, open_))
     return {}
 
 
-def cancel(call: McpCall, wanted: NamedTask) -> Script[JsonObject]:
-    """Interrupt the turn or withdraw the message; of one that has ended, nothing."""
+def cancel(call: McpCall, params: NamedTask) -> Script[JsonObject]:
+    """Interrupt the turn or withdraw the message; nothing if the task has ended."""
     insist_on_tasks(call)
-    task = task_named(wanted.task_id)
-    now = yield from standing(task)
-    if now.result is None and not now.withdrawn:
+    task = task_named(params.task_id)
+    task_state = yield from standing(task)
+    if task_state.result is None and not task_state.withdrawn:
         by = call.client.label
-        stop = WithdrawInput(task.input, "cancelled by its sender", by) if now.turn is None else Interrupt(by)
+        stop = WithdrawInput(task.input, "cancelled by its sender", by) if task_state.turn is None else Interrupt(by)
         call.do(Tell(ToConversation(task.conversation, stop)))
     return {}
 
@@ -77,18 +79,20 @@ def insist_on_tasks(call: McpCall) -> None:
         raise MethodError(MISSING_CAPABILITY, f"Missing required client capability: the extension {TASKS}", data)
 
 
-def _ended(call: McpCall, task: TaskId, now: Standing) -> JsonObject:
-    result = now.result
-    assert result is not None  # noqa: S101  # its caller has looked
-    one = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
-    told = ended(call.state, one, result)
+def _describe_finished(call: McpCall, task: TaskId, task_state: Standing) -> JsonObject:
+    result = task_state.result
+    assert result is not None  # noqa: S101  # the caller has checked
+    open_call = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
+    call_result = ended(call.state, open_call, result)
     if result.ending in STOPPED:
-        return described(task, now, "cancelled", statusMessage=told["content"][0]["text"])
-    said = {} if result.ending is Ending.COMPLETED else {"statusMessage": told["content"][0]["text"]}
-    return described(task, now, "completed", **said, result={"resultType": "complete", **linked(told, call.peer)})
+        return described(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
+    message = {} if result.ending is Ending.COMPLETED else {"statusMessage": call_result["content"][0]["text"]}
+    return described(
+        task, task_state, "completed", **message, result={"resultType": "complete", **linked(call_result, call.peer)}
+    )
 
 
 def _pass_on(call: McpCall, task: TaskId, approval: ApprovalId) -> None:
-    """Let the conversation deny it after a while, unless somebody comes who can answer."""
-    passed = PassOn(call.client.connection, approval, asked=False, by=call.client.label)
-    call.do(Tell(ToConversation(task.conversation, passed)))
+    """Let the conversation deny it after a while, unless a client comes that can answer."""
+    message = PassOn(call.client.connection, approval, asked=False, by=call.client.label)
+    call.do(Tell(ToConversation(task.conversation, message)))

@@ -23,48 +23,53 @@ from transports.jsonrpc import JsonObject
 from transports.requests import FindAsked, ReadHistory, RememberEnvironment
 from transports.waiting_words import waits
 
-PAGE = 256  # events in one answer; the next call goes on behind them
-LOOK_BACK = 64  # events among which a turn's end is looked for; little happens between two turns
+PAGE = 256  # events in one answer; the next call continues after them
+LOOK_BACK = 64  # events searched for the last turn's end; little happens between two turns
 
 
-def start_conversation(call: McpCall, wanted: a.StartConversation) -> Script[JsonObject]:
-    conversation, notices, taken = yield from begun(call, wanted)
-    return _at_once(conversation, taken, {"notices": list(notices)} if notices else {})
+def start_conversation(call: McpCall, arguments: a.StartConversation) -> Script[JsonObject]:
+    conversation, notices, accepted = yield from begun(call, arguments)
+    return _at_once(conversation, accepted, {"notices": list(notices)} if notices else {})
 
 
-def send(call: McpCall, wanted: a.SendMessage) -> Script[JsonObject]:
-    conversation = yield from meant(wanted.thread_id)
-    return _at_once(conversation, (yield from said_in(call, conversation, wanted.prompt, wanted.if_busy)), {})
+def send(call: McpCall, arguments: a.SendMessage) -> Script[JsonObject]:
+    conversation = yield from meant(arguments.thread_id)
+    return _at_once(conversation, (yield from said_in(call, conversation, arguments.prompt, arguments.if_busy)), {})
 
 
 def begun(
-    call: McpCall, wanted: a.StartConversation | a.Codex
+    call: McpCall, arguments: a.StartConversation | a.Codex
 ) -> Script[tuple[ConversationId, tuple[str, ...], Accepted]]:
-    """Make a conversation and say the first words there; what was ignored of its settings is in the middle."""
+    """Make a conversation and send its first message; returns the warnings about its settings, too."""
     conversation, is_there = yield from call.saying.place()
     notices: tuple[str, ...] = ()
     if not is_there:
-        made = yield from make_settings(call.state, wanted)
+        made = yield from make_settings(call.state, arguments)
         yield from begin(call.state, conversation, made.settings)
         notices = made.warnings
-    taken = yield from said_in(call, conversation, wanted.prompt, BusyPolicy.ENQUEUE)
-    return conversation, notices, taken
+    accepted = yield from said_in(call, conversation, arguments.prompt, BusyPolicy.ENQUEUE)
+    return conversation, notices, accepted
 
 
 def said_in(call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy) -> Script[Accepted]:
-    """Say it; answered when it is stored. Its turn goes on without its client."""
+    """Send a message; answered when it is stored. Its turn goes on without its client."""
     call.do(Ask(RememberEnvironment(conversation)))
-    words, saying = (TextItem(text=prompt),), call.saying
-    said = Send(words, policy, key=saying.key, by=call.client.label, anew=not saying.again)
-    taken = yield from command(conversation, said)
-    if isinstance(taken, TurnResult):
+    items, saying = (TextItem(text=prompt),), call.saying
+    message = Send(items, policy, key=saying.key, by=call.client.label, anew=not saying.again)
+    accepted = yield from command(conversation, message)
+    if isinstance(accepted, TurnResult):
         raise TypeError("the end of the turn was not waited for")
-    return taken
+    return accepted
 
 
-def _at_once(conversation: ConversationId, taken: Accepted, more: JsonObject) -> JsonObject:
-    told = {"threadId": conversation, "inputId": taken.input, "waits": taken.turn is None, "after": taken.seq}
-    return payload({**told, "note": go_on(conversation, taken.seq), **more})
+def _at_once(conversation: ConversationId, accepted: Accepted, more: JsonObject) -> JsonObject:
+    members = {
+        "threadId": conversation,
+        "inputId": accepted.input,
+        "waits": accepted.turn is None,
+        "after": accepted.seq,
+    }
+    return payload({**members, "note": go_on(conversation, accepted.seq), **more})
 
 
 def go_on(conversation: ConversationId, after: int) -> str:
@@ -74,12 +79,12 @@ def go_on(conversation: ConversationId, after: int) -> str:
 # --- waiting --------------------------------------------------------------------------------------------------------
 
 
-def wait_conversation(call: McpCall, wanted: a.WaitConversation) -> Script[JsonObject | None]:
-    """Wait for the end, for a new question, or for the time; then tell what was said since the cursor.
+def wait_conversation(call: McpCall, arguments: a.WaitConversation) -> Script[JsonObject | None]:
+    """Wait for the end, for a new question, or for the time; then return the news since the cursor.
 
-    A question from before the cursor was told already: somebody is at it, and the wait goes on.
+    A question from before the cursor was returned already: somebody deals with it, and the wait goes on.
     """
-    state, conversation = call.state, (yield from meant(wanted.thread_id))
+    state, conversation = call.state, (yield from meant(arguments.thread_id))
     if state.readers.full:
         raise ToolError(FULL)
     wait = Wait(state.scripts)
@@ -87,78 +92,80 @@ def wait_conversation(call: McpCall, wanted: a.WaitConversation) -> Script[JsonO
     state.waits[call.request] = wait
     try:
         attached = yield from state.readers.attach(reader, None)
-        after = attached.seq if wanted.after is None else wanted.after
-        asked = yield from _asked_since(attached.summary, wanted.after)
+        after = attached.seq if arguments.after is None else arguments.after
+        asked = yield from _asked_since(attached.summary, arguments.after)
         if attached.summary.turn is not None and not asked and attached.seq - after < PAGE:
-            yield from wait.rest(wanted.seconds)
+            yield from wait.rest(arguments.seconds)
     finally:
         del state.waits[call.request]
         if reader in state.readers:
             state.readers.leave(reader)
     if wait.cancelled:
         return None
-    return (yield from _told(conversation, after, sink.unfinished))
+    return (yield from _describe_news(conversation, after, sink.unfinished))
 
 
-def _asked_since(found: Summary, after: int | None) -> Script[bool]:
-    if after is None or not found.pending:
-        return bool(found.pending)
-    wanted = tuple((found.conversation, one.approval_id) for one in found.pending)
-    places = (yield from ask(FindAsked(wanted))).places
+def _asked_since(summary: Summary, after: int | None) -> Script[bool]:
+    if after is None or not summary.pending:
+        return bool(summary.pending)
+    ids = tuple((summary.conversation, request.approval_id) for request in summary.pending)
+    places = (yield from ask(FindAsked(ids))).places
     return any(place is None or place[0] > after for place in places)
 
 
-def _told(conversation: ConversationId, after: int, unfinished: str) -> Script[JsonObject]:
-    read = yield from ask(ReadHistory(conversation, after, PAGE))
-    found = yield from command(conversation, Inspect())
-    ended = None if found.turn is not None else (yield from _last_end(found))
-    reached = read.page.records[-1].seq if read.page.records else after
-    words = as_markdown(read.page.records, context=False)
-    if unfinished and found.turn is not None and read.complete:
+def _describe_news(conversation: ConversationId, after: int, unfinished: str) -> Script[JsonObject]:
+    history = yield from ask(ReadHistory(conversation, after, PAGE))
+    summary = yield from command(conversation, Inspect())
+    result = None if summary.turn is not None else (yield from _last_end(summary))
+    reached = history.page.records[-1].seq if history.page.records else after
+    words = as_markdown(history.page.records, context=False)
+    if unfinished and summary.turn is not None and history.complete:
         words = "\n\n".join(part for part in (words, f"**Agent**, unfinished\n\n{unfinished}") if part)
-    note = _note(found, reached, ended, complete=read.complete)
+    note = _note(summary, reached, result, complete=history.complete)
     structure = {
         "threadId": conversation,
-        "state": found.condition.value,
+        "state": summary.condition.value,
         "text": words,
         "after": reached,
-        "complete": read.complete,
-        "questions": [_question(one) for one in found.pending],
+        "complete": history.complete,
+        "questions": [_question(request) for request in summary.pending],
         "note": note,
     }
-    if ended is not None:
-        structure |= {"ending": ended.ending.value, "content": ended.message or ""}
+    if result is not None:
+        structure |= {"ending": result.ending.value, "content": result.message or ""}
     return {"content": text(f"{words}\n\n{note}".strip()), "structuredContent": structure}
 
 
-def _last_end(found: Summary) -> Script[TurnResult | None]:
+def _last_end(summary: Summary) -> Script[TurnResult | None]:
     """The end of the last turn; None if there was none, or it is long ago."""
-    newest = yield from ask(ReadHistory(found.conversation, limit=LOOK_BACK, before=found.seq + 1))
+    newest = yield from ask(ReadHistory(summary.conversation, limit=LOOK_BACK, before=summary.seq + 1))
     ends: list[Record] = [record for record in newest.page.records if record.type in TERMINAL]
     if not ends or ends[-1].turn is None:
         return None
-    return (yield from past_end(found.conversation, ends[-1].turn, ends[-1].seq))
+    return (yield from past_end(summary.conversation, ends[-1].turn, ends[-1].seq))
 
 
 def _question(request: ApprovalRequest) -> JsonObject:
     return {"approvalId": request.approval_id, "asks": message(request, more=True)}
 
 
-def _note(found: Summary, reached: int, ended: TurnResult | None, *, complete: bool) -> str:
+def _note(summary: Summary, reached: int, result: TurnResult | None, *, complete: bool) -> str:
     """The state in words, and the next step."""
-    more = f"wait_conversation with threadId {found.conversation} and after {reached}"
+    more = f"wait_conversation with threadId {summary.conversation} and after {reached}"
     if not complete:
         return f"there is more to read: {more}"
-    if found.pending:
-        asked = "\n\n".join(_asks(one) for one in found.pending)
-        return f"{asked}\n\nthen {more}"
-    if found.turn is not None:
+    if summary.pending:
+        questions = "\n\n".join(_asks(request) for request in summary.pending)
+        return f"{questions}\n\nthen {more}"
+    if summary.turn is not None:
         return f"it works on; {more} tells what comes of it"
-    how = f"the turn ended: {ended.ending.value}" if ended is not None else f"nothing runs ({found.condition.value})"
-    held = f"; {waits(found.queued, [one.preview for one in found.waiting])}" if found.waiting else ""
+    how = f"the turn ended: {result.ending.value}" if result else f"nothing runs ({summary.condition.value})"
+    held = f"; {waits(summary.queued, [input_.preview for input_ in summary.waiting])}" if summary.waiting else ""
     return f"{how}{held}; send or codex-reply says more in it"
 
 
 def _asks(request: ApprovalRequest) -> str:
-    told = message(request, more=True)
-    return f"{told}\n\nanswer with the tool answer_approval, approvalId {request.approval_id}, or let a person decide"
+    text_ = message(request, more=True)
+    return (
+        f"{text_}\n\nanswer with the tool answer_approval, approvalId {request.approval_id}, or let a person decide"
+    )

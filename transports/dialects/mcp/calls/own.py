@@ -1,4 +1,4 @@
-"""Our own tools: list, interrupt, read, answer. They work on all conversations, of any client."""
+"""Our own tools: list, interrupt, read, answer and more, for all conversations of any client."""
 
 from msgspec import UNSET
 
@@ -35,50 +35,51 @@ from transports.requests import ReadHistory, Search
 from transports.waiting_words import waits
 
 GO_ON = "they are held: waiting_messages lets them go on, or withdraws them; what is said meanwhile goes first, alone"
-SEARCHED = 200  # of the newest hits; a model that wants others says more words
+SEARCHED = 200  # of the newest hits; a model that wants others adds words
 
 DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
-def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: McpCall, arguments: a.ListConversations) -> Script[JsonObject]:
     found: dict[ConversationId, JsonObject] = {}
-    if wanted.search is not None:
-        hits = (yield from ask(Search(wanted.search, cwd=wanted.cwd, limit=SEARCHED))).hits
+    if arguments.search is not None:
+        hits = (yield from ask(Search(arguments.search, cwd=arguments.cwd, limit=SEARCHED))).hits
         for hit in hits:
             found.setdefault(hit.conversation, {"found": {"seq": hit.seq, "text": hit.text}})
-    query = ListQuery(wanted.archived, cwd=wanted.cwd, after=place_of(wanted.cursor), limit=wanted.limit)
-    page = yield from look_up(ListConversations(query, None if wanted.search is None else tuple(found)))
+    query = ListQuery(arguments.archived, cwd=arguments.cwd, after=place_of(arguments.cursor), limit=arguments.limit)
+    page = yield from look_up(ListConversations(query, None if arguments.search is None else tuple(found)))
     more = {"nextCursor": cursor_of(page.next)} if page.next else {}
     rows = [{**row(head), **found.get(head.conversation, {})} for head in page.heads]
     return payload({"conversations": rows, **more})
 
 
-def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:
-    conversation = yield from meant(wanted.thread_id)
-    stopped = yield from command(conversation, Interrupt(call.client.label, message=wanted.reason))
+def interrupt_conversation(call: McpCall, arguments: a.InterruptConversation) -> Script[JsonObject]:
+    conversation = yield from meant(arguments.thread_id)
+    stopped = yield from command(conversation, Interrupt(call.client.label, message=arguments.reason))
     hit = stopped.turn is not None
-    told = {"threadId": conversation, "interrupted": hit, "queued": stopped.queued}
-    waiting = [{"inputId": one.input, "text": one.preview, "by": one.by} for one in stopped.waiting]
-    held = {"note": f"{waits(stopped.queued, [one.preview for one in stopped.waiting])}; {GO_ON}"} if waiting else {}
-    return payload({**told, "waiting": waiting, **held})
+    members = {"threadId": conversation, "interrupted": hit, "queued": stopped.queued}
+    waiting = [{"inputId": input_.input, "text": input_.preview, "by": input_.by} for input_ in stopped.waiting]
+    previews = [input_.preview for input_ in stopped.waiting]
+    held = {"note": f"{waits(stopped.queued, previews)}; {GO_ON}"} if waiting else {}
+    return payload({**members, "waiting": waiting, **held})
 
 
-def waiting_messages(call: McpCall, wanted: a.WaitingMessages) -> Script[JsonObject]:
-    """List what waits, after it was changed as asked."""
-    conversation = yield from meant(wanted.thread_id)
-    change = _change(wanted, call.client.label)
+def waiting_messages(call: McpCall, arguments: a.WaitingMessages) -> Script[JsonObject]:
+    """List the waiting messages, after the requested change."""
+    conversation = yield from meant(arguments.thread_id)
+    change = _change(arguments, call.client.label)
     if change is not None:
         yield from command(conversation, change)
-    found = yield from command(conversation, Inspect())
+    summary = yield from command(conversation, Inspect())
     rows = [
-        {"inputId": one.input, "text": one.preview, "by": one.by, "joins": one.policy is BusyPolicy.STEER}
-        for one in found.waiting
+        {"inputId": input_.input, "text": input_.preview, "by": input_.by, "joins": input_.policy is BusyPolicy.STEER}
+        for input_ in summary.waiting
     ]
-    return payload({"threadId": conversation, "held": found.paused and bool(rows), "waiting": rows})
+    return payload({"threadId": conversation, "held": summary.paused and bool(rows), "waiting": rows})
 
 
-def _change(wanted: a.WaitingMessages, by: str) -> Query[Done] | None:
-    match wanted.action:
+def _change(arguments: a.WaitingMessages, by: str) -> Query[Done] | None:
+    match arguments.action:
         case "list":
             return None
         case "go_on":
@@ -86,53 +87,55 @@ def _change(wanted: a.WaitingMessages, by: str) -> Query[Done] | None:
         case "withdraw_all":
             return WithdrawAll(by=by)
         case "withdraw":
-            return WithdrawInput(_one(wanted), by=by)
+            return WithdrawInput(_input_id(arguments), by=by)
         case "edit":
-            return EditInput(_one(wanted), (TextItem(text=wanted.text or ""),), by)
+            return EditInput(_input_id(arguments), (TextItem(text=arguments.text or ""),), by)
         case "move":
-            return MoveInput(_one(wanted), InputId(wanted.before) if wanted.before else QueueEnd.LAST, by)
+            return MoveInput(
+                _input_id(arguments), InputId(arguments.before) if arguments.before else QueueEnd.LAST, by
+            )
 
 
-def _one(wanted: a.WaitingMessages) -> InputId:
-    if wanted.input_id is None:
-        raise InvalidInput(f"{wanted.action} needs the inputId of a message that waits; list names them")
-    return InputId(wanted.input_id)
+def _input_id(arguments: a.WaitingMessages) -> InputId:
+    if arguments.input_id is None:
+        raise InvalidInput(f"{arguments.action} needs the inputId of a message that waits; list names them")
+    return InputId(arguments.input_id)
 
 
-def set_conversation(call: McpCall, wanted: a.SetConversation) -> Script[JsonObject]:
-    """Change settings, up to what this client may ask for."""
-    conversation = yield from meant(wanted.thread_id)
-    name = wanted.name if "name" in wanted.model_fields_set else UNSET
-    done = yield from change_settings(conversation, wanted.values, call.state.person, call.client.label, name)
-    changed = [one.model_dump() for one in done.changed]
-    return payload({"threadId": conversation, "name": done.name, "changed": changed})
+def set_conversation(call: McpCall, arguments: a.SetConversation) -> Script[JsonObject]:
+    """Change settings, within this client's ceiling."""
+    conversation = yield from meant(arguments.thread_id)
+    name = arguments.name if "name" in arguments.model_fields_set else UNSET
+    outcome = yield from change_settings(conversation, arguments.values, call.state.person, call.client.label, name)
+    changed = [change.model_dump() for change in outcome.changed]
+    return payload({"threadId": conversation, "name": outcome.name, "changed": changed})
 
 
-def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObject]:
-    conversation = yield from meant(wanted.thread_id)
-    read = yield from ask(ReadHistory(conversation, wanted.after, wanted.limit, wanted.before))
-    page = read.page
+def read_conversation(_: McpCall, arguments: a.ReadConversation) -> Script[JsonObject]:
+    conversation = yield from meant(arguments.thread_id)
+    history = yield from ask(ReadHistory(conversation, arguments.after, arguments.limit, arguments.before))
+    page = history.page
     words = as_markdown(page.records)
     structure = {
         "threadId": conversation,
         "text": words,
-        "after": page.records[-1].seq if page.records else wanted.after,
-        "before": page.records[0].seq if page.records else wanted.before or 1,
-        "complete": read.complete,
+        "after": page.records[-1].seq if page.records else arguments.after,
+        "before": page.records[0].seq if page.records else arguments.before or 1,
+        "complete": history.complete,
     }
     return {"content": text(words), "structuredContent": structure}
 
 
-def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObject]:
-    approval = ApprovalId(wanted.approval_id)
+def answer_approval(call: McpCall, arguments: a.AnswerApproval) -> Script[JsonObject]:
+    approval = ApprovalId(arguments.approval_id)
     decided = AnswerApproval(
         approval,
-        wanted.decision,
+        arguments.decision,
         call.client.label,
-        wanted.reason,
-        wanted.option,
-        wanted.content,
-        wanted.outside,
+        arguments.reason,
+        arguments.option,
+        arguments.content,
+        arguments.outside,
     )
     conversation = approval_place(approval)
     answered = yield from command(conversation, decided)

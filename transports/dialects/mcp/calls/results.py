@@ -1,4 +1,4 @@
-"""The results of tools: contents for models, the same in a structure for programs, and what went wrong. Pure."""
+"""The results of tools: contents for models, the same as a structure for programs, and errors. Pure."""
 
 from collections.abc import Mapping
 
@@ -10,15 +10,15 @@ from transports.jsonrpc import JsonObject
 
 
 class ToolError(GreenroomError):
-    """A refusal in the words of a tool."""
+    """A refusal in a tool's own words."""
 
 
 def text(*texts: str) -> list[JsonObject]:
-    return [{"text": one, "type": "text"} for one in texts]
+    return [{"text": part, "type": "text"} for part in texts]
 
 
 def tool_error(*texts: str) -> JsonObject:
-    """An error as a result like any other, which is how Codex reports everything that goes wrong with a tool."""
+    """An error as an ordinary result, which is how Codex reports all failures of a tool."""
     return {"content": text(*texts), "isError": True}
 
 
@@ -30,8 +30,8 @@ def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
 def linked(result: JsonObject, peer: Introduction) -> JsonObject:
     """The result with a link to its conversation, last: many clients show their model the contents alone.
 
-    LangChain makes a file of a link, which OpenAI's API refuses, and the whole request with it. It goes by the name
-    of a client that has given none, so all of these get words instead; as does OpenCode, which drops links.
+    LangChain makes a file of a link, which OpenAI's API refuses, with the whole request. It has the default name of a
+    client without one, so all of these get words instead; so does OpenCode, which drops links.
     """
     thread = result.get("structuredContent", {}).get("threadId")
     if thread is None or peer.revision < LINKS_FROM:

@@ -1,4 +1,4 @@
-"""`codex` and `codex-reply` as tasks, and the methods of tasks: get, result, list, cancel. What changes is told."""
+"""`codex` and `codex-reply` as tasks, and the methods of tasks: get, result, list, cancel, with notifications."""
 
 from msgspec import Struct
 
@@ -25,7 +25,7 @@ from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
 CANCELLED = "its task was cancelled"
-CHANGES = frozenset({*TERMINAL, *APPROVAL_REQUESTS, RESOLVED})  # events after which its status may be another
+CHANGES = frozenset({*TERMINAL, *APPROVAL_REQUESTS, RESOLVED})  # events that may change the status
 OVER = frozenset({"completed", "failed", "cancelled"})
 
 
@@ -46,105 +46,107 @@ class Task(Struct, frozen=True):
         return status_of(self.found, self.end)
 
 
-# --- one that begins ------------------------------------------------------------------------------------------------
+# --- beginning a task -----------------------------------------------------------------------------------------------
 
 
-def begin(call: McpCall, name: str, given: object) -> Script[JsonObject]:
-    """Begin a task. Whatever is wrong before it stands is an error of the request, which has no result yet."""
+def begin(call: McpCall, name: str, arguments: object) -> Script[JsonObject]:
+    """Begin a task. Errors before it is accepted are errors of the request, which has no result yet."""
     try:
-        begun = yield from _begun(call, name, given)
+        task_id = yield from _begin_turn(call, name, arguments)
     except ToolError as why:
         raise MethodError(jsonrpc.INVALID_PARAMS, why.message) from None
-    task = yield from _looked_up(str(begun))
+    task = yield from _find_task(str(task_id))
     call.state.tasks[task.id] = None
     yield from _follow(call.state, task)
-    told = f"The work has begun in conversation {begun.conversation}; codex-reply with this threadId says more in it."
-    meta = {"io.modelcontextprotocol/model-immediate-response": told, **related(task.id)}
-    return {"task": (yield from _shown(task)), "_meta": meta}
+    reply = (
+        f"The work has begun in conversation {task_id.conversation}; codex-reply with this threadId says more in it."
+    )
+    meta = {"io.modelcontextprotocol/model-immediate-response": reply, **related(task.id)}
+    return {"task": (yield from _describe(task)), "_meta": meta}
 
 
-def _begun(call: McpCall, name: str, given: object) -> Script[TaskId]:
+def _begin_turn(call: McpCall, name: str, arguments: object) -> Script[TaskId]:
     if name == "codex":
-        conversation, _, taken = yield from long_work.begun(call, codex.read_first(given))
+        conversation, _, accepted = yield from long_work.begun(call, codex.read_first(arguments))
     else:
-        conversation, wanted = codex.read_reply(given)
-        taken = yield from long_work.said_in(call, conversation, wanted.prompt, wanted.if_busy)
-    return task_of(conversation, taken)
+        conversation, params = codex.read_reply(arguments)
+        accepted = yield from long_work.said_in(call, conversation, params.prompt, params.if_busy)
+    return task_of(conversation, accepted)
 
 
 # --- the methods ----------------------------------------------------------------------------------------------------
 
 
-def get(_: McpCall, wanted: NamedTask) -> Script[JsonObject]:
-    return (yield from _shown((yield from _looked_up(wanted.task_id))))
+def get(_: McpCall, params: NamedTask) -> Script[JsonObject]:
+    return (yield from _describe((yield from _find_task(params.task_id))))
 
 
-def list_all(call: McpCall, wanted: resources.ListPage) -> Script[JsonObject]:
+def list_all(call: McpCall, params: resources.ListPage) -> Script[JsonObject]:
     """List the tasks that this client has begun, on this connection or those before it."""
     listed = []
-    for one in tuple(call.state.tasks):
+    for task_id in tuple(call.state.tasks):
         try:
-            listed.append((yield from _shown((yield from _looked_up(one)))))
+            listed.append((yield from _describe((yield from _find_task(task_id)))))
         except MethodError:
-            call.state.tasks.pop(one, None)
-    return resources.one_page(wanted, {"tasks": listed})
+            call.state.tasks.pop(task_id, None)
+    return resources.one_page(params, {"tasks": listed})
 
 
-def cancel(call: McpCall, wanted: NamedTask) -> Script[JsonObject]:
+def cancel(call: McpCall, params: NamedTask) -> Script[JsonObject]:
     """Withdraw its input, or interrupt the turn that took it; answered when all of that is gone."""
-    task, by = (yield from _looked_up(wanted.task_id)), call.client.label
+    task, by = (yield from _find_task(params.task_id)), call.client.label
     if task.status in OVER:
         raise _wrong(f"the task is {task.status} already")
     if task.found.turn is None:
         yield from command(task.conversation, WithdrawInput(task.found.input, CANCELLED, by))
         return shown(task.id, task.found, "cancelled", "withdrawn before a turn took it")
     yield from command(task.conversation, Interrupt(by, message=CANCELLED, turn=task.found.turn))
-    return (yield from _shown((yield from _looked_up(task.id))))
+    return (yield from _describe((yield from _find_task(task.id))))
 
 
-def result(call: McpCall, wanted: NamedTask) -> Script[JsonObject | None]:
-    """Wait for the end, with the events and questions of its turn, and answer as the call itself would have been.
+def result(call: McpCall, params: NamedTask) -> Script[JsonObject | None]:
+    """Wait for the end, with the events and questions of its turn, and answer like the call itself.
 
-    A client that takes this back has only stopped waiting.
+    A client that takes this request back has only stopped waiting.
     """
-    task = yield from _looked_up(wanted.task_id)
-    one = codex.opened(call, (), first=False)
-    one.input, one.conversation, one.task = task.found.input, task.conversation, task.id
-    ended = yield from codex.until_its_end(call.state, one, _end(call, one, task.conversation))
-    if ended is None or one.cancelled:
+    task = yield from _find_task(params.task_id)
+    open_call = codex.opened(call, (), first=False)
+    open_call.input, open_call.conversation, open_call.task = task.found.input, task.conversation, task.id
+    outcome = yield from codex.until_its_end(call.state, open_call, _end(call, open_call, task.conversation))
+    if outcome is None or open_call.cancelled:
         return None
-    return {**linked(ended, call.peer), "_meta": related(task.id)}
+    return {**linked(outcome, call.peer), "_meta": related(task.id)}
 
 
-def _end(call: McpCall, one: TurnRequest, conversation: ConversationId) -> Script[JsonObject]:
+def _end(call: McpCall, open_call: TurnRequest, conversation: ConversationId) -> Script[JsonObject]:
     codex.read_along(call.state, conversation, None)
-    found = yield from command(conversation, FindInput(one.input, await_end=True))
-    end = found if isinstance(found, TurnResult) else (yield from end_of(conversation, found))
-    return codex.ended(call.state, one, end)
+    outcome = yield from command(conversation, FindInput(open_call.input, await_end=True))
+    end = outcome if isinstance(outcome, TurnResult) else (yield from end_of(conversation, outcome))
+    return codex.ended(call.state, open_call, end)
 
 
-# --- how it is ------------------------------------------------------------------------------------------------------
+# --- the status -----------------------------------------------------------------------------------------------------
 
 
-def _looked_up(task: str) -> Script[Task]:
-    named = task_named(task)
+def _find_task(task: str) -> Script[Task]:
+    task_id = task_named(task)
     try:
-        found = yield from command(named.conversation, FindInput(named.input))
+        found = yield from command(task_id.conversation, FindInput(task_id.input))
     except (InvalidInput, UnknownConversation) as why:
         raise no_task(task, why.message) from None
     if isinstance(found, TurnResult):
         raise TypeError("the end of the turn was not waited for")
-    return Task(task, named.conversation, found, (yield from end_of(named.conversation, found)))
+    return Task(task, task_id.conversation, found, (yield from end_of(task_id.conversation, found)))
 
 
-def _shown(task: Task) -> Script[JsonObject]:
+def _describe(task: Task) -> Script[JsonObject]:
     return shown(task.id, task.found, task.status, (yield from _message(task)))
 
 
 def _message(task: Task) -> Script[str]:
     if task.status == "input_required":
-        asked = (yield from command(task.conversation, Inspect())).pending
-        return "\n".join(f"{waiting_text(one)}; or call tasks/result to be asked" for one in asked)
+        pending = (yield from command(task.conversation, Inspect())).pending
+        return "\n".join(f"{waiting_text(request)}; or call tasks/result to be asked" for request in pending)
     if task.end is not None and task.status != "completed":
         return codex.stopped(task.end) if task.status == "cancelled" else task.end.message or task.end.ending.value
     return "waits behind another turn" if task.found.turn is None else ""
@@ -154,11 +156,11 @@ def _wrong(why: str) -> MethodError:
     return MethodError(jsonrpc.INVALID_PARAMS, why)
 
 
-# --- what changes ---------------------------------------------------------------------------------------------------
+# --- notifications --------------------------------------------------------------------------------------------------
 
 
 class TaskSink(Struct, eq=False):
-    """Tells the client of each new status, until the task is over."""
+    """Notifies the client of each new status, until the task is over."""
 
     state: McpState
     task: str
@@ -173,8 +175,8 @@ class TaskSink(Struct, eq=False):
 
     def tell(self) -> Script[None]:
         try:
-            task = yield from _looked_up(self.task)
-            params = {**(yield from _shown(task)), "_meta": related(self.task)}
+            task = yield from _find_task(self.task)
+            params = {**(yield from _describe(task)), "_meta": related(self.task)}
         except GreenroomError:  # withdrawn
             return self._leave()
         if task.status != self.told:
@@ -189,11 +191,11 @@ class TaskSink(Struct, eq=False):
             self.state.readers.leave(self.reader)
 
     def lost(self, reason: str) -> None:
-        """Do nothing: a client need not be told, and can look."""
+        """Do nothing: a client need not be notified, and can ask."""
 
 
 def _follow(state: McpState, task: Task) -> Script[None]:
-    """Read along for a client with room for another reader."""
+    """Read along, if the client has room for another reader."""
     if state.readers.full or task.status in OVER:
         return
     sink = TaskSink(state, task.id, task.status)
@@ -202,4 +204,4 @@ def _follow(state: McpState, task: Task) -> Script[None]:
         yield from state.readers.attach(sink.reader, None)
     except GreenroomError:
         return
-    state.scripts.run(sink.tell())  # it may have ended since it was looked up
+    state.scripts.run(sink.tell())  # it may have ended meanwhile

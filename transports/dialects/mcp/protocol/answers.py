@@ -1,4 +1,4 @@
-"""The answers that a client sends with a call that it makes again, and the sealed state that it was given. Pure."""
+"""The answers and the sealed state that a client sends when it repeats a call. Pure."""
 
 from collections.abc import Mapping
 
@@ -18,21 +18,21 @@ class Answers(Struct, frozen=True):
     state: str | None = None
 
     def reply(self, name: str) -> Reply | None:
-        """The reply to a question; None if there is none. Raises MethodError for what can't be read."""
-        given = self.responses.get(name)
-        if given is None:
+        """The reply to a question; None if there is none. Raises MethodError for an unreadable one."""
+        response = self.responses.get(name)
+        if response is None:
             return None
-        if given.get("action") not in ACTIONS and given.get("decision") not in DECISIONS:
+        if response.get("action") not in ACTIONS and response.get("decision") not in DECISIONS:
             raise bad_answers(f"the response to {name!r} has no `action` that is {', '.join(ACTIONS)}")
-        return reply_of(given)
+        return reply_of(response)
 
 
 def answers_in(params: JsonObject) -> Answers | None:
-    """The answers in the params of a call; None if it is made for the first time. Raises MethodError."""
+    """The answers in the params of a call; None if the call is new. Raises MethodError."""
     if "inputResponses" not in params and "requestState" not in params:
         return None
     responses, state = params.get("inputResponses", {}), params.get("requestState")
-    if not isinstance(responses, dict) or not all(isinstance(one, dict) for one in responses.values()):
+    if not isinstance(responses, dict) or not all(isinstance(response, dict) for response in responses.values()):
         raise bad_answers("`inputResponses` must be an object of objects")
     if "requestState" in params and not isinstance(state, str):
         raise bad_answers("`requestState` must be the string that came with the questions")

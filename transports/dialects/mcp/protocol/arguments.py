@@ -1,6 +1,6 @@
-"""The arguments of each tool, and what `tools/list` says of them.
+"""The arguments of each tool, with their texts for `tools/list`.
 
-The first two families ignore members they don't know, as Codex did; ours refuse.
+The first two families ignore unknown members, as Codex did; our own tools refuse them.
 """
 
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ PROFILE = "A profile of config.toml."
 DIRECTORY = "Working directory; a relative one is relative to the server's."
 DEVELOPER = "Told to the model as the developer's, before all else."
 INSTRUCTIONS = "Replaces the built-in instructions."
-DECISIONS = [one.value for one in Decision if one is not Decision.WITHDRAWN]
+DECISIONS = [decision.value for decision in Decision if decision is not Decision.WITHDRAWN]
 
 Overrides = Annotated[JsonObject, WithJsonSchema({"type": "object", "additionalProperties": True})]
 Content = Annotated[tuple[InputItem, ...], WithJsonSchema({"type": "array", "items": {"type": "object"}})]

@@ -1,4 +1,4 @@
-"""Arguments to models, and what to say of what is wrong or without effect, in words that Codex clients know. Pure."""
+"""Arguments to models, and problems and ignored arguments in the words of Codex. Pure."""
 
 from typing import TypeVar
 
@@ -7,34 +7,36 @@ from pydantic_core import ErrorDetails
 
 from transports.jsonrpc import JsonObject
 
-SHOWN = 60  # characters of a name that a client made up
-NAMED = 8  # of the names in one request
+SHOWN = 60  # characters of an unknown name
+NAMED = 8  # unknown names listed for one request
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class Undecodable(ValueError):
-    """The text says what is wrong with the first member that is."""
+    """The text describes the first problem."""
 
 
 def decoded(model: type[Model], value: object) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise Undecodable(_told(error.errors()[0])) from None
+        raise Undecodable(_describe_problem(error.errors()[0])) from None
 
 
-def without_effect(name: str, model: type[BaseModel], given: object) -> tuple[str, ...]:
-    """The warnings, a line for each argument that has no effect: nothing is dropped in silence."""
-    if not isinstance(given, dict):
+def without_effect(name: str, model: type[BaseModel], arguments: object) -> tuple[str, ...]:
+    """A warning for each argument without effect: none is dropped silently."""
+    if not isinstance(arguments, dict):
         return ()
-    unknown = [f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _strangers(model, given)[:NAMED]]
+    unknown = [
+        f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _unknown_members(model, arguments)[:NAMED]
+    ]
     spellings = ("compact-prompt", "compactPrompt", "compact_prompt")
-    early = [f"{name}: {key} has no effect yet: histories are not compacted" for key in spellings if key in given]
+    early = [f"{name}: {key} has no effect yet: histories are not compacted" for key in spellings if key in arguments]
     return (*unknown, *early)
 
 
-def _strangers(model: type[BaseModel], given: JsonObject) -> list[str]:
+def _unknown_members(model: type[BaseModel], arguments: JsonObject) -> list[str]:
     """Members that the pydantic model does not have. `_meta` is the protocol's own."""
     if model.model_config.get("extra") == "allow":
         return []
@@ -42,11 +44,11 @@ def _strangers(model: type[BaseModel], given: JsonObject) -> list[str]:
     for name, field in model.model_fields.items():
         also = field.validation_alias
         choices = also.choices if isinstance(also, AliasChoices) else [also]
-        known |= {name, *(one for one in (field.alias, *choices) if isinstance(one, str))}
-    return [key for key in given if key not in known]
+        known |= {name, *(alias for alias in (field.alias, *choices) if isinstance(alias, str))}
+    return [key for key in arguments if key not in known]
 
 
-def _told(error: ErrorDetails) -> str:
+def _describe_problem(error: ErrorDetails) -> str:
     place = [str(part) for part in error["loc"]]
     name = place[-1] if place else ""
     match error["type"]:

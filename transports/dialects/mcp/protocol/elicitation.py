@@ -1,7 +1,7 @@
-"""Putting an approval to a person, and reading the reply. Pure.
+"""An approval as a question to a person, and the reply. Pure.
 
-The members with `codex_` are for Codex clients; SDK clients strip them, so the message says what there is to know:
-what would run and where, by the text that every surface has, and last what the agent says of it.
+The members with `codex_` are for Codex clients; SDK clients strip them, so the message has all facts: the subject and
+the place, in the text of every surface, and last the agent's own words.
 """
 
 from actors.conversation.choices import choices, options_of
@@ -24,16 +24,18 @@ from transports.codex_questions import as_command, as_known
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
-LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
-SENTENCE_LENGTH = 200  # of a command that is read within a sentence; a longer one has lines of its own
+LINES_SHOWN = 200  # lines of a question in the message; the middle of a longer one is left out, and a line says so
+SENTENCE_LENGTH = 200  # characters of a command within a sentence; a longer one gets lines of its own
 ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": None}
-DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
+DECISIONS: dict[str, Decision | None] = {
+    decision.value: decision for decision in Decision if decision is not Decision.WITHDRAWN
+}
 
 
 def elicitation(
     request: ApprovalRequest, conversation: ConversationId, tool_call: str, event: str, *, more_text: bool
 ) -> JsonObject:
-    """Params of `elicitation/create`; the request and the turn that it belongs to, as Codex clients name them.
+    """Params of `elicitation/create`, with the request and its turn under Codex's names.
 
     `more_text`: false for clients that match the message exactly, and know files as of August 2025.
     """
@@ -51,7 +53,7 @@ def elicitation(
 
 
 def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject, JsonObject]:
-    """The kind and what is asked, where Codex clients know the kind."""
+    """The kind and the members for Codex clients, if they know the kind."""
     match request:
         case ExecApprovalRequest():
             return {"codex_elicitation": "exec-approval"}, {
@@ -60,9 +62,9 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
                 "codex_parsed_cmd": [{"type": "unknown", "cmd": quoted_command(request.command)}],
             }
         case ApplyPatchApprovalRequest():
-            told = request.model_dump(mode="json")
-            optional = {f"codex_{name}": told[name] for name in ("reason", "grant_root") if told[name] is not None}
-            changes = _tagged(told["changes"]) if more_text else told["changes"]
+            event = request.model_dump(mode="json")
+            optional = {f"codex_{name}": event[name] for name in ("reason", "grant_root") if event[name] is not None}
+            changes = _tag_changes(event["changes"]) if more_text else event["changes"]
             return {"codex_elicitation": "patch-approval"}, {**optional, "codex_changes": changes}
         case McpToolCallApprovalRequest() | ElicitationApprovalRequest():
             words = as_command(request)
@@ -76,19 +78,19 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
 
 
 def message(request: ApprovalRequest, *, more: bool) -> str:
-    """The message; in full with `more`, or where the reference's words do not say all."""
-    asked = request.model_dump(mode="json")
+    """The message; with all facts if `more`, or if the reference's words leave facts out."""
+    event = request.model_dump(mode="json")
     opening, complete = _opening(request)
-    unsaid = any(asked.get(name) for name in ("grant_root", "history_of", "background", "failed", "changed"))
+    unsaid = any(event.get(name) for name in ("grant_root", "history_of", "background", "failed", "changed"))
     if complete and not more and request.reason is None and not unsaid:
         return opening
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    facts = question.drawn(asked, most=LINES_SHOWN, see=see)
+    facts = question.drawn(event, most=LINES_SHOWN, see=see)
     return f"{opening}\n{facts.text}"
 
 
 def _opening(request: ApprovalRequest) -> tuple[str, bool]:
-    """The reference's words, and whether they say all of it: not if somebody could misread what stands in them."""
+    """The reference's words, and whether they are complete: not if they could be misread."""
     match request:
         case ExecApprovalRequest():
             command, cwd = quoted_command(request.command), str(request.cwd)
@@ -102,20 +104,20 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
 
 
 def reply_of(result: object) -> Reply:
-    """The reply, in Codex's own shape or MCP's. What can't be read is a no."""
+    """The reply, in Codex's own shape or MCP's. An unreadable reply is a no."""
     if isinstance(result, dict):
-        known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
-        if isinstance(said, str) and said in known:
+        known, value = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
+        if isinstance(value, str) and value in known:
             content = result.get("content")
-            told = content if isinstance(content, dict) and known[said] is Decision.APPROVED else {}
-            return Reply(known[said], content=told)
+            answers = content if isinstance(content, dict) and known[value] is Decision.APPROVED else {}
+            return Reply(known[value], content=answers)
     return Reply(Decision.DENIED, "the client's reply could not be read")
 
 
 def _form(request: ApprovalRequest, *, more_text: bool) -> JsonObject:
-    """The form that a person fills in, as MCP describes it: a server's own form, or the choice of a yes.
+    """The form for a person, in MCP's terms: a server's own form, or the choice of a yes.
 
-    Without a choice, a yes is the first of them. Clients that match all exactly know of no choice about a command.
+    Without a choice, the first yes counts. Clients that match exactly know of no choice for a command.
     """
     match request:
         case ElicitationApprovalRequest(form=form):
@@ -123,10 +125,10 @@ def _form(request: ApprovalRequest, *, more_text: bool) -> JsonObject:
             properties = {field.name: _property(field) for field in form}
             return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
         case _ if options_of(request) or (request.may_leave and more_text):
-            yes = [one for one in choices(request) if one.decision in YES]
-            choice = {"type": "string", "title": "Which yes", "enum": [one.id for one in yes]}
-            named = {**choice, "enumNames": [one.name for one in yes]}
-            return {"type": "object", "properties": {OPTION: named} if len(yes) > 1 else {}}
+            yes = [option for option in choices(request) if option.decision in YES]
+            choice = {"type": "string", "title": "Which yes", "enum": [option.id for option in yes]}
+            named_choice = {**choice, "enumNames": [option.name for option in yes]}
+            return {"type": "object", "properties": {OPTION: named_choice} if len(yes) > 1 else {}}
         case _:
             return {"type": "object", "properties": {}}
 
@@ -143,7 +145,7 @@ def _property(field: FormField) -> JsonObject:
     return {"type": field.type, **texts, **choices, **names, **limits, **default}
 
 
-def _tagged(changes: JsonObject) -> JsonObject:
+def _tag_changes(changes: JsonObject) -> JsonObject:
     """The changes as Codex has written them since autumn 2025: the kind is a member, a deleted file has a content."""
     kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
     return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}

@@ -1,15 +1,14 @@
-"""The server as it introduces itself in both eras of MCP: revisions, capabilities, the answers to `initialize` and
-`server/discover`. Standard library alone, since the bridge answers from here before there is a daemon; the daemon's
-answers have the same bytes.
+"""The server's introduction in both eras of MCP: revisions, capabilities, `initialize` and `server/discover`.
 
-The name of the server is the one that Codex clients look for; the title, which people read, is our own.
+Standard library alone, since the bridge answers from here before there is a daemon; the daemon's answers have the
+same bytes. The name is the one that Codex clients look for; the title, which people read, is our own.
 """
 
 from __future__ import annotations
 
 from transports import SERVER
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # revisions that begin with `initialize`
 STATELESS = "2026-07-28"
-SUPPORTED = (STATELESS, *reversed(HANDSHAKE))  # as errors and `server/discover` tell them, newest first
+SUPPORTED = (STATELESS, *reversed(HANDSHAKE))  # the order in errors and `server/discover`: newest first
 NEWEST = HANDSHAKE[-1]
 WITH_ICONS = WITH_TASKS = "2025-11-25"
 
@@ -30,12 +29,12 @@ META_SUBSCRIPTION = META + "subscriptionId"
 TASKS = META + "tasks"  # the extension
 
 INVALID_PARAMS = -32602
-MISSING_CAPABILITY = -32021  # these two are MCP's own numbers
+MISSING_CAPABILITY = -32021  # this and the next are MCP's own numbers
 UNSUPPORTED = -32022
-SHOWN = 40  # characters of a revision that nobody knows
+SHOWN = 40  # characters of an unknown revision
 
 DISCOVER = "server/discover"
-FRESH_MS = {  # how long a client may use a result again: what another client can change is stale at once
+FRESH_MS = {  # how long a client may reuse a result: 0 if another client can change it
     DISCOVER: 3_600_000,
     "tools/list": 60_000,
     "prompts/list": 5_000,
@@ -74,28 +73,28 @@ CAPABILITIES: Message = {
     "prompts": {},
     "completions": {},
 }
-ABILITY: Message = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}  # of WITH_TASKS
-ICON = (  # a stage door that stands open
+ABILITY: Message = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}  # of the revision with tasks
+ICON = (  # an open stage door
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2e8b57" '
     'd="M3 1h10v14H3z"/><path fill="#fff" d="M5 3l5 1.5v9L5 13z"/><circle cx="9" cy="9" r=".8" fill="#2e8b57"/></svg>'
 )
 
 
 def server(version: str) -> Message:
-    """The server in short. `version`: the program's."""
+    """The server in short. `version`: our program's."""
     return {"name": SERVER, "title": TITLE, "version": version}
 
 
-def _pictured(version: str) -> Message:
+def _server_with_icon(version: str) -> Message:
     from binascii import b2a_base64
 
-    drawn = b2a_base64(ICON.encode(), newline=False).decode()
-    icon = {"src": f"data:image/svg+xml;base64,{drawn}", "mimeType": "image/svg+xml", "sizes": ["any"]}
+    picture = b2a_base64(ICON.encode(), newline=False).decode()
+    icon = {"src": f"data:image/svg+xml;base64,{picture}", "mimeType": "image/svg+xml", "sizes": ["any"]}
     return {**server(version), "icons": [icon]}
 
 
 def _instructions(tools: Collection[str]) -> Message:
-    """The member with the instructions, if there are any for these tools."""
+    """The member with the instructions for these tools, if there are any."""
     lines = [line for name, line in INSTRUCTIONS.items() if name in tools]
     return {"instructions": "\n".join(lines)} if lines else {}
 
@@ -109,11 +108,11 @@ def agreed(wanted: str) -> str:
 
 
 def welcome(revision: str, version: str, tools: Collection[str]) -> Message:
-    """The result of `initialize`. `tools`: those that are listed."""
+    """The result of `initialize`. `tools`: the listed ones."""
     return {
         "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": ABILITY} if revision == WITH_TASKS else {})},
         "protocolVersion": revision,
-        "serverInfo": _pictured(version) if revision >= WITH_ICONS else server(version),
+        "serverInfo": _server_with_icon(version) if revision >= WITH_ICONS else server(version),
         **_instructions(tools),
     }
 
@@ -122,25 +121,25 @@ def welcome(revision: str, version: str, tools: Collection[str]) -> Message:
 
 
 def discovered(version: str, tools: Collection[str]) -> Message:
-    """The result of `server/discover`, the one that has the server's picture."""
-    told = {
+    """The result of `server/discover`, which alone has the server's icon."""
+    members = {
         "supportedVersions": list(SUPPORTED),
         "capabilities": {**CAPABILITIES, "extensions": {TASKS: {}}},
         **_instructions(tools),
-        "_meta": {META_SERVER: _pictured(version)},
+        "_meta": {META_SERVER: _server_with_icon(version)},
     }
-    return completed(DISCOVER, told, version)
+    return completed(DISCOVER, members, version)
 
 
 def completed(method: str, result: Message, version: str) -> Message:
-    """The result with the members that this revision requires of every result, and of those that are kept."""
-    kept = {"ttlMs": FRESH_MS[method], "cacheScope": "private"} if method in FRESH_MS else {}
+    """The result with the members that this revision requires of every result and of every cacheable one."""
+    lifetime = {"ttlMs": FRESH_MS[method], "cacheScope": "private"} if method in FRESH_MS else {}
     meta = {META_SERVER: server(version), **result.get("_meta", {})}
-    return {"resultType": "complete", **kept, **result, "_meta": meta}
+    return {"resultType": "complete", **lifetime, **result, "_meta": meta}
 
 
 def refusal(meta: Message) -> tuple[int, str, Message | None] | None:
-    """Return why a stateless request can't be served, by its `_meta`: code, message and data. None: it can be."""
+    """The reason why a stateless request can't be served, by its `_meta`: code, message and data. None: it can be."""
     if META_REVISION not in meta:
         return INVALID_PARAMS, f"Invalid params: missing `_meta` member `{META_REVISION}`", None
     if meta[META_REVISION] != STATELESS:

@@ -1,4 +1,4 @@
-"""A request that listens, as the state of its client knows it. A leaf."""
+"""A request of `subscriptions/listen`, in the state of its client. A leaf."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from transports.jsonrpc import JsonObject
 
 
 class Listening(Struct, frozen=True):
-    """A listening request. `methods`: the notifications without a subject that it is told."""
+    """A listening request. `methods`: the notifications without a subject that it gets."""
 
     request: RequestId
     methods: frozenset[str]

@@ -1,4 +1,4 @@
-"""Notifications besides events: messages, the progress of a call, a changed list. They never prompt."""
+"""Notifications besides events: messages, the progress of a call, a changed list. They ask for nothing."""
 
 import json
 from collections.abc import Callable
@@ -23,13 +23,13 @@ def withdrawal(number: int, reason: str) -> bytes:
 # --- messages -------------------------------------------------------------------------------------------------------
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-DEFAULT = "notice"  # before the client chose
+DEFAULT = "notice"  # until the client chooses one
 LOGGER = "greenroom"
-SAID_KEPT = 64  # what was said once is not said again, as long as we remember
+SAID_KEPT = 64  # texts remembered, so that none is sent twice
 
 
 class ClientLog:
-    """`notifications/message`: what the client's person should know, from the level they chose."""
+    """`notifications/message`: messages for the client's person, from the chosen level on."""
 
     def __init__(self, state: ClientState) -> None:
         self._state = state
@@ -56,11 +56,11 @@ class ClientLog:
 # --- progress -------------------------------------------------------------------------------------------------------
 
 PROGRESS = "progress"
-COMMAND_LENGTH = 120  # of a command line in a message
+COMMAND_LENGTH = 120  # characters of a command line in a message
 
 
 def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
-    """Ask for the next beat, which reports progress; a call without a token has none."""
+    """Ask for the next timer, which reports progress; a call without a token has none."""
     if call.progress is not None:
         state.do(Wake(f"{PROGRESS}:{call.number}", every_s))
 
@@ -68,19 +68,19 @@ def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> No
 def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
-        # Of a stateless call no event says where it runs, which its bridge tells it if the daemon is lost.
+        # No event names the conversation of a stateless call; the bridge needs it if the daemon is lost.
         meta = {"_meta": call.meta()} if call.peer.stateless else {}
         params = {**meta, "progressToken": call.progress, "progress": call.reports, "message": message}
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 
-def note_activity(call: TurnRequest, one: CodexEvent) -> None:
-    """Note what the call is doing, for the next beat."""
-    if one.type == "exec_command_begin" and one.msg is not None:
-        line = command_line(json.loads(one.msg)["command"])
+def note_activity(call: TurnRequest, event: CodexEvent) -> None:
+    """Note the call's activity for the next report."""
+    if event.type == "exec_command_begin" and event.msg is not None:
+        line = command_line(json.loads(event.msg)["command"])
         call.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
-        call.activity = ACTIVITIES.get(one.record.type if one.record else one.type, call.activity)
+        call.activity = ACTIVITIES.get(event.record.type if event.record else event.type, call.activity)
 
 
 # --- the list of resources ------------------------------------------------------------------------------------------
@@ -88,11 +88,11 @@ def note_activity(call: TurnRequest, one: CodexEvent) -> None:
 LIST = "list"
 LIST_CHANGED = "notifications/resources/list_changed"
 TOOLS_CHANGED = "notifications/tools/list_changed"
-REST_S = 1.0  # a script may make a hundred conversations in a second
+REST_S = 1.0  # between two notifications; a script may make a hundred conversations in a second
 
 
 class ListeningClient(Protocol):
-    """The state of a client that follows lists: `tell_change` writes to all who asked for it."""
+    """The state of a client that follows lists: `tell_change` writes to all requests that asked for it."""
 
     follows_list: bool
     scripts: Scripts
@@ -108,7 +108,7 @@ def follow_list(state: ListeningClient) -> None:
 
 
 def tell_list_change(state: ListeningClient, seen: int | None) -> Script[None]:
-    """Tell a client that the list has changed: at once, and what happens in the next while with the next change."""
+    """Notify of a changed list: at once, then at most once per pause."""
     changed = yield from look_up(WatchList(seen))
     state.tell_change(LIST_CHANGED)
     state.do(Wake(f"{LIST}:{changed.number}", REST_S))

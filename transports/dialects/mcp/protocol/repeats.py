@@ -1,7 +1,7 @@
-"""Requests that a client says again after their daemon was lost: the same id and arguments are the same turn.
+"""Requests that a client repeats after their daemon was lost: the same id and arguments are the same turn.
 
-Only what the bridge names as lost can be a repetition: clients number their requests anew in each process, and some
-use one id for everything. The key goes with the input into the history, where it is kept for a day.
+Only a request that the bridge names as lost can be repeated: clients number their requests anew in each process, and
+some use one id for all. The key goes into the history with the input, where it is kept for a day.
 """
 
 import json
@@ -20,55 +20,55 @@ from transports.jsonrpc import Params
 
 
 class Saying(Struct, frozen=True):
-    """A request that says something. `again`: it was lost before; `where`: in this conversation, if that is known."""
+    """A request that says something. `again`: it was lost before; `where`: its conversation, if known."""
 
     key: str
     again: bool = False
     where: ConversationId | None = None
 
     def place(self) -> Script[tuple[ConversationId, bool]]:
-        """The conversation for what begins one, and whether it has begun there already.
+        """The conversation for a first message, and whether that message is already there.
 
-        Its id follows from the key, so that it is found although nobody was told of it; unless that is taken.
+        Its id follows from the key, so that it is found even if the client never got it; unless that id is taken.
         """
         own = ConversationId(str(UUID(bytes=sha256(self.key.encode()).digest()[:16], version=4)))
-        for one in dict.fromkeys((self.where or own, own)):
+        for conversation in dict.fromkeys((self.where or own, own)):
             try:
-                yield from command(one, FindInput(key=self.key))
+                yield from command(conversation, FindInput(key=self.key))
             except UnknownConversation:
-                if one == own:
+                if conversation == own:
                     return own, False
             except GreenroomError:
-                continue  # there, and without this input
+                continue  # the conversation exists, without this input
             else:
                 if self.again:
-                    return one, True
+                    return conversation, True
         return ConversationId(str(uuid4())), False
 
 
 class Repeats:
     def __init__(self, speaker: str) -> None:
-        """`speaker` names the client's process, beyond the life of this daemon."""
+        """`speaker`: the name of the client's process, beyond the life of this daemon."""
         self._speaker = speaker
         self._lost: Bounded[RequestId, ConversationId | None] = Bounded()
 
     def note_lost(self, params: Params) -> None:
-        """Note the requests whose answers the client never got. What can't be read is nobody's."""
-        named = params.get("requests") if isinstance(params, dict) else None
-        for one in named if isinstance(named, list) else ():
-            number = one.get("id") if isinstance(one, dict) else None
+        """Note the requests whose answers the client never got. Unreadable entries are ignored."""
+        entries = params.get("requests") if isinstance(params, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            number = entry.get("id") if isinstance(entry, dict) else None
             if isinstance(number, int | str) and not isinstance(number, bool):
-                self._lost[number] = _known(one.get("threadId"))
+                self._lost[number] = _conversation_id_or_none(entry.get("threadId"))
 
     def saying(self, request: RequestId, name: str, arguments: object) -> Saying:
-        said = json.dumps([self._speaker, request, name, arguments], sort_keys=True)
-        key = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        content = json.dumps([self._speaker, request, name, arguments], sort_keys=True)
+        key = sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         if request not in self._lost:
             return Saying(key)
         return Saying(key, again=True, where=self._lost.pop(request))
 
 
-def _known(thread: object) -> ConversationId | None:
+def _conversation_id_or_none(thread: object) -> ConversationId | None:
     try:
         return conversation_id(thread) if isinstance(thread, str) else None
     except ValueError:

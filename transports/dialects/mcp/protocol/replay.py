@@ -1,9 +1,9 @@
-"""MCP's side of the bridge: the messages that the next daemon has to hear, and those that went with the last one.
+"""MCP's side of the bridge: the messages to repeat to the next daemon, and the losses that the client must know.
 
-Log level and subscriptions are replayed. Streams and listeners are over: a resumed stream would be a whole history
-anew, which only the client can ask for, and a listener would miss how the lost turn ended. Calls that were lost are
-named to the next daemon: if the client says one again, with its id, it is the same turn. Pure; imports nothing but
-the bridge, which loads this at its start.
+Log level and subscriptions are replayed. Streams and listeners end: a resumed stream would repeat a whole history,
+which only the client can ask for, and a listener would miss the end of the lost turn. Lost calls are named to the
+next daemon: a call that the client repeats, with its id, is the same turn. Pure; imports only the bridge, which loads
+this at its start.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from transports.bridge.messages import identity, notification, parsed
 from transports.bridge.outstanding import NOTIFICATION
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
-PROGRESS = "notifications/progress"  # which tells a stateless client's bridge where the call runs
-BEGAN = "notifications/greenroom/began"  # of a daemon to its bridge: the conversation of a stateless call
+PROGRESS = "notifications/progress"  # names the conversation of a stateless call
+BEGAN = "notifications/greenroom/began"  # for the bridge alone: the conversation of a stateless call
 HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED, PROGRESS, BEGAN))
 EVENT = NOTIFICATION + b'"codex/event"'
-CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
-HEAD_BYTES = 512  # of an event, in which its type stands
+CONFIGURED = b'"session_configured"'  # the first event of a call, which names its conversation
+HEAD_BYTES = 512  # of an event, which contain its type
 MESSAGE = "notifications/message"
 LEVEL = "logging/setLevel"
 INITIALIZED = "notifications/initialized"
-QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wants to hear of a warning
-THREAD = ("sessionId", "threadId", "conversationId", "conversation_id")  # how a request may name its conversation
+QUIET = ("error", "critical", "alert", "emergency")  # levels that exclude warnings
+THREAD = ("sessionId", "threadId", "conversationId", "conversation_id")  # members that name a conversation
 SAYING = ("codex", "codex-reply", "start_conversation", "send", "conversationSendMessage")
-SAID_BY = ("sendUserMessage", "sendUserTurn")  # methods
-RECONNECTED = "notifications/greenroom/reconnected"  # of the bridge, after the handshake with another daemon
+SAID_BY = ("sendUserMessage", "sendUserTurn")  # methods that send input
+RECONNECTED = "notifications/greenroom/reconnected"  # sent by the bridge after the handshake with another daemon
 TASKS_KEPT = 256
-LOST_KEPT = 256  # the newest; a client that says them again does so at once
+LOST_KEPT = 256  # the newest; a client repeats lost calls at once
 CONTINUE = "continue it with codex-reply instead"
 WAIT = "wait_conversation goes on there"
 
@@ -48,17 +48,17 @@ class McpReplay:
         """`table`: the answers that need no daemon."""
         self._table = table
         self._introduced = False
-        self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
-        self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
+        self._holds: dict[str, Message] = {}  # repeated in this order, by subject; bounded by the daemon's limits
+        self._streams: dict[str, Id] = {}  # requests, by conversation: a second stream takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
         self._tasks: dict[str, None] = {}
-        self._lost: dict[Id, str | None] = {}  # calls that said something, and their conversations
+        self._lost: dict[Id, str | None] = {}  # lost calls that said something, with their conversations
 
     def answer_at_once(self, _: Message) -> Message | None:
         return None
 
     def answer_alone(self, request: Message) -> Message | None:
-        """Answer as the daemon would that is not there yet. A running one is asked: it may have been told more."""
+        """Answer as the missing daemon would. A running daemon is asked, as it may know more."""
         return None if self._table is None else self._table.answer(request, introduced=self._introduced)
 
     def outlives(self, _: Message) -> bool:
@@ -75,11 +75,11 @@ class McpReplay:
             case {"method": "tools/call", "params": {"name": str(name), "arguments": dict(arguments)}} if (
                 name in SAYING
             ):
-                return {"says": identity(message), "threadId": _named(arguments)}
+                return {"says": identity(message), "threadId": _thread_in(arguments)}
             case {"method": "tools/call", "params": {"name": "wait_conversation", "arguments": dict(arguments)}}:
-                return {"threadId": _named(arguments), "next": WAIT}
+                return {"threadId": _thread_in(arguments), "next": WAIT}
             case {"method": str(method), "params": dict(params)} if method in SAID_BY:
-                return {"threadId": _named(params)}
+                return {"threadId": _thread_in(params)}
             case (
                 {"method": "tools/call", "params": {"name": "conversationStream"}}
                 | {"method": "notifications/initialized" | "notifications/cancelled" | "logging/setLevel"}
@@ -94,7 +94,7 @@ class McpReplay:
         match kept:
             case {"says": number}:
                 self._lost.pop(number, None)
-            case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
+            case {"method": "initialize"}:  # a client that introduces itself again has nothing open
                 self._holds.clear()
                 self._introduced = True
             case {"method": "notifications/initialized"}:
@@ -116,10 +116,10 @@ class McpReplay:
             case {"says": _}:
                 self._note_task(result)
             case {"method": "logging/setLevel" | "resources/subscribe"}:
-                self._holds.pop(_about(kept), None)
-                self._holds[_about(kept)] = kept
+                self._holds.pop(_subject(kept), None)
+                self._holds[_subject(kept)] = kept
             case {"method": "resources/unsubscribe"}:
-                self._holds.pop(_about(kept), None)
+                self._holds.pop(_subject(kept), None)
             case {"method": "tools/call", "params": {"arguments": {"conversation_id": str(conversation)}}}:
                 if not result.get("isError"):
                     self._streams[conversation] = kept["id"]
@@ -169,32 +169,32 @@ class McpReplay:
         return {**error, "message": why, "data": {**error["data"], "threadId": thread}}
 
     def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
-        told = [notification(CANCELLED, {"requestId": number, "reason": why}) for number in questions]
-        told += [
+        messages = [notification(CANCELLED, {"requestId": number, "reason": why}) for number in questions]
+        messages += [
             notification(DISCONNECTED, {"_meta": {"conversationId": where}, "reason": why}) for where in self._streams
         ]
         chosen = self._holds.get(LEVEL, {}).get("params")
         if (
             not isinstance(chosen, dict) or chosen.get("level") not in QUIET
-        ):  # a listener has no word of its own for its end
+        ):  # listeners have no notification of an end
             for where in dict.fromkeys(self._listeners.values()):
                 data = f"{where} can't be listened to any more: {why}"
-                told.append(notification(MESSAGE, {"level": "warning", "logger": "greenroom", "data": data}))
+                messages.append(notification(MESSAGE, {"level": "warning", "logger": "greenroom", "data": data}))
         self._streams.clear()
         self._listeners.clear()
-        return told
+        return messages
 
     def again(self) -> list[Message]:
         lost = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
-        told = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
-        return [*self._holds.values(), *([notification(RECONNECTED, told)] if told else [])]
+        params = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
+        return [*self._holds.values(), *([notification(RECONNECTED, params)] if params else [])]
 
 
-def _named(given: Message) -> str | None:
-    named = next((given[name] for name in THREAD if given.get(name)), None)
-    return named if isinstance(named, str) else None
+def _thread_in(members: Message) -> str | None:
+    thread = next((members[name] for name in THREAD if members.get(name)), None)
+    return thread if isinstance(thread, str) else None
 
 
-def _about(kept: Message) -> str:
+def _subject(kept: Message) -> str:
     params = kept.get("params")
     return LEVEL if kept["method"] == LEVEL else str(params.get("uri") if isinstance(params, dict) else None)

@@ -24,7 +24,7 @@ from transports.jsonrpc import JsonObject
 MARKDOWN, JSON = "text/markdown", "application/json"
 NOT_FOUND = -32002  # MCP's own number for it
 PAGE = 50
-SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
+SPELLINGS = 8  # spellings of one watched conversation's address; each is notified
 
 TEMPLATES = [
     {
@@ -52,12 +52,12 @@ class Uri(McpParams):
     uri: str
 
 
-def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
-    """List all; from now on a client that has shaken hands is told when the list has changed."""
-    if not call.peer.stateless:  # before it is read, so that no change is missed
+def list_all(call: McpCall, params: ListPage) -> Script[JsonObject]:
+    """List all; from now on a client of the handshake era is notified of changes."""
+    if not call.peer.stateless:  # before the list is read, so that no change is missed
         follow_list(call.state)
     try:
-        query = ListQuery(after=place_of(wanted.cursor), limit=PAGE)
+        query = ListQuery(after=place_of(params.cursor), limit=PAGE)
     except BadCursor as error:
         raise _invalid_params(str(error)) from None
     page = yield from look_up(ListConversations(query))
@@ -65,20 +65,20 @@ def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     return {"resources": [_resource(head) for head in page.heads], **more}
 
 
-def one_page(wanted: ListPage, result: JsonObject) -> JsonObject:
-    """The only page; no cursor can be one of ours."""
-    if wanted.cursor is not None:
+def one_page(params: ListPage, result: JsonObject) -> JsonObject:
+    """The only page; no cursor can be valid."""
+    if params.cursor is not None:
         raise _invalid_params("this list has one page, so it has no cursors")
     return result
 
 
-def templates(_: McpCall, wanted: ListPage) -> JsonObject:
-    return one_page(wanted, {"resourceTemplates": TEMPLATES})
+def templates(_: McpCall, params: ListPage) -> JsonObject:
+    return one_page(params, {"resourceTemplates": TEMPLATES})
 
 
-def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
-    """Read a history; of one that is too long to be read at once, the newest part."""
-    conversation, as_events = _named(wanted.uri)
+def read(_: McpCall, params: Uri) -> Script[JsonObject]:
+    """Read a history; if it is too long for one answer, the newest part."""
+    conversation, as_events = _conversation_at(params.uri)
     recent = RecentMessages()
 
     def keep(record: Record) -> None:
@@ -89,46 +89,46 @@ def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
     try:
         yield from read_all(conversation, keep)
     except UnknownConversation:
-        raise _not_found(wanted.uri) from None
+        raise _not_found(params.uri) from None
     parts = [part.decode() for part in recent.messages]
     if as_events:
         text, kind = f'{{"left_out":{recent.left_out},"events":[{",".join(parts)}]}}', JSON
     else:
         start = [f"*{recent.left_out} earlier parts are not shown*"] if recent.left_out else []
         text, kind = "\n\n".join([*start, *parts]), MARKDOWN
-    return {"contents": [{"uri": wanted.uri, "mimeType": kind, "text": text}]}
+    return {"contents": [{"uri": params.uri, "mimeType": kind, "text": text}]}
 
 
 # --- subscriptions ----------------------------------------------------------------------------------------------
 
 
-def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
-    state, (conversation, _) = call.state, _named(wanted.uri)
+def subscribe(call: McpCall, params: Uri) -> Script[JsonObject]:
+    state, (conversation, _) = call.state, _conversation_at(params.uri)
     watching = watched(state, conversation)
     if watching is not None:
         if len(watching.uris) >= SPELLINGS:
             raise MethodError(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
-        watching.uris.add(wanted.uri)
+        watching.uris.add(params.uri)
         return {}
     if state.readers.full:
         raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
-    reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}, state.scripts.number()))
+    reader = state.readers.new(conversation, UpdateSink(state, conversation, {params.uri}, state.scripts.number()))
     state.watched[conversation] = reader
     try:
         yield from state.readers.attach(reader, None)
     except GreenroomError as why:
         if state.watched.get(conversation) is reader:
             del state.watched[conversation]
-        raise _not_found(wanted.uri) if isinstance(why, UnknownConversation) else why from None
+        raise _not_found(params.uri) if isinstance(why, UnknownConversation) else why from None
     return {}
 
 
-def unsubscribe(call: McpCall, wanted: Uri) -> JsonObject:
+def unsubscribe(call: McpCall, params: Uri) -> JsonObject:
     """Unsubscribe; the answer is the same if there was no subscription."""
-    meant = named_by(wanted.uri)
-    sink = watched(call.state, meant[0]) if meant is not None else None
+    address = named_by(params.uri)
+    sink = watched(call.state, address[0]) if address is not None else None
     if sink is not None:
-        sink.uris.discard(wanted.uri)
+        sink.uris.discard(params.uri)
         if not sink.uris:
             call.state.readers.leave(call.state.watched.pop(sink.conversation))
     return {}
@@ -143,11 +143,11 @@ def _invalid_params(why: str) -> MethodError:
     return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}")
 
 
-def _named(uri: str) -> tuple[ConversationId, bool]:
-    meant = named_by(uri)
-    if meant is None:
+def _conversation_at(uri: str) -> tuple[ConversationId, bool]:
+    address = named_by(uri)
+    if address is None:
         raise _not_found(uri)
-    return meant
+    return address
 
 
 def _not_found(uri: str) -> MethodError:

@@ -1,7 +1,7 @@
 """The era of a connection, the revision of MCP, and the abilities of the client. Pure.
 
-Revisions up to 2025-11-25 begin with a handshake, which is good for the connection. Of 2026-07-28 every request
-introduces its client anew. The first request decides which of both a connection speaks; `server/discover` does not.
+Revisions up to 2025-11-25 begin with a handshake, which is valid for the connection. In 2026-07-28 every request
+introduces its client. The first request decides the era of a connection; `server/discover` does not.
 """
 
 from enum import Enum
@@ -15,11 +15,11 @@ from transports.dialects.mcp.protocol import introduction
 from transports.dialects.mcp.protocol.introduction import DISCOVER, HANDSHAKE, META_REVISION, NEWEST, STATELESS
 from transports.jsonrpc import JsonObject
 
-TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
-LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
-# Clients whose models see no links: the Python SDK's name of those that have given none, and OpenCode.
+TELLS_MORE = "2025-11-25"  # from this revision on, clients match no texts exactly
+LAST_WITH_TWINS = "2025-06-18"  # the last revision that clients of that summer spoke
+# Clients whose models see no links: the Python SDK's default name, and OpenCode.
 WITHOUT_LINKS = frozenset({"mcp", "opencode"})
-LINKS_FROM = "2025-06-18"  # resource_link came with it
+LINKS_FROM = "2025-06-18"  # the first with resource_link
 WITH_BATCHES = "2025-03-26"
 
 
@@ -29,7 +29,7 @@ class Era(Enum):
 
 
 class McpParams(BaseModel):
-    """The params of a method of MCP: members that are not known are ignored."""
+    """The params of a method of MCP: unknown members are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
 
@@ -46,13 +46,13 @@ class Initialize(McpParams):
 
 
 class Introduction(Struct, frozen=True):
-    """The client as it has introduced itself; before that, the least that a client can do."""
+    """The client's introduction of itself; before that, the least that any client can do."""
 
     name: str = ""
     version: str = ""
     revision: str = NEWEST
     elicits: bool = False
-    tasks: bool = False  # it knows the extension
+    tasks: bool = False  # it knows the extension for tasks
 
     @property
     def stateless(self) -> bool:
@@ -60,11 +60,11 @@ class Introduction(Struct, frozen=True):
 
 
 def introduced(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
-    """The client as its request introduces it; None if the handshake does. Raises MethodError for what is neither."""
-    named = meta.get(META_REVISION)
+    """The client as its request introduces it; None if the handshake does. Raises MethodError otherwise."""
+    revision = meta.get(META_REVISION)
     if era is Era.HANDSHAKE:
-        if method != "initialize" and named is not None and named not in HANDSHAKE:
-            raise MethodError(*introduction.unsupported(named, HANDSHAKE))
+        if method != "initialize" and revision is not None and revision not in HANDSHAKE:
+            raise MethodError(*introduction.unsupported(revision, HANDSHAKE))
         return None
     if method == "initialize" and introduction.refusal(meta) is not None:
         if era is Era.STATELESS:
@@ -87,12 +87,12 @@ def _of_this_request(meta: JsonObject) -> Introduction:
     return Introduction(name, version, STATELESS, _elicits(capabilities), tasks)
 
 
-def peer(said: Initialize) -> Introduction:
-    revision = introduction.agreed(said.protocol_version)
-    return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
+def peer(params: Initialize) -> Introduction:
+    revision = introduction.agreed(params.protocol_version)
+    return Introduction(params.client_info.name, params.client_info.version, revision, _elicits(params.capabilities))
 
 
 def _elicits(capabilities: JsonObject) -> bool:
-    """True if the client can show forms: an empty object means them, an object with only other modes does not."""
+    """True if the client can show forms: an empty object means so, an object with only other modes does not."""
     elicitation = capabilities.get("elicitation")
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)

@@ -1,7 +1,7 @@
-"""A turn in rounds: a stateless call ends when its turn asks something, and is made again with the answers.
+"""A turn in rounds: a stateless call ends when its turn asks a question, and is repeated with the answers.
 
-Nothing is asked of the client, and nothing is kept for it: the question waits in its conversation, and which turn it
-belongs to the client brings back, sealed. The call that is made again finds the turn by the key of its first message.
+The client gets no requests, and no state is kept for it: the question waits in its conversation, and the client
+returns the sealed reference to its turn. The repeated call finds the turn by the key of its first message.
 """
 
 from typing import cast
@@ -33,7 +33,7 @@ from transports.jsonrpc import JsonObject
 
 
 class Asked(Struct, frozen=True):
-    """Questions that a turn waits for. `seq`: up to where its conversation was read."""
+    """Questions that a turn waits for. `seq`: the last event that was read."""
 
     questions: tuple[ApprovalRequest, ...]
     seq: int
@@ -44,10 +44,10 @@ class Round(Struct, frozen=True):
 
     conversation: ConversationId
     key: str
-    digest: str  # of the tool and its arguments, which stay the same
+    digest: str  # of the tool and its arguments, which must not change
     seq: int
     asked: tuple[ApprovalId, ...]
-    reports: int = 0  # of progress, which goes on rising
+    reports: int = 0  # progress reports so far; the number must keep rising
 
 
 class RoundSink(Struct, eq=False):
@@ -56,8 +56,8 @@ class RoundSink(Struct, eq=False):
     state: McpState
     call: TurnRequest
     conversation: ConversationId
-    passed_on: frozenset[ApprovalId] = frozenset()  # by this client, which is not asked again
-    waits: Caller | None = None  # the caller of the message, who is told the end of the turn
+    passed_on: frozenset[ApprovalId] = frozenset()  # by this client; it is not asked again
+    waits: Caller | None = None  # the caller of the message, which gets the end of the turn
     seq: int = 0
     questions: list[ApprovalRequest] = field(default_factory=list)
 
@@ -69,20 +69,20 @@ class RoundSink(Struct, eq=False):
         self.waits = caller
 
     def take(self, slice_: Slice) -> None:
-        known = self.state.questions
-        for one in translated(slice_):
-            note_activity(self.call, one)
-            dismissed = known.denied_since_dismissed(one.record)
+        questions = self.state.questions
+        for event in translated(slice_):
+            note_activity(self.call, event)
+            dismissed = questions.denied_since_dismissed(event.record)
             self.call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
-            known.heed(slice_, one.record, self._ask)
-        known.heed_pending(slice_, self._ask)
+            questions.heed(slice_, event.record, self._ask)
+        questions.heed_pending(slice_, self._ask)
         if slice_.records:
             self.seq = slice_.records[-1].seq
         if self.questions and self.waits is not None:
             self.state.scripts.answered(self.waits, Asked(tuple(self.questions), self.seq))
 
     def lost(self, reason: str) -> None:
-        """Do nothing: the call gets the answer of the conversation, or a refusal."""
+        """Do nothing: the call gets the conversation's answer, or a refusal."""
 
     def _ask(self, request: ApprovalRequest) -> None:
         if request.approval_id in self.passed_on:
@@ -99,39 +99,42 @@ class RoundSink(Struct, eq=False):
 
 def until_asked(
     state: McpState,
-    one: TurnRequest,
+    open_call: TurnRequest,
     conversation: ConversationId,
-    said: Send | FindInput,
+    message: Send | FindInput,
     after: int | None,
     passed_on: frozenset[ApprovalId] = frozenset(),
 ) -> Script[TurnResult | Asked | None]:
-    """Send the input, or find it, and wait for the end of its turn, or for a question in its conversation."""
-    sink = RoundSink(state, one, conversation, passed_on, seq=after or 0)
+    """Send the input, or find it, and wait for the end of its turn or for a question in its conversation."""
+    sink = RoundSink(state, open_call, conversation, passed_on, seq=after or 0)
     reader = state.readers.new(conversation, sink)
     state.scripts.run(state.readers.attach(reader, after))
-    one.sent = True
-    tell_progress(state, one, one.activity)
-    if one.progress is None and state.options.bridge:
-        state.do(Write(jsonrpc.notification(BEGAN, {"_meta": one.meta()})))
+    open_call.sent = True
+    tell_progress(state, open_call, open_call.activity)
+    if open_call.progress is None and state.options.bridge:
+        state.do(Write(jsonrpc.notification(BEGAN, {"_meta": open_call.meta()})))
     try:
-        taken = cast(
-            "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, said, noted=sink.note))
+        outcome = cast(
+            "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, message, noted=sink.note))
         )
     finally:
         state.readers.leave(reader)
-    if isinstance(taken, Accepted | InputFound):  # it was over by then
-        return (yield from end_of(conversation, taken))
-    return taken
+    if isinstance(outcome, Accepted | InputFound):  # its turn was over already
+        return (yield from end_of(conversation, outcome))
+    return outcome
 
 
-def input_required(state: McpState, one: TurnRequest, conversation: ConversationId, asked: Asked) -> JsonObject:
-    ids = tuple(request.approval_id for request in asked.questions)
-    kept = Round(conversation, one.key, one.digest, asked.seq, ids, one.reports)
-    content: JsonObject = {name: getattr(kept, name) for name in kept.__struct_fields__}
+def input_required(
+    state: McpState, open_call: TurnRequest, conversation: ConversationId, pending: Asked
+) -> JsonObject:
+    ids = tuple(request.approval_id for request in pending.questions)
+    round_ = Round(conversation, open_call.key, open_call.digest, pending.seq, ids, open_call.reports)
+    content: JsonObject = {name: getattr(round_, name) for name in round_.__struct_fields__}
     return {
         "resultType": "input_required",
         "inputRequests": {
-            request.approval_id: question(request, conversation, str(one.request)) for request in asked.questions
+            request.approval_id: question(request, conversation, str(open_call.request))
+            for request in pending.questions
         },
         "requestState": sealed(state.options.secret, content),
     }
@@ -142,48 +145,50 @@ def question(request: ApprovalRequest, conversation: ConversationId, call: str) 
     return {"method": "elicitation/create", "params": {"mode": "form", **params}}
 
 
-# --- the call that is made again ------------------------------------------------------------------------------------
+# --- the repeated call ----------------------------------------------------------------------------------------------
 
 
 def last_round(state: McpState, answers: Answers, digest: str) -> Round:
-    """Read what the client has kept. Raises MethodError if we did not give it for this call."""
+    """Read the client's sealed state. Raises MethodError if it was not made for this call."""
     if answers.state is None:
         raise bad_answers("`inputResponses` without the `requestState` that came with the questions")
     try:
-        kept = convert(unsealed(state.options.secret, answers.state), Round)
-    except ValidationError:  # or of another version
+        round_ = convert(unsealed(state.options.secret, answers.state), Round)
+    except ValidationError:  # or a state of another version
         raise bad_answers("`requestState` is not as it was given") from None
-    if kept.digest != digest:
+    if round_.digest != digest:
         raise bad_answers("`requestState` belongs to a call with other arguments")
-    return kept
+    return round_
 
 
-def give_answers(state: McpState, answers: Answers, kept: Round) -> Script[frozenset[ApprovalId]]:
-    """Answer what still waits; the ids of what was passed on instead. Questions without a response are asked again.
+def give_answers(state: McpState, answers: Answers, round_: Round) -> Script[frozenset[ApprovalId]]:
+    """Answer the questions that still wait; returns those passed on instead. Unanswered ones are asked again.
 
-    What was answered elsewhere stays so; what this client has answered before is refused.
+    A question answered elsewhere stays answered; a second answer by this client is refused.
     """
     passed_on = set[ApprovalId]()
-    replies = {name: answers.reply(name) for name in kept.asked}
-    waiting = {one.approval_id: one for one in (yield from command(kept.conversation, Inspect())).pending}
+    replies = {name: answers.reply(name) for name in round_.asked}
+    waiting = {
+        request.approval_id: request for request in (yield from command(round_.conversation, Inspect())).pending
+    }
     label = state.client.label
     for approval, reply in replies.items():
         if reply is None:
             continue
         if reply.decision is None and approval in waiting:
-            state.questions.dismiss(waiting[approval], kept.conversation)
+            state.questions.dismiss(waiting[approval], round_.conversation)
             passed_on.add(approval)
             continue
-        decision = reply.decision or Decision.DENIED  # one that waits no more is only asked who has answered it
-        said = AnswerApproval(approval, decision, label, reply.reason, content=reply.content, outside=reply.outside)
+        decision = reply.decision or Decision.DENIED  # only to learn who answered it, if it waits no more
+        answer = AnswerApproval(approval, decision, label, reply.reason, content=reply.content, outside=reply.outside)
         try:
-            yield from command(kept.conversation, said)
-        except AlreadyAnswered as known:
-            if known.details.get("by") == label:
-                data = {"threadId": kept.conversation}
+            yield from command(round_.conversation, answer)
+        except AlreadyAnswered as why:
+            if why.details.get("by") == label:
+                data = {"threadId": round_.conversation}
                 raise bad_answers("`requestState` was used before: its question is answered", data) from None
         except UnknownApproval:
-            pass  # its turn has ended; how is what the client wants to know
+            pass  # its turn has ended, and the client wants to know how
         except InvalidInput as why:
             raise bad_answers(f"the response to {approval!r} does not fit: {why.message}") from None
     return frozenset(passed_on)

@@ -1,4 +1,4 @@
-"""Sealed texts: what a client keeps for us and gives back, unread and unchanged. Pure, standard library."""
+"""Sealed texts: state that a client keeps for us and returns unread and unchanged. Pure, standard library."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ def sealed(secret: bytes, content: JsonObject) -> str:
 
 
 def unsealed(secret: bytes, text: str) -> JsonObject | None:
-    """The content, or None if this secret has not sealed exactly this text."""
+    """The content; None if this secret did not seal exactly this text."""
     body, _, mark = text.partition(".")
     if not hmac.compare_digest(_mark(secret, body.encode()).encode(), mark.encode()):
         return None
@@ -27,7 +27,7 @@ def unsealed(secret: bytes, text: str) -> JsonObject | None:
 
 
 def digest(*parts: object) -> str:
-    """The same for the same values, in whichever order a client writes the members of an object."""
+    """The same for equal values, in any order of the members of an object."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

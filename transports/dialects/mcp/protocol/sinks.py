@@ -1,4 +1,4 @@
-"""The sinks: a call shows its turn, a stream its whole conversation, a resource only that there is more."""
+"""The sinks: a call shows its turn, a stream its whole conversation, a resource only that it has changed."""
 
 from functools import partial
 
@@ -25,11 +25,11 @@ HOW_TO_GO_ON = (
     "tool `answer_approval`, or make a conversation with approval-policy never"
 )
 UPDATED = "updated"
-UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
+UPDATED_EVERY_S = 1.0  # between notifications; a running turn has many events a second
 
 
 class AskingSink(Struct, eq=False):
-    """A sink through which a person can be asked, if the client can show forms; else the client is told."""
+    """A sink through which a person can be asked if the client can show forms; else the client is told."""
 
     state: McpState
     conversation: ConversationId
@@ -60,34 +60,34 @@ class AskingSink(Struct, eq=False):
 
 
 class CallSink(AskingSink, eq=False):
-    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
+    """The sink of `codex` and `codex-reply`: each event once, under the call that owns it."""
 
     def take(self, slice_: Slice) -> None:
         calls, questions = self.state.calls, self.state.questions
         calls.claim_turns(slice_)
-        for one in translated(slice_):
-            call = calls.owner(self.conversation, one.turn)
+        for event in translated(slice_):
+            call = calls.owner(self.conversation, event.turn)
             if call is not None:
-                self._write(call, one)
-                note_activity(call, one)
-                dismissed = questions.denied_since_dismissed(one.record)
+                self._write(call, event)
+                note_activity(call, event)
+                dismissed = questions.denied_since_dismissed(event.record)
                 call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
-            questions.heed(slice_, one.record, partial(self._ask, of=one.turn))
-            if one.type in TERMINAL:
-                calls.turn_ended(one.turn)
+            questions.heed(slice_, event.record, partial(self._ask, of=event.turn))
+            if event.type in TERMINAL:
+                calls.turn_ended(event.turn)
         questions.heed_pending(slice_, partial(self._ask, of=slice_.turn))
 
     def lost(self, reason: str) -> None:
-        """Do nothing: the calls get the answer of the conversation, or a refusal."""
+        """Do nothing: the calls get the conversation's answer, or a refusal."""
 
-    def _write(self, call: TurnRequest, one: CodexEvent) -> None:
-        if one.msg is None:
+    def _write(self, call: TurnRequest, event: CodexEvent) -> None:
+        if event.msg is None:
             return
-        event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
+        event_id = "" if event.type == "session_configured" else call.event_id(event.turn)
         params = {"_meta": call.meta(), "id": event_id}
-        self.state.do(Write(event_notification("codex/event", params, one.msg)))
-        if self.state.has_twin(one.type):
-            self.state.do(Write(event_notification(one.type, params, one.msg)))
+        self.state.do(Write(event_notification("codex/event", params, event.msg)))
+        if self.state.has_twin(event.type):
+            self.state.do(Write(event_notification(event.type, params, event.msg)))
 
     def _ask(self, request: ApprovalRequest, of: TurnId | None) -> None:
         call = self.state.calls.owner(self.conversation, of)
@@ -95,41 +95,41 @@ class CallSink(AskingSink, eq=False):
             self.put(request, call.request, call.event_id(of), call.task)
 
     def say(self, request: ApprovalRequest) -> None:
-        """Tell every call that waits for it, at once and on each beat."""
+        """Tell every call that waits for it, at once and with each report."""
         text = waiting_text(request)
         calls = self.state.calls.of(self.conversation)
         for call in calls:
             call.activity = text
             tell_progress(self.state, call, text)
         if all(call.progress is None for call in calls):
-            AskingSink.say(self, request)  # slots make a new class, which a bare super() does not know
+            AskingSink.say(self, request)  # a bare super() fails: a Struct with slots is a new class
 
 
 def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
-    return next((one for one in state.readers.of(conversation) if isinstance(one.sink, CallSink)), None)
+    return next((reader for reader in state.readers.of(conversation) if isinstance(reader.sink, CallSink)), None)
 
 
 # --- streams --------------------------------------------------------------------------------------------------------
 
 
 class StreamSink(AskingSink, eq=False):
-    """`conversationStream`: the whole history as `initial_state`, then live events, with no gap and no duplicate.
+    """`conversationStream`: the whole history as `initial_state`, then live events, without gap or duplicate.
 
-    The history is bounded: of a very long one the newest events are given, and a first event says so.
+    The history is bounded: of a very long one the newest events are sent, and a first event says so.
     """
 
-    request: RequestId  # whose cancellation ends it
+    request: RequestId  # its cancellation ends the stream
     history: RecentMessages | None = field(default_factory=RecentMessages)  # None once it is live
 
     def take(self, slice_: Slice) -> None:
         do, questions = self.state.do, self.state.questions
-        for one in translated(slice_):
-            if one.msg is not None and one.type != "session_configured":
+        for event in translated(slice_):
+            if event.msg is not None and event.type != "session_configured":
                 if self.history is not None:
-                    self.history.add(one.msg)
+                    self.history.add(event.msg)
                 else:
-                    do(Write(event_notification(one.type, self._meta(), one.msg)))
-            questions.heed(slice_, one.record, partial(self._ask, turn=one.turn))
+                    do(Write(event_notification(event.type, self._meta(), event.msg)))
+            questions.heed(slice_, event.record, partial(self._ask, turn=event.turn))
         if slice_.live and self.history is not None:
             history, self.history = self.history, None
             meta = {"conversationId": self.conversation, **self._meta().get("_meta", {})}
@@ -161,14 +161,14 @@ def disconnected(conversation: ConversationId, reason: str) -> Write:
 
 
 class UpdateSink(Struct, eq=False):
-    """Says that there is something new, at bounded intervals; the same for both addresses of a conversation."""
+    """Reports changes, at bounded intervals; the same for both addresses of a conversation."""
 
     state: McpState
     conversation: ConversationId
     uris: set[str]
-    number: int  # of its timer
+    number: int  # names its timer
     meta: jsonrpc.JsonObject = {}
-    told: bool = True  # false before its client was told that there is news here
+    told: bool = True  # false before the client got the acknowledgement
     resting: bool = False
     changed: bool = False
     answers: bool = False
@@ -190,7 +190,7 @@ class UpdateSink(Struct, eq=False):
                 )
             self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
+    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no notification of an end
         self.state.watched.pop(self.conversation, None)
 
 
@@ -198,5 +198,5 @@ class UpdateSink(Struct, eq=False):
 
 
 def denied_remark(request: ApprovalRequest) -> str:
-    asked = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
-    return f"{asked} {HOW_TO_GO_ON}"
+    denial = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
+    return f"{denial} {HOW_TO_GO_ON}"

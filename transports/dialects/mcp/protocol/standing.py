@@ -1,4 +1,4 @@
-"""The standing of a task of the extension, from its conversation and its history. Nothing is kept for it."""
+"""The status of a task of the extension, derived from its conversation and history; no task state is stored."""
 
 from msgspec import Struct
 
@@ -35,30 +35,30 @@ class Standing(Struct, frozen=True):
     result: TurnResult | None = None
 
 
-def begin_task(conversation: ConversationId, said: Send) -> Script[tuple[TaskId, Standing]]:
-    """Send the message; the task is there as soon as that is stored."""
-    accepted = yield from command(conversation, said)
-    assert isinstance(accepted, Accepted)  # noqa: S101  # the end of its turn is not waited for
+def begin_task(conversation: ConversationId, message: Send) -> Script[tuple[TaskId, Standing]]:
+    """Send the message; the task exists as soon as it is stored."""
+    accepted = yield from command(conversation, message)
+    assert isinstance(accepted, Accepted)  # noqa: S101  # the end of its turn is not awaited
     task = task_of(conversation, accepted)
     return task, (yield from standing(task))
 
 
 def standing(task: TaskId) -> Script[Standing]:
-    """Look up how a task stands. Raises MethodError if there is no such task."""
+    """The present state of a task. Raises MethodError if there is no such task."""
     try:
         summary = yield from command(task.conversation, Inspect())
-        return (yield from _from_history(task, summary))
+        return (yield from _read_history(task, summary))
     except UnknownConversation:
         raise no_task(task) from None
 
 
-def _from_history(task: TaskId, summary: Summary) -> Script[Standing]:
-    """Read from where the message was accepted to the end of its turn, or to where it is known to go on."""
+def _read_history(task: TaskId, summary: Summary) -> Script[Standing]:
+    """Read from the acceptance of the message to the end of its turn, or to the present."""
     after, created, turn = task.after, 0.0, None
-    last: list[Record] = []
+    last_records: list[Record] = []
     while True:
-        read = yield from ask(ReadHistory(task.conversation, after))
-        for record in read.page.records:
+        history = yield from ask(ReadHistory(task.conversation, after))
+        for record in history.page.records:
             after = record.seq
             if turn is None and record.type in MENTIONS:
                 event = durable_adapter.validate_json(record.body)
@@ -69,26 +69,26 @@ def _from_history(task: TaskId, summary: Summary) -> Script[Standing]:
                 if isinstance(event, InputWithdrawn):
                     return Standing(created, record.ts, withdrawn=True)
             elif turn is not None and record.turn == turn:
-                last = [*last, record][-LAST_WORDS:]
+                last_records = [*last_records, record][-LAST_WORDS:]
                 if record.type in TERMINAL:
-                    return Standing(created, record.ts, turn, result=ending_of(turn, last))
-        waits = any(one.input == task.input for one in summary.waiting)
+                    return Standing(created, record.ts, turn, result=ending_of(turn, last_records))
+        waits = any(input_.input == task.input for input_ in summary.waiting)
         if created and (waits or (turn is not None and turn == summary.turn)):
             return Standing(created, created, turn, () if waits else summary.pending)
-        if read.complete:
+        if history.complete:
             break
     if not created:
         raise no_task(task)
-    return Standing(created, created, turn)  # it has ended or begun since the conversation was asked
+    return Standing(created, created, turn)  # its turn has ended or begun since the summary was made
 
 
-def described(task: TaskId, now: Standing, status: str, **more: object) -> JsonObject:
+def described(task: TaskId, task_state: Standing, status: str, **more: object) -> JsonObject:
     return {
         "taskId": str(task),
         "status": status,
-        "createdAt": moment(now.created),
-        "lastUpdatedAt": moment(now.updated),
-        "ttlMs": None,  # it is there as long as its conversation
+        "createdAt": moment(task_state.created),
+        "lastUpdatedAt": moment(task_state.updated),
+        "ttlMs": None,  # it exists as long as its conversation
         "pollIntervalMs": POLL_MS,
         **more,
     }

@@ -25,7 +25,7 @@ from transports.jsonrpc import Params
 
 
 class McpState(ReadingState):
-    """`fresh` makes the options, now and when the config was read again."""
+    """`fresh` makes the options, now and after the config was read again."""
 
     log: ClientLog
 
@@ -37,18 +37,18 @@ class McpState(ReadingState):
             client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
         )
         self.log = ClientLog(self)
-        self.peer = Introduction()  # by the handshake
-        self.era: Era | None = None  # not known before the first request
+        self.peer = Introduction()  # as introduced by the handshake
+        self.era: Era | None = None  # unknown before the first request
         self.calls = TurnRequests()
-        self.tasks: Bounded[str, None] = Bounded()  # that the client has begun, on this connection or before
+        self.tasks: Bounded[str, None] = Bounded()  # begun by this client, on this connection or before
         self.repeats = Repeats(options.bridge or client.label)
         self.waits: dict[RequestId, Wait] = {}
-        self.follows_list = False  # it has read the list of resources
-        self.listening: dict[RequestId, Listening] = {}  # of the other era, by their requests
+        self.follows_list = False  # the client has read the list of resources
+        self.listening: dict[RequestId, Listening] = {}  # listening requests of the stateless era
         self.streams: dict[ConversationId, SinkReader] = {}
         self.watched: dict[ConversationId, SinkReader] = {}  # resources
-        self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
-        self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
+        self.created: Bounded[ConversationId, RequestId] = Bounded()  # made by conversationCreate, with its request
+        self.sent: Bounded[RequestId, Caller] = Bounded()  # accepted messages that may still be cancelled
 
     @property
     def initialized(self) -> bool:
@@ -56,13 +56,13 @@ class McpState(ReadingState):
 
     @property
     def takes_batches(self) -> bool:
-        """True for the one revision that has them. Each of its messages is answered on a line of its own."""
+        """True for the only revision with batches. Each message of a batch is answered on its own line."""
         return self.initialized and self.peer.revision == WITH_BATCHES
 
     def meet(self, peer: Introduction, *, lasting: bool) -> None:
-        """Take note of a client that introduces itself by a request. `lasting`: the connection has its era now.
+        """Note a client that introduces itself by a request. `lasting`: this decides the connection's era.
 
-        Messages for people are part of the other era alone: here results have them.
+        Log messages belong to the handshake era: in the stateless one, results contain them.
         """
         if lasting:
             self.era = Era.STATELESS
@@ -72,32 +72,32 @@ class McpState(ReadingState):
             self.do(Introduce(self.client))
 
     def tell_change(self, method: str) -> None:
-        """Tell of a list that has changed: a client that has shaken hands, and every request that listens for it."""
+        """Notify of a changed list: a client of the handshake era, and every request that listens for it."""
         if self.initialized:
             self.do(Write(jsonrpc.notification(method)))
-        for one in self.listening.values():
-            if method in one.methods:
-                self.do(Write(jsonrpc.notification(method, one.meta)))
+        for request in self.listening.values():
+            if method in request.methods:
+                self.do(Write(jsonrpc.notification(method, request.meta)))
 
     def configure(self) -> None:
-        """Take the options of the config as it is now."""
+        """Take the options from the present config."""
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
     def reconnected(self, params: Params) -> None:
-        """Take up what the client had with another daemon: calls that were lost, and tasks."""
+        """Take over from another daemon: calls that were lost, and tasks."""
         self.repeats.note_lost(params)
         tasks = params.get("tasks") if isinstance(params, dict) else None
         for task in tasks if isinstance(tasks, list) else ():
             if isinstance(task, str):
                 self.tasks[task] = None
 
-    def note_ignored(self, name: str, model: type[BaseModel], given: object) -> None:
-        for notice in without_effect(name, model, given):
+    def note_ignored(self, name: str, model: type[BaseModel], arguments: object) -> None:
+        for notice in without_effect(name, model, arguments):
             self.log.once("warning", notice)
 
     def has_twin(self, kind: str) -> bool:
-        """True if an event of this kind is told under its own name, too."""
+        """True if an event of this kind is also sent under its own name."""
         twins = self.options.twin_notifications
         if twins != "auto":
             return twins
@@ -105,9 +105,9 @@ class McpState(ReadingState):
 
 
 class McpCall(Call[McpState], eq=False):
-    """`saying`: of a tool that says something in a conversation."""
+    """`saying`: for a tool that says something in a conversation."""
 
     peer: Introduction
     progress: ProgressToken | None = None
     saying: Saying = Saying("")
-    answers: Answers | None = None  # of a call that is made again, with what its client was asked for
+    answers: Answers | None = None  # of a repeated call

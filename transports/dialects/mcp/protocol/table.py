@@ -1,6 +1,6 @@
-"""The answers of MCP that need no daemon, for the bridge: from `table.json`, which is written from the dialect.
+"""The answers of MCP that need no daemon, for the bridge: read from `table.json`, which the dialect writes.
 
-Standard library alone. What is out of the ordinary in any way is left to the daemon.
+Standard library alone. An unusual request is left to the daemon.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transports.dialects.mcp.protocol.introduction import (
     welcome,
 )
 
-TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -26,15 +26,15 @@ METHOD_NOT_FOUND = -32601
 
 
 class Table:
-    """`version`: the program's. `listed`: the tools that are listed, or None if only the daemon can tell."""
+    """`version`: our program's. `listed_tools`: the listed tools, or None if only the daemon knows them."""
 
-    def __init__(self, version: str, listed: Callable[[], Sequence[str] | None]) -> None:
+    def __init__(self, version: str, listed_tools: Callable[[], Sequence[str] | None]) -> None:
         self._version = version
-        self._listed = listed
+        self._listed = listed_tools
         self._written: Message | None = None
 
     def answer(self, request: Message, *, introduced: bool = False) -> Message | None:
-        """The outcome of a request. `introduced`: the client has shaken hands, which decides what it may ask."""
+        """The outcome of a request. `introduced`: the client has shaken hands, which decides its further requests."""
         method, params = request["method"], {} if request.get("params") is None else request["params"]
         if request.get("jsonrpc", "2.0") != "2.0" or not isinstance(method, str) or not isinstance(params, dict):
             return None
@@ -51,23 +51,23 @@ class Table:
             case _ if method not in self._table()["methods"]:
                 return {"error": {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}}
             case _:
-                found = self._list(method, params)
-                return None if found is None else {"result": found}
+                listing = self._list(method, params)
+                return None if listing is None else {"result": listing}
 
     def _stateless(self, method: str, params: Message, meta: Message) -> Message | None:
-        """The outcome of a request that introduces its client by itself, or has to."""
+        """The outcome of a request that introduces its client itself, or has to."""
         why = refusal(meta)
         if why is not None:
             code, text, data = why
             return {"error": {"code": code, "message": text, **({} if data is None else {"data": data})}}
         if method == DISCOVER:
-            listed = self._listed()
-            return None if listed is None else {"result": discovered(self._version, listed)}
-        found = self._list(method, params)
-        return None if found is None else {"result": completed(method, found, self._version)}
+            tools = self._listed()
+            return None if tools is None else {"result": discovered(self._version, tools)}
+        listing = self._list(method, params)
+        return None if listing is None else {"result": completed(method, listing, self._version)}
 
     def _welcome(self, params: Message, meta: Message) -> Message | None:
-        if refusal(meta) is None:  # it introduces itself for that request alone, as which there is no handshake
+        if refusal(meta) is None:  # a stateless request, for which there is no handshake
             return None
         match params:
             case {
@@ -75,20 +75,20 @@ class Table:
                 "capabilities": dict(),
                 "clientInfo": {"name": str(), "version": str()},
             }:
-                listed = self._listed()
-                return None if listed is None else {"result": welcome(agreed(wanted), self._version, listed)}
+                tools = self._listed()
+                return None if tools is None else {"result": welcome(agreed(wanted), self._version, tools)}
             case _:
                 return None
 
     def _list(self, method: str, params: Message) -> Message | None:
-        """A list of which all is on one page."""
+        """A list that fits on one page."""
         if params.get("cursor") is not None:
             return None
         if method == "resources/templates/list":
             return {"resourceTemplates": self._table()["templates"]}
-        listed = self._listed() if method == "tools/list" else None
+        names = self._listed() if method == "tools/list" else None
         tools = self._table()["tools"]
-        return None if listed is None else {"tools": [tools[name] for name in listed if name in tools]}
+        return None if names is None else {"tools": [tools[name] for name in names if name in tools]}
 
     def _table(self) -> Message:
         if self._written is None:

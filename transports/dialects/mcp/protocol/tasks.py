@@ -1,7 +1,7 @@
-"""Tasks as clients see them: calls that are answered at once, and whose results are fetched. Pure.
+"""Tasks in the client's terms: calls that are answered at once, with results to be fetched. Pure.
 
-2025-11-25 has them as a part of its own, 2026-07-28 as an extension. A task is an input, and its id names that
-and the conversation: so any daemon of the home finds it, from any connection.
+2025-11-25 has them as its own part, 2026-07-28 as an extension. A task is an input; its id names the input and the
+conversation, so any daemon of the home finds it, from any connection.
 """
 
 from datetime import UTC, datetime
@@ -18,12 +18,12 @@ from transports.jsonrpc import JsonObject
 
 TTL_MS = int(KEYS_KEPT_S * 1000)
 POLL_MS = 1_000  # a look costs less than a millisecond
-JUST_BEFORE = 64  # events that are stored in one step with a message, at most
+JUST_BEFORE = 64  # the most events that are stored in one step with a message
 STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
 
 
 class TaskId(Struct, frozen=True):
-    """`after`: an event before everything that tells of the input."""
+    """`after`: an event before all events about the input."""
 
     conversation: ConversationId
     input: InputId
@@ -33,12 +33,12 @@ class TaskId(Struct, frozen=True):
         return f"{self.conversation}.{self.after}.{self.input}"
 
 
-def task_of(conversation: ConversationId, taken: Accepted) -> TaskId:
-    return TaskId(conversation, taken.input, max(0, taken.seq - JUST_BEFORE))
+def task_of(conversation: ConversationId, accepted: Accepted) -> TaskId:
+    return TaskId(conversation, accepted.input, max(0, accepted.seq - JUST_BEFORE))
 
 
 def task_named(text: str) -> TaskId:
-    """Read an id. Raises MethodError for what is none of ours."""
+    """Read an id. Raises MethodError for a foreign one."""
     match text.split("."):
         case [conversation, after, input_] if after.isdecimal() and input_:
             try:
@@ -59,19 +59,19 @@ def related(task: str) -> JsonObject:
     return {"io.modelcontextprotocol/related-task": {"taskId": task}}
 
 
-def status_of(found: InputFound, end: TurnResult | None) -> str:
-    if found.ended is not None:
+def status_of(input_: InputFound, end: TurnResult | None) -> str:
+    if input_.ended is not None:
         return STATUSES.get(end.ending, "failed") if end is not None else "failed"
-    return "input_required" if found.asks else "working"
+    return "input_required" if input_.asks else "working"
 
 
-def shown(task: str, found: InputFound, status: str, message: str = "") -> JsonObject:
+def shown(task: str, input_: InputFound, status: str, message: str = "") -> JsonObject:
     return {
         "taskId": task,
         "status": status,
         **({"statusMessage": message} if message else {}),
-        "createdAt": moment(found.since),
-        "lastUpdatedAt": moment(max(found.since, found.updated)),
+        "createdAt": moment(input_.since),
+        "lastUpdatedAt": moment(max(input_.since, input_.updated)),
         "ttl": TTL_MS,
         "pollInterval": POLL_MS,
     }

@@ -1,4 +1,4 @@
-"""The tools as `tools/list` shows them: names, titles, hints, and the schemas of arguments and results. Data."""
+"""The tools for `tools/list`: names, titles, hints, and the schemas of arguments and results. Data."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,14 +14,14 @@ STATE: Schema = {
     "description": "idle, running, waiting, interrupting, parked or archived; failed, denied, lost or over-budget "
     "until the next message, if the last turn did not end well.",
 }
-TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # of an argument
+TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # shown members
 
 
 def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: object) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(required), **more}
 
 
-def _said(schema: Schema, description: str) -> Schema:
+def _with_description(schema: Schema, description: str) -> Schema:
     return {**schema, "description": description}
 
 
@@ -30,24 +30,26 @@ def _hints(*, reads: bool = False, destroys: bool = False, again: bool = False, 
 
 
 def _takes(model: type[BaseModel]) -> Schema:
-    """The schema of arguments, without what tells a caller nothing: titles, defaults, null for what is left out."""
+    """The schema of arguments, without members that are useless to a caller: titles, defaults, null."""
     whole = model.model_json_schema()
     aliases = (field.validation_alias for field in model.model_fields.values())
-    others = {str(one.choices[0]): one.choices[1:] for one in aliases if isinstance(one, AliasChoices)}
+    others = {str(alias.choices[0]): alias.choices[1:] for alias in aliases if isinstance(alias, AliasChoices)}
     properties: dict[str, Schema] = {}
-    for name, one in whole["properties"].items():
-        properties[name] = _argument(one, whole.get("$defs", {}))
-        properties |= {str(other): _said(TEXT, "The same; either will do.") for other in others.get(name, ())}
+    for name, schema in whole["properties"].items():
+        properties[name] = _argument(schema, whole.get("$defs", {}))
+        properties |= {
+            str(other): _with_description(TEXT, "The same; either will do.") for other in others.get(name, ())
+        }
     required = [name for name in whole.get("required", ()) if name not in others]
     more = {"additionalProperties": False} if model.model_config.get("extra") == "forbid" else {}
     return _object(properties, required, **more)
 
 
 def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
-    (type_,) = (one for one in schema.get("anyOf", [schema]) if one.get("type") != "null")
-    known = shared.get(type_.get("$ref", "").removeprefix("#/$defs/"), type_)
-    told = {**known, "description": schema.get("description")}
-    return {name: value for name, value in told.items() if name in TOLD and value is not None}
+    (type_,) = (variant for variant in schema.get("anyOf", [schema]) if variant.get("type") != "null")
+    resolved = shared.get(type_.get("$ref", "").removeprefix("#/$defs/"), type_)
+    members = {**resolved, "description": schema.get("description")}
+    return {name: value for name, value in members.items() if name in TOLD and value is not None}
 
 
 def _tool(
@@ -67,8 +69,8 @@ def _tool(
 TURN = _object(
     {
         "threadId": ID,
-        "sessionId": _said(TEXT, "The same id under its older name."),
-        "content": _said(TEXT, "The agent's last message, or what went wrong."),
+        "sessionId": _with_description(TEXT, "The same id under its older name."),
+        "content": _with_description(TEXT, "The agent's last message, or what went wrong."),
         "notices": {
             "type": "array",
             "items": TEXT,
@@ -83,11 +85,11 @@ ROW = _object(
         "threadId": ID,
         "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
         "state": STATE,
-        "ended": _said(TEXT, "How its last turn ended; empty: none has, or one runs."),
-        "cwd": _said(TEXT, "Its working directory."),
-        "agent": _said(TEXT, "The agent of its turns; empty: Greenroom's own."),
-        "model": _said(TEXT, "Its model; empty: another agent has chosen one and not said which."),
-        "preview": _said(TEXT, "What it is about: its agent's title for it, or how it began."),
+        "ended": _with_description(TEXT, "How its last turn ended; empty: none has, or one runs."),
+        "cwd": _with_description(TEXT, "Its working directory."),
+        "agent": _with_description(TEXT, "The agent of its turns; empty: Greenroom's own."),
+        "model": _with_description(TEXT, "Its model; empty: another agent has chosen one and not said which."),
+        "preview": _with_description(TEXT, "What it is about: its agent's title for it, or how it began."),
         "created": {"type": "number", "description": "Seconds since 1970."},
         "updated": {"type": "number", "description": "Seconds since 1970."},
     },
@@ -96,9 +98,9 @@ ROW = _object(
 
 WAITING = _object(
     {
-        "inputId": _said(TEXT, "The message's id."),
-        "text": _said(TEXT, "Its first words."),
-        "by": _said(TEXT, "Which client sent it."),
+        "inputId": _with_description(TEXT, "The message's id."),
+        "text": _with_description(TEXT, "Its first words."),
+        "by": _with_description(TEXT, "Which client sent it."),
         "joins": {"type": "boolean", "description": "True if it joins the running turn, not one of its own."},
     },
     ("inputId", "text", "by"),
@@ -108,10 +110,10 @@ AFTER: Schema = {"type": "integer", "description": "The last event told; where w
 SAID = _object(
     {
         "threadId": ID,
-        "inputId": _said(TEXT, "The message's id."),
+        "inputId": _with_description(TEXT, "The message's id."),
         "waits": {"type": "boolean", "description": "True if no turn has taken it yet."},
         "after": AFTER,
-        "note": _said(TEXT, "How to go on."),
+        "note": _with_description(TEXT, "How to go on."),
         "notices": {"type": "array", "items": TEXT, "description": "What was ignored."},
     },
     ("threadId", "inputId", "waits", "after", "note"),
@@ -127,7 +129,7 @@ FOUND_ROW = {
                     "type": "integer",
                     "description": "The newest event with the words; the one before is `after`.",
                 },
-                "text": _said(TEXT, "The words with some of those around them."),
+                "text": _with_description(TEXT, "The words with some of those around them."),
             },
             ("seq", "text"),
         ),
@@ -180,7 +182,7 @@ ALL = (
             {
                 "threadId": ID,
                 "state": STATE,
-                "text": _said(TEXT, "What was said since the cursor, in Markdown."),
+                "text": _with_description(TEXT, "What was said since the cursor, in Markdown."),
                 "after": AFTER,
                 "complete": {"type": "boolean", "description": "False if there is more to read already."},
                 "questions": {
@@ -188,9 +190,11 @@ ALL = (
                     "items": _object({"approvalId": TEXT, "asks": TEXT}, ("approvalId", "asks")),
                     "description": "What waits for an answer; answer_approval gives it.",
                 },
-                "ending": _said(TEXT, "How the last turn ended, if none runs: completed, error, interrupted …"),
-                "content": _said(TEXT, "That turn's last message, or what went wrong."),
-                "note": _said(TEXT, "The state in words, and how to go on."),
+                "ending": _with_description(
+                    TEXT, "How the last turn ended, if none runs: completed, error, interrupted …"
+                ),
+                "content": _with_description(TEXT, "That turn's last message, or what went wrong."),
+                "note": _with_description(TEXT, "The state in words, and how to go on."),
             },
             ("threadId", "state", "text", "after", "complete", "questions", "note"),
         ),
@@ -259,7 +263,7 @@ ALL = (
                 "interrupted": {"type": "boolean", "description": "False if nothing was running."},
                 "queued": {"type": "integer", "description": "Inputs that still wait."},
                 "waiting": {"type": "array", "items": WAITING, "description": "Those inputs, in their order."},
-                "note": _said(TEXT, "How they go on."),
+                "note": _with_description(TEXT, "How they go on."),
             },
             ("threadId", "interrupted", "queued"),
         ),
@@ -308,7 +312,7 @@ ALL = (
         _object(
             {
                 "threadId": ID,
-                "text": _said(TEXT, "The transcript of this page, in Markdown."),
+                "text": _with_description(TEXT, "The transcript of this page, in Markdown."),
                 "after": {"type": "integer", "description": "The last event of this page; where the next begins."},
                 "before": {"type": "integer", "description": "The first event of this page, for the page before it."},
                 "complete": {

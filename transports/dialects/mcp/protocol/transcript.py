@@ -1,4 +1,4 @@
-"""A history to read: what was said and done, in Markdown for people and models, as JSON for programs. Pure."""
+"""A history to read: in Markdown for people and models, as JSON for programs. Pure."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ OUTPUT_LINES = 20  # of a command's output; its end says most
 
 
 def as_markdown(records: Iterable[Record], *, context: bool = True) -> str:
-    """Without `context`, what was said on the agent's own account is left out: its surroundings and guides."""
+    """The transcript. Without `context`, the agent's surroundings and guides are left out."""
     parts = filter(None, map(part_of, records))
     return "\n\n".join(part for part in parts if context or not part.startswith(CONTEXT))
 
@@ -33,29 +33,29 @@ def as_json(record: Record) -> JsonObject:
     return {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
 
 
-def _user(event: JsonObject) -> str:
+def _user_message(event: JsonObject) -> str:
     who = "**User**" if event.get("kind", "plain") == "plain" else CONTEXT
     return f"{who}\n\n{event['message']}"
 
 
-def _began(event: JsonObject) -> str:
+def _command_begins(event: JsonObject) -> str:
     line = command_line(event["command"])
-    return _fenced(line) if event.get("tool") else _fenced(f"$ {line}", "sh")
+    return _code_block(line) if event.get("tool") else _code_block(f"$ {line}", "sh")
 
 
-def _ended(event: JsonObject) -> str:
+def _command_ends(event: JsonObject) -> str:
     lines = (event["stdout"] + event["stderr"]).splitlines()
     left_out = len(lines) - OUTPUT_LINES
-    shown = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
-    return _fenced("\n".join([*shown, f"[exit {event['exit_code']}]"]))
+    shown_lines = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
+    return _code_block("\n".join([*shown_lines, f"[exit {event['exit_code']}]"]))
 
 
 def _patch(event: JsonObject) -> str:
     return "Patch: " + ", ".join(f"`{visible(path)}`" for path in event["changes"])
 
 
-def _asked(event: JsonObject) -> str:
-    return f"*Asked for approval, {where(event)}:*\n\n{_fenced(summary(event))}"
+def _approval_request(event: JsonObject) -> str:
+    return f"*Asked for approval, {where(event)}:*\n\n{_code_block(summary(event))}"
 
 
 def _plan(event: JsonObject) -> str:
@@ -63,8 +63,8 @@ def _plan(event: JsonObject) -> str:
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
 
 
-def _noticed(notice: Notice) -> Callable[[JsonObject], str]:
-    """The notice of an event in italics, first letter capital; an empty one is left out."""
+def _notice_writer(notice: Notice) -> Callable[[JsonObject], str]:
+    """A function for the notice of an event in italics, with a capital first letter; an empty one is left out."""
 
     def written(event: JsonObject) -> str:
         text = visible(notice(event))
@@ -73,7 +73,7 @@ def _noticed(notice: Notice) -> Callable[[JsonObject], str]:
     return written
 
 
-def _fenced(text: str, kind: str = "") -> str:
+def _code_block(text: str, kind: str = "") -> str:
     """The text between fences that are longer than any inside."""
     fence = "```"
     while fence in text:
@@ -83,16 +83,16 @@ def _fenced(text: str, kind: str = "") -> str:
 
 PARTS: Mapping[str, Callable[[JsonObject], str]] = {
     "session_configured": lambda event: f"# {event.get('name') or event['session_id']}",
-    "user_message": _user,
+    "user_message": _user_message,
     "agent_message": lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),
-    "exec_command_begin": _began,
-    "exec_command_end": _ended,
+    "exec_command_begin": _command_begins,
+    "exec_command_end": _command_ends,
     "patch_apply_begin": _patch,
-    **dict.fromkeys(APPROVAL_REQUESTS, _asked),
+    **dict.fromkeys(APPROVAL_REQUESTS, _approval_request),
     "approval_resolved": lambda event: f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*",
     "patch_apply_end": lambda event: "" if event["success"] else f"*The patch failed: {event['stderr']}*",
     "plan_update": _plan,
-    **{kind: _noticed(notice) for kind, notice in NOTICES.items()},
+    **{kind: _notice_writer(notice) for kind, notice in NOTICES.items()},
     "error": lambda event: f"*Error: {event['message']}*",
     "turn_aborted": lambda event: f"*Turn {event['reason']}*",
 }

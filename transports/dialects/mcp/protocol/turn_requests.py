@@ -1,8 +1,8 @@
-"""The `codex` and `codex-reply` calls that are open, and which of them a turn belongs to.
+"""The open calls of `codex` and `codex-reply`, and which of them owns a turn.
 
-A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. It chooses the
-id of its input; when a turn takes that input, the turn's events are the call's. Calls that share a turn share its
-events: the one whose input came first owns them.
+A call is known from the moment it is accepted, so that it can be cancelled before anything happens. It chooses the id
+of its input; when a turn takes that input, the turn's events are the call's. Of calls that share a turn, the call
+whose input came first owns the events.
 """
 
 from msgspec import Struct
@@ -21,22 +21,22 @@ class TurnRequest(Struct, eq=False):
     request: RequestId
     number: int
     input: InputId
-    first: bool  # it began the conversation, so its turn goes by the request's id
-    peer: Introduction  # whose call it is
+    first: bool  # it began the conversation, so its turn has the request's id
+    peer: Introduction  # the client
     progress: ProgressToken | None = None
     digest: str = ""  # of the tool and its arguments
-    key: str = ""  # by which a call of later is known to be the same
+    key: str = ""  # identifies a repeated call
     conversation: ConversationId | None = None
-    sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
+    sent: bool = False  # the conversation has its message, and decides the effect of a cancellation
     cancelled: bool = False
-    task: str = ""  # whose end it waits for
+    task: str = ""  # the task whose end it waits for
     activity: str = "starting"
     reports: int = 0
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
-    remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
+    remarks: tuple[str, ...] = ()  # for the calling model: facts that are not in the answer
 
     def meta(self) -> JsonObject:
-        """The `_meta` of what is told under this call."""
+        """The `_meta` of notifications under this call."""
         about = {"requestId": self.request, "threadId": self.conversation}
         return {**about, **related(self.task)} if self.task else about
 
@@ -56,21 +56,21 @@ class TurnRequests:
 
     def remove(self, call: TurnRequest) -> None:
         del self._calls[call.request]
-        self._owners = {turn: one for turn, one in self._owners.items() if one is not call}
+        self._owners = {turn: owner for turn, owner in self._owners.items() if owner is not call}
 
     def get(self, request: RequestId) -> TurnRequest | None:
         return self._calls.get(request)
 
     def numbered(self, number: int) -> TurnRequest | None:
-        return next((one for one in self._calls.values() if one.number == number), None)
+        return next((call for call in self._calls.values() if call.number == number), None)
 
     def of(self, conversation: ConversationId) -> list[TurnRequest]:
         """The calls of a conversation, oldest first."""
-        return [one for one in self._calls.values() if one.conversation == conversation]
+        return [call for call in self._calls.values() if call.conversation == conversation]
 
     def claim_turns(self, slice_: Slice) -> None:
-        """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
-        waiting = {one.input: one for one in self.of(slice_.conversation)}
+        """Find the owners of new turns first: a turn's first event precedes the input that names its owner."""
+        waiting = {call.input: call for call in self.of(slice_.conversation)}
         for record in slice_.records:
             if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
                 message = durable_adapter.validate_json(record.body)

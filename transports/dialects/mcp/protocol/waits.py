@@ -1,6 +1,6 @@
-"""The open `wait_conversation` calls. Each rests until its conversation has come to something, or its time is over.
+"""The open `wait_conversation` calls. Each waits until its conversation stops or asks, or its time is over.
 
-The conversation is read meanwhile, but none of it is shown. Part of the connection; the timer is its.
+The conversation is read meanwhile, but none of it is shown. Part of the connection, which owns the timer.
 """
 
 from functools import partial
@@ -15,11 +15,11 @@ from transports.dialects.kit.questions import OpenQuestions
 from transports.dialects.kit.script import Script, Scripts
 
 WAIT = "wait"  # the timers' name
-UNFINISHED_LENGTH = 4_000  # characters of a message that is being written: its end
+UNFINISHED_LENGTH = 4_000  # characters at the end of an unfinished message
 
 
 class Wait(Struct, eq=False):
-    """One call. `over`: it rests no more."""
+    """One call. `over`: the wait has ended."""
 
     scripts: Scripts
     over: bool = False
@@ -42,13 +42,13 @@ class Wait(Struct, eq=False):
 
 
 class WaitSink(Struct, eq=False):
-    """Ends a wait when nothing runs any more, when something is asked, and when there is nothing more to read."""
+    """Ends a wait when no turn runs any more or a question is asked, and all events were read."""
 
     wait: Wait
     questions: OpenQuestions
     runs: bool = True
     asks: bool = False
-    unfinished: str = ""  # of the message that is being written
+    unfinished: str = ""  # the end of the unfinished message
     answers: bool = False
 
     def take(self, slice_: Slice) -> None:
@@ -73,5 +73,5 @@ class WaitSink(Struct, eq=False):
         if kind in {"agent_message", *TERMINAL}:
             self.unfinished = ""
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # the answer says how the conversation is
+    def lost(self, reason: str) -> None:  # noqa: ARG002  # the answer tells the conversation's state
         self.wait.end()
