@@ -86,12 +86,12 @@ def _to_registry(query: Query[AnyAnswer]) -> Unsent:
 def _to_conversation(
     conversation: ConversationId, query: Query[AnyAnswer], noted: Callable[[Caller], None] | None = None
 ) -> Unsent:
-    def unsent(caller: Caller) -> Tell:
+    def make_action(caller: Caller) -> Tell:
         if noted is not None:
             noted(caller)
         return Tell(ToConversation(conversation, cast("Command", query), caller))
 
-    return unsent
+    return make_action
 
 
 # --- running scripts ------------------------------------------------------------------------------------------------

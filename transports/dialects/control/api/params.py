@@ -70,7 +70,7 @@ class Create(Params):
 
 
 class Values(Params):
-    """New values of settings; what is left out stays, and null means what the config says."""
+    """New values of settings; omitted ones stay, and null restores the config's value."""
 
     model: Identifier | None = Field(None, description="The model.")
     provider: Identifier | None = Field(None, description="The model provider.")

@@ -67,7 +67,7 @@ class Row(Reference):
 
 
 class Amounts(Shape):
-    """Sums. Tokens are null where no server has told any; else they are those that are known."""
+    """Sums. Tokens are null if no server has reported any; else the sum of the known ones."""
 
     turns: int = Field(description="Turns that have ended.")
     requests: int = Field(description="Requests to models.")

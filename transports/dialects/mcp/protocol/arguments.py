@@ -171,7 +171,7 @@ class WaitingMessages(Strict):
 
 
 class SetConversation(Strict):
-    """Null means what the config says; what is left out stays."""
+    """New settings. Null restores the config's value; omitted members stay."""
 
     thread_id: Named
     agent: str | None = Field(

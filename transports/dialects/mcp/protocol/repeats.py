@@ -20,7 +20,7 @@ from transports.jsonrpc import Params
 
 
 class Saying(Struct, frozen=True):
-    """A request that says something. `again`: it was lost before; `where`: its conversation, if known."""
+    """A request that sends a message. `again`: it was lost before; `where`: its conversation, if known."""
 
     key: str
     again: bool = False

@@ -52,7 +52,7 @@ class McpReplay:
         self._streams: dict[str, Id] = {}  # requests, by conversation: a second stream takes over
         self._listeners: dict[str, str] = {}  # conversations, by subscription
         self._tasks: dict[str, None] = {}
-        self._lost: dict[Id, str | None] = {}  # lost calls that said something, with their conversations
+        self._lost: dict[Id, str | None] = {}  # lost calls that sent a message, with their conversations
 
     def answer_at_once(self, _: Message) -> Message | None:
         return None

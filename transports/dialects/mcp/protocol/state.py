@@ -105,7 +105,7 @@ class McpState(ReadingState):
 
 
 class McpCall(Call[McpState], eq=False):
-    """`saying`: for a tool that says something in a conversation."""
+    """`saying`: for a tool that sends a message to a conversation."""
 
     peer: Introduction
     progress: ProgressToken | None = None

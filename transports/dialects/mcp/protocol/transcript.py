@@ -66,11 +66,11 @@ def _plan(event: JsonObject) -> str:
 def _notice_writer(notice: Notice) -> Callable[[JsonObject], str]:
     """A function for the notice of an event in italics, with a capital first letter; an empty one is left out."""
 
-    def written(event: JsonObject) -> str:
+    def write(event: JsonObject) -> str:
         text = visible(notice(event))
         return f"*{text[:1].upper()}{text[1:]}*" if text else ""
 
-    return written
+    return write
 
 
 def _code_block(text: str, kind: str = "") -> str:
