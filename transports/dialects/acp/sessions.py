@@ -131,12 +131,12 @@ def fork(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
 
 def describe(state: AcpState, session: Session) -> None:
     """Send the state of a session to a client that begins to read."""
-    teller = session.teller
-    state.tell(session, Named(teller.title, teller.updated))
-    state.tell(session, teller.commands or Commands(()))
-    if teller.usage is not None:
-        state.tell(session, teller.usage)
-    state.tell(session, Working("running" if teller.turns else "idle"))
+    translator = session.teller
+    state.tell(session, Named(translator.title, translator.updated))
+    state.tell(session, translator.commands or Commands(()))
+    if translator.usage is not None:
+        state.tell(session, translator.usage)
+    state.tell(session, Working("running" if translator.turns else "idle"))
 
 
 def follow(state: AcpState, opened: Opened) -> None:
@@ -239,10 +239,10 @@ def _settings(state: AcpState, session: Session) -> JsonObject:
 
 
 def session_options(session: Session) -> tuple[Option, ...]:
-    teller = session.teller
-    if teller.settings is None:
+    translator = session.teller
+    if translator.settings is None:
         return ()
-    return options_of(teller.settings, session.offers, teller.agent_options)
+    return options_of(translator.settings, session.offers, translator.agent_options)
 
 
 def _enter(state: AcpState, conversation: ConversationId, servers: p.Servers) -> None:

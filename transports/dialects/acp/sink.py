@@ -27,26 +27,26 @@ class SessionSink(Struct, eq=False):
 
     def take(self, slice_: Slice) -> None:
         session, state = self.session, self.state
-        teller = session.teller
+        translator = session.teller
         if slice_.pending is not None:  # the first slice of a subscription
-            teller.begin_anew()
+            translator.begin_anew()
         for record in slice_.records:
-            updates = list(teller.take(record))
+            updates = list(translator.take(record))
             if record.seq <= session.known:
-                teller.changed = False
+                translator.changed = False
                 continue
             state.tell(session, *updates, seq=record.seq)
             self._answer_taken(record)
-            if teller.changed:
+            if translator.changed:
                 tell_settings(state, session)
             state.questions.heed(slice_, record, self._put)
         for delta in slice_.deltas:
             if slice_.lagged:
-                teller.lose(delta)
-            for update in teller.delta(delta):
+                translator.lose(delta)
+            for update in translator.delta(delta):
                 state.tell(session, update)
         state.questions.heed_pending(slice_, self._put)
-        if teller.calls.grown and not session.resting:
+        if translator.calls.grown and not session.resting:
             tell_output(state, session)
         state.release(session, session.seq)
 
@@ -113,11 +113,11 @@ class SessionSink(Struct, eq=False):
 
 def tell_settings(state: AcpState, session: Session) -> None:
     """Send a session's settings to its client, no matter who changed them."""
-    teller = session.teller
-    teller.changed = False
-    if teller.settings is not None:
-        state.tell(session, Options(options_of(teller.settings, session.offers, teller.agent_options)))
-        state.tell(session, Mode(mode_of(teller.settings)))
+    translator = session.teller
+    translator.changed = False
+    if translator.settings is not None:
+        state.tell(session, Options(options_of(translator.settings, session.offers, translator.agent_options)))
+        state.tell(session, Mode(mode_of(translator.settings)))
 
 
 def tell_output(state: AcpState, session: Session) -> None:

@@ -113,8 +113,8 @@ class AcpState(ReadingState):
             raise Overloaded(FULL)
         texts = ToldTexts(shown or {})
         calls = ToldCalls(texts, screens=self.can.screens, continues=shown is not None)
-        teller = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
-        session = self.sessions[conversation] = Session(conversation, teller)
+        translator = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
+        session = self.sessions[conversation] = Session(conversation, translator)
         return session
 
     def _hears_of(self, inputs: Collection[str]) -> bool:
