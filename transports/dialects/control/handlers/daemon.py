@@ -58,9 +58,3 @@ def list_agents(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
 
 def check_agent(_: ControlCall, params: p.CheckAgent) -> Script[r.Plain]:
     return ask(r.CheckAgent(params.agent, params.seconds))
-
-
-def schema(_: ControlCall, __: p.Nothing) -> JsonObject:
-    from transports.dialects.control.schema import api_schema  # a megabyte of models; few clients ever ask
-
-    return api_schema()
