@@ -1,4 +1,4 @@
-"""Agents that are programs of others and speak ACP, the Agent Client Protocol. We are their client.
+"""Third-party agents that speak ACP, the Agent Client Protocol. Greenroom is their client.
 
-`docs/agents.md` has who owns what.
+`docs/agents.md` describes the parts.
 """

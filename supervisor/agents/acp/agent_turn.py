@@ -1,4 +1,7 @@
-"""The story of one turn with an agent: prompt, updates, questions, more input, quiet; or its stop. Loop thread."""
+"""A turn of a third-party agent: prompt, updates, questions, more input, the wait for its end; or its stop.
+
+Loop thread.
+"""
 
 import asyncio
 import math
@@ -28,16 +31,16 @@ from supervisor.config.bounds import Bounds
 from supervisor.loop.to_the_end import to_the_end
 from supervisor.work.patch.plan import PatchPlan
 
-CANCEL_S = 2.0  # for an agent to stop by itself, with all that it has begun; then it is ended
-TICK_S = 0.5  # between looks for tool uses that nobody says are running
-SAYS_NOTHING_S = 0.3  # after a cancel of work that it has begun by itself
-GONE_S = 0.02  # between looks whether it has
-UNSEEN_S = 1.0  # within it a program's end is seen; a prompt that died later may have been worked at in silence
+CANCEL_S = 2.0  # for an agent to stop by itself, with all processes that it began; then it is ended
+TICK_S = 0.5  # between looks for tool uses that run though the agent never says so
+SAYS_NOTHING_S = 0.3  # of silence after a cancel, before unprompted work counts as stopped
+GONE_S = 0.02  # between looks for processes that still live
+UNSEEN_S = (
+    1.0  # a program's end is noticed within this; a prompt that lived longer may have been worked at in silence
+)
 
-IF_IT_WORKS = {
-    "steering": {"idleBehavior": "promptRequired"}
-}  # otherwise it would begin a turn that we did not ask for
-GO_ON = "Go on where you were interrupted."  # a turn is taken up again, and nothing else is to be said
+IF_IT_WORKS = {"steering": {"idleBehavior": "promptRequired"}}  # otherwise the agent would begin a turn of its own
+GO_ON = "Go on where you were interrupted."  # the prompt of a resumed turn that has no other words
 STOPPED_SHORT = {
     "max_tokens": "it has reached the most tokens of an answer",
     "max_turn_requests": "it has asked its model as often as it may in one turn",
@@ -48,7 +51,7 @@ log = structlog.get_logger()
 
 
 class AgentTurn:
-    """A turn under way. The listening's Ears."""
+    """A running turn, which hears its agent."""
 
     def __init__(
         self,
@@ -70,15 +73,15 @@ class AgentTurn:
         self._prompt: asyncio.Task[Any] | None = None
         self._prompted = False
         self._prompted_at = math.inf
-        self._heard = False  # anything of it in this turn
-        self._unsaid: list[Json] = []  # steered, and not taken
-        self._answers: list[Any] = []  # of prompts, before they are told
+        self._heard = False  # the agent has sent something in this turn
+        self._unsaid: list[Json] = []  # blocks that the agent could not take in the middle of a prompt
+        self._answers: list[Any] = []  # of prompts, not yet reported
         self._hurried = asyncio.Event()
         self._sign_at = time.monotonic()
         self._silence = Silence()
 
     async def run(self) -> str | None:
-        """Carry it out, and return the last thing said. A cancellation comes out when nothing of it is alive."""
+        """Carry the turn out, and return the agent's last message. A cancellation first ends the turn's processes."""
         self._child.begin_turn()
         self._updates.begin_turn(self._turn.new_item, prompted=self._turn.order.task is not Task.FOLLOW)
         await self._session.listening.listen(self)
@@ -98,10 +101,10 @@ class AgentTurn:
         finally:
             self._session.listening.leave()
             await to_the_end(self._tools.aclose())
-            self._permissions.cancel()  # what was asked in this turn has ended with it
+            self._permissions.cancel()  # the turn's questions end with it
             self._emit(self._updates.finish())
-            self._child.settle_seen()  # every way to here ends with a look
-            self._prompt = None  # if it is an error, that keeps the frames it was raised in, and they this turn
+            self._child.settle_seen()  # every path to here has just looked at the processes
+            self._prompt = None  # an error in it would keep the frames that raised it, and these keep this turn
         return self._updates.last_message or None
 
     def hurry(self) -> None:
@@ -119,15 +122,15 @@ class AgentTurn:
 
     def served(self, method: str) -> Serve | None:
         self._heard = True
-        return self._asked if method == "session/request_permission" else self._tools.served(method)
+        return self._ask_permission if method == "session/request_permission" else self._tools.served(method)
 
-    async def _asked(self, params: Json) -> Json:
+    async def _ask_permission(self, params: Json) -> Json:
         with self._account.waiting():
             return await self._permissions.ask(params)
 
     def _emit(self, news: Iterable[AgentNews]) -> None:
-        if told := tuple(news):
-            self._turn.emit(*told)
+        if emitted := tuple(news):
+            self._turn.emit(*emitted)
 
     # --- in the order of time ---------------------------------------------------------------------------------------
 
@@ -149,29 +152,31 @@ class AgentTurn:
             await self._quiet()
 
     def _refuse_pictures(self, inputs: Sequence[PendingInput]) -> None:
-        """End a turn that begins with pictures for an agent which has not said that it takes them."""
-        pictures = any(not isinstance(item, TextItem) for one in inputs for item in one.items)
+        """Fail a turn that begins with pictures if the agent has not said that it takes them."""
+        pictures = any(not isinstance(item, TextItem) for entry in inputs for item in entry.items)
         if pictures and "pictures" not in self._child.can:
             name = self._child.definition.name
             raise AgentFailed(f"the agent {name} takes no pictures; send words alone, or choose another agent")
 
     async def _blocks(self, inputs: Sequence[PendingInput]) -> list[Json]:
-        """Return the inputs as a prompt has them; only pictures in files have to be waited for."""
-        if any(isinstance(item, LocalImageItem) for one in inputs for item in one.items):
+        """Return the inputs as blocks of a prompt. A worker thread is needed only to read pictures from files."""
+        if any(isinstance(item, LocalImageItem) for entry in inputs for item in entry.items):
             return await asyncio.to_thread(blocks_of, inputs, self._tools.reach, self._bounds)
         return blocks_of(inputs, self._tools.reach, self._bounds)
 
     async def _say(self, blocks: list[Json]) -> None:
-        """Prompt, and wait for the answer: all updates before it have been heard then."""
+        """Prompt the agent, and wait for the answer. By then all updates before it have been handled."""
         session = self._session
         await session.setter.follow(self._turn)
         seed, session.seed = session.seed, []
-        asked = {"sessionId": session.id, "prompt": [*seed, *blocks] or [text(GO_ON)]}
+        params = {"sessionId": session.id, "prompt": [*seed, *blocks] or [text(GO_ON)]}
         self._prompted = True
         self._prompted_at = min(self._prompted_at, time.monotonic())
         self._account.prompted()
-        self._prompt = asyncio.create_task(self._child.peer.request("session/prompt", asked))
-        self._prompt.add_done_callback(lambda one: one.cancelled() or one.exception())  # a stop may not look at it
+        self._prompt = asyncio.create_task(self._child.peer.request("session/prompt", params))
+        self._prompt.add_done_callback(
+            lambda prompt: prompt.cancelled() or prompt.exception()
+        )  # a stop may never look
         while not self._prompt.done():
             await self._happening(self._prompt)
             self._emit(self._updates.tick())
@@ -184,7 +189,7 @@ class AgentTurn:
         self._answers.append(self._prompt.result())
 
     def _tell_answers(self) -> None:
-        """Tell what the answers of prompts say: their use, and why the agent stopped short."""
+        """Report the answers of prompts: the tokens used, and why the agent stopped short."""
         for answer in self._answers:
             self._emit(self._updates.finish(answer))
             self._account.answered()
@@ -195,7 +200,7 @@ class AgentTurn:
         self._answers.clear()
 
     async def _happening(self, prompt: "asyncio.Task[Any]") -> None:
-        """Wait for the answer, for input that can be steered in, or for the next look."""
+        """Wait for the answer, for input to steer in, or for the next look."""
         waiting: set[asyncio.Task[Any]] = {prompt}
         offered = asyncio.create_task(self._turn.offered.wait()) if self._child.can_be_steered else None
         if offered is not None:
@@ -205,7 +210,7 @@ class AgentTurn:
             offered.cancel()
 
     def _tell_of_silence(self) -> None:
-        """Say that nothing comes, where nothing that is known of explains it."""
+        """Emit a notice of silence that no open tool use and no question explains."""
         now = time.monotonic()
         if self._updates.open or self._permissions.waits:
             self._sign_at = now  # a tool or a person takes as long as it takes
@@ -213,26 +218,26 @@ class AgentTurn:
             self._turn.emit(ev.BackgroundEvent(message=says_nothing(silent_s, self._child.definition.name)))
 
     async def _steer(self) -> None:
-        """Give the agent what was said meanwhile. What it can't take now is its next prompt."""
+        """Give the agent new input in the middle of a prompt. Input that it can't take now is its next prompt."""
         blocks = await self._blocks(await self._turn.more_input())
         if not blocks:
             return
-        asked = {"sessionId": self._session.id, "prompt": blocks, "_meta": IF_IT_WORKS}
+        params = {"sessionId": self._session.id, "prompt": blocks, "_meta": IF_IT_WORKS}
         try:
-            answer = await self._child.peer.request("_session/steering", asked)
+            answer = await self._child.peer.request("_session/steering", params)
         except Refused:
             answer = None
         outcome = answer.get("outcome") if isinstance(answer, dict) else None
         if outcome == "startedNewTurn":
-            self._prompted = False  # no answer of ours tells when that is over
+            self._prompted = False  # no answer will tell the end of that turn
         elif outcome != "injected":
             self._unsaid += blocks
 
     async def _quiet(self) -> None:
-        """Wait until the work is over, also what goes on after the answer."""
+        """Wait until the work is over, work that goes on after the answer included."""
         pause_s, before = LOOK_S, self._child.begun()
         if not (self._unsaid or self._turn.input_offered or wait_s(self._activity(len(before)))):
-            self._turn.output.end_soon()  # the last words are one commit with the end
+            self._turn.output.end_soon()  # the last words and the turn's end are then one commit
         self._tell_answers()
         while (left_s := wait_s(self._activity(len(before)))) > 0:
             await asyncio.sleep(min(left_s, pause_s))
@@ -241,8 +246,8 @@ class AgentTurn:
                 before, self._sign_at = begun, time.monotonic()
             if not self._child.is_alive:
                 raise self._child.gone()
-        if told := goes_on(self._activity(len(before)), self._child.definition.name):
-            self._turn.emit(ev.BackgroundEvent(message=told))
+        if notice := goes_on(self._activity(len(before)), self._child.definition.name):
+            self._turn.emit(ev.BackgroundEvent(message=notice))
 
     def _activity(self, processes: int) -> Activity:
         silent_s = time.monotonic() - self._sign_at
@@ -250,14 +255,14 @@ class AgentTurn:
 
     @property
     def _came_too_late(self) -> bool:
-        """Tell whether the program was dead, or as good as dead, when it was prompted: nothing of this was done."""
+        """Tell whether the program was dead, or about to be, when it was prompted: it did nothing of the prompt."""
         return not self._heard and self._child.ended_at - self._prompted_at < UNSEEN_S
 
     # --- its stop ---------------------------------------------------------------------------------------------------
 
     async def _stop(self) -> None:
-        """Ask the agent to stop; what has not within the time is ended, with all that it has begun."""
-        if self._turn.suspending:  # its questions stay open, so it must not hear that they were answered
+        """Ask the agent to stop. If it does not in time, end it with all processes that it began."""
+        if self._turn.suspending:  # its questions stay open, so it must not be told that they were answered
             await self._child.end(why="its conversation is put away until a question is answered")
         self._permissions.cancel()
         if self._child.is_alive and not await self._has_stopped():
@@ -265,11 +270,11 @@ class AgentTurn:
             await self._child.end(kill=self._hurried.is_set(), why="the turn was stopped, and it went on")
 
     async def _has_stopped(self) -> bool:
-        """Tell whether it has stopped by itself."""
+        """Cancel the prompt, and tell whether the agent stopped in time."""
         if self._hurried.is_set():
             return False
         hurried = asyncio.create_task(self._hurried.wait())
-        stopping = asyncio.create_task(self._cancelled())
+        stopping = asyncio.create_task(self._cancel_and_wait())
         try:
             await asyncio.wait({hurried, stopping}, timeout=CANCEL_S, return_when=asyncio.FIRST_COMPLETED)
             return stopping.done() and stopping.exception() is None
@@ -277,19 +282,19 @@ class AgentTurn:
             hurried.cancel()
             stopping.cancel()
 
-    async def _cancelled(self) -> None:
-        """Return when the prompt is answered, and nothing that was begun in this turn is alive."""
+    async def _cancel_and_wait(self) -> None:
+        """Cancel the prompt; return when it is answered and no process that began in this turn is alive."""
         await self._child.peer.notify("session/cancel", {"sessionId": self._session.id})
         if self._prompt is not None:
             await asyncio.wait({self._prompt})
             if isinstance(error := self._prompt.exception(), ChildEnded):
                 raise error
         self._sign_at = time.monotonic()
-        while self._child.begun() or self._works_unprompted():  # noqa: ASYNC110  # no process tells us of its end but our own children
+        while self._child.begun() or self._works_unprompted():  # noqa: ASYNC110  # only children report their end
             await asyncio.sleep(GONE_S)
 
     def _works_unprompted(self) -> bool:
-        """Tell whether it says something still; no answer tells the end of work that no prompt asked for."""
+        """Tell whether the agent still sends updates of work that no prompt asked for: no answer marks its end."""
         return not self._prompted and time.monotonic() - self._sign_at < SAYS_NOTHING_S
 
 

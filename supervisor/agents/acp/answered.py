@@ -1,4 +1,4 @@
-"""The questions that a turn waited for when its program ended, and their answers, as the agent is told. Pure."""
+"""Text that tells a restarted agent which questions its turn waited for, and their answers. Pure."""
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId
@@ -6,10 +6,10 @@ from actors.vocabulary.settings import Decision
 from supervisor.agents.tool_lines import line_of_command
 from transports.question import OURSELVES
 
-MOST = 64  # questions that are told; an agent that asks more at once gets the last of them
+MOST = 64  # questions in the text; of more, the last ones
 SIGNS_OF_LIFE = (ev.TaskStarted, ev.AgentSession, ev.AgentMessage, ev.ToolUseBegin, ev.ToolUseEnd)
-TYPES = ev.APPROVAL_REQUESTS | {ev.type_of(one) for one in (*SIGNS_OF_LIFE, ev.ApprovalResolved)}
-LENGTH = 500  # characters of what was asked, and of a reason
+TYPES = ev.APPROVAL_REQUESTS | {ev.type_of(kind) for kind in (*SIGNS_OF_LIFE, ev.ApprovalResolved)}
+LENGTH = 500  # characters of a question, and of a reason
 
 OPENING = (
     "[Your program was ended and started anew while you waited for an answer of the person. This is what you had "
@@ -19,44 +19,46 @@ CLOSING = (
     "[Nothing of it has been done yet. Go on with your work from there: do what was allowed; find another way for "
     "what was refused.]"
 )
-ALLOWED = dict.fromkeys((Decision.APPROVED, Decision.APPROVED_FOR_SESSION), "allowed")  # we keep it, no agent does
+ALLOWED = dict.fromkeys(
+    (Decision.APPROVED, Decision.APPROVED_FOR_SESSION), "allowed"
+)  # the rule for the session is ours
 
 
 class Answered:
-    """Any sign of life of the agent shows that it has got all answers before that."""
+    """Collects answered questions from events. A sign of life of the agent shows that it got all earlier answers."""
 
     def __init__(self) -> None:
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
-        self._told: dict[ApprovalId, tuple[ev.ApprovalRequest, ev.ApprovalResolved]] = {}
+        self._answers: dict[ApprovalId, tuple[ev.ApprovalRequest, ev.ApprovalResolved]] = {}
 
     def take(self, event: ev.DurableEvent) -> None:
         match event:
             case ev.ApprovalResolved():
                 self._resolve(event)
             case ev.ToolUseApprovalRequest(agent=agent) if agent == OURSELVES:
-                """A question of ours."""
+                """Greenroom's own question, of which the agent knows nothing."""
             case ev.ApprovalRequest():
-                self._told.clear()
+                self._answers.clear()
                 self._asked[event.approval_id] = event
             case _:
-                self._told.clear()
+                self._answers.clear()
 
     def text(self) -> str:
-        told = list(self._told.values())[-MOST:]
-        lines = [told_about(request, answer) for request, answer in told]
+        latest = list(self._answers.values())[-MOST:]
+        lines = [told_about(request, answer) for request, answer in latest]
         return "\n".join([OPENING, *lines, CLOSING]) if lines else ""
 
     def _resolve(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
         if request is not None:
-            self._told[event.approval_id] = (request, event)
+            self._answers[event.approval_id] = (request, event)
 
 
 def told_about(request: ev.ApprovalRequest, answer: ev.ApprovalResolved) -> str:
-    """Tell of one question and its answer, in a line."""
-    said = ALLOWED.get(answer.decision, "refused")
+    """Return a line with the question and its answer."""
+    verdict = ALLOWED.get(answer.decision, "refused")
     reason = f", because: {_line(answer.reason)}" if answer.reason else ""
-    return f"- {_line(_subject(request))}: {said}{reason}"
+    return f"- {_line(_subject(request))}: {verdict}{reason}"
 
 
 def _subject(request: ev.ApprovalRequest) -> str:

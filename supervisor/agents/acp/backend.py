@@ -1,4 +1,4 @@
-"""A turn that somebody else's agent carries out: its program, its session, its story. A Backend. Loop thread."""
+"""The backend of third-party agents: each turn gets a program, a session and an AgentTurn. Loop thread."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ class AcpBackend:
         tooling: Tooling,
         account: Callable[[Turn], AgentAccount] = AgentAccount,
     ) -> None:
-        """`deadline`: of the questions of a turn."""
+        """`deadline`: how long the questions of a turn wait."""
         self._account = account
         self._children = children
         self._starter = starter
@@ -52,18 +52,18 @@ class AcpBackend:
                     account.look()
                 return await self._carry_out(turn, account)
         finally:
-            turn.count = None  # the account knows the turn: in a circle neither would be freed
+            turn.count = None  # breaks the reference cycle with the account, which knows the turn
 
     async def _carry_out(self, turn: Turn, account: AgentAccount) -> str | None:
         order = turn.order
         agent = order.settings.agent
 
-        def say_waits() -> None:
-            turn.emit(ev.BackgroundEvent(message=_waits(agent, self._bounds())))
+        def emit_notice() -> None:
+            turn.emit(ev.BackgroundEvent(message=_wait_notice(agent, self._bounds())))
 
-        async with self._children.place((order.conversation, agent), say_waits) as place:
+        async with self._children.place((order.conversation, agent), emit_notice) as place:
             if order.task is Task.FOLLOW and place.live is None:
-                return None  # what it had begun by itself has ended with it
+                return None  # the program is gone, and its unprompted work with it
             lived = place.live is not None
             try:
                 return await self._run_with(await self._session(place, turn, account), turn, account)
@@ -81,27 +81,27 @@ class AcpBackend:
             await self._starter.catch_up(live, turn)
             return live
         place.session = None
-        place.session = begun = await self._starter.begin(turn, account.waiting)
-        return begun
+        place.session = session = await self._starter.begin(turn, account.waiting)
+        return session
 
     async def _run_with(self, session: AcpSession, turn: Turn, account: AgentAccount) -> str | None:
-        story = AgentTurn(turn, session, self._bounds(), self._deadline(turn), self._tooling, account)
-        self._turns[turn.order.turn] = story
+        running = AgentTurn(turn, session, self._bounds(), self._deadline(turn), self._tooling, account)
+        self._turns[turn.order.turn] = running
         try:
             async with self._starter.watched(session, turn):
-                return await story.run()
+                return await running.run()
         finally:
             del self._turns[turn.order.turn]
 
     def forget(self, conversation: ConversationId) -> None:
-        """Nothing is remembered here: the program goes on with its session, or was ended with the turn."""
+        """Do nothing: the program goes on with its session, or was ended with the turn."""
 
     def hurry(self, turn: TurnId) -> None:
-        """Kill at once what a stopped turn would wait for."""
-        if (story := self._turns.get(turn)) is not None:
-            story.hurry()
+        """Kill the processes of a stopped turn at once, without their grace."""
+        if (running := self._turns.get(turn)) is not None:
+            running.hurry()
 
 
-def _waits(agent: str, bounds: Bounds) -> str:
+def _wait_notice(agent: str, bounds: Bounds) -> str:
     full = bounds.beyond("agents", "as many agents run as may, and all of them are busy")
     return f"{agent} waits until another agent is done; {full}"

@@ -1,6 +1,6 @@
-"""The beginning of a session in a new process: resumed, loaded, or anew. Pure: a generator of requests.
+"""Start of a session in a new process: resumed, loaded, or new. Pure: a generator that yields requests.
 
-It is sent the answers, and never raises for want of memory: a session that is not taken up begins anew, and says why.
+If the known session can't be taken up, it starts a new one and reports why.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ WHY = 300  # characters of an agent's reason
 
 
 class Asked(Struct, frozen=True):
-    """A request. `replays`: updates that come before its answer are history."""
+    """A request of the start. `replays`: updates that come before its answer are history."""
 
     method: str
     params: dict[str, Any]
@@ -30,7 +30,7 @@ class Asked(Struct, frozen=True):
 
 
 class Given(Struct, frozen=True):
-    """Its answer, or why there is none. `replayed`: how many words of the history came before it."""
+    """The answer to a request, or why there is none. `replayed`: how many updates of history came before it."""
 
     answer: Any = None
     failed: str = ""
@@ -39,7 +39,7 @@ class Given(Struct, frozen=True):
 
 
 class Begun(Struct, frozen=True):
-    """`lost`: why a session that was known could not be taken up; empty: it was, or there was none."""
+    """The started session. `lost`: why a known session could not be taken up, if so."""
 
     session: str
     how: How
@@ -48,7 +48,7 @@ class Begun(Struct, frozen=True):
 
 
 class NotBegun(Exception):
-    """The agent began no session; the text says why."""
+    """The agent started no session; the text says why."""
 
 
 Beginning = Generator[Asked, Given, Begun]
@@ -56,28 +56,28 @@ Beginning = Generator[Asked, Given, Begun]
 
 def begin(can: Capabilities, place: Mapping[str, Any], known: KnownSession | None) -> Beginning:
     lost = []
-    for how, asked in _ways(can, place, known) if known is not None else ():
-        given = yield asked
-        trouble = _trouble(given, asked, known)
+    for how, request in _ways(can, place, known) if known is not None else ():
+        reply = yield request
+        trouble = _trouble(reply, request, known)
         if not trouble:
-            return Begun(asked.params["sessionId"], how, given.answer)
-        lost.append(f"{asked.method}: {trouble}"[:WHY])
-        if given.timed_out:
+            return Begun(request.params["sessionId"], how, reply.answer)
+        lost.append(f"{request.method}: {trouble}"[:WHY])
+        if reply.timed_out:
             break
     if known is not None and not lost:
         lost.append("it can't take sessions up")
-    begun = yield from _anew(place)
-    return replace(begun, lost="; ".join(lost))
+    started = yield from _new_session(place)
+    return replace(started, lost="; ".join(lost))
 
 
-def _anew(place: Mapping[str, Any]) -> Beginning:
-    given = yield Asked(NEW, dict(place))
-    if given.failed:
-        raise NotBegun(given.failed)
-    session = text(shape(given.answer).get("sessionId"))
+def _new_session(place: Mapping[str, Any]) -> Beginning:
+    reply = yield Asked(NEW, dict(place))
+    if reply.failed:
+        raise NotBegun(reply.failed)
+    session = text(shape(reply.answer).get("sessionId"))
     if not session:
         raise NotBegun(f"its answer to `{NEW}` names no session")
-    return Begun(session, "new", given.answer)
+    return Begun(session, "new", reply.answer)
 
 
 def _ways(can: Capabilities, place: Mapping[str, Any], known: KnownSession) -> Iterator[tuple[How, Asked]]:
@@ -88,13 +88,13 @@ def _ways(can: Capabilities, place: Mapping[str, Any], known: KnownSession) -> I
         yield "loaded", Asked(LOAD, params, replays=True)
 
 
-def _trouble(given: Given, asked: Asked, known: KnownSession | None) -> str:
-    if given.failed:
-        return given.failed
-    other = shape(given.answer).get("sessionId", asked.params["sessionId"])
-    if other != asked.params["sessionId"]:
+def _trouble(reply: Given, request: Asked, known: KnownSession | None) -> str:
+    if reply.failed:
+        return reply.failed
+    other = shape(reply.answer).get("sessionId", request.params["sessionId"])
+    if other != request.params["sessionId"]:
         return "it took up another session"
-    if asked.replays and not given.replayed and known is not None and known.seen:
+    if request.replays and not reply.replayed and known is not None and known.seen:
         return "the session that it took up is empty"
     return ""
 
@@ -106,8 +106,8 @@ def place_of(
     environ: Mapping[str, str],
     given: Sequence[GivenServer] = (),
 ) -> dict[str, Any]:
-    """Return where a session works, and with which servers, as requests name it. `given`: by a client."""
-    listed = [*_servers(can, servers, environ), *map(_as_given, given)]
+    """Return a session's working directory and MCP servers, as requests name them. `given`: a client's servers."""
+    listed = [*_configured_servers(can, servers, environ), *map(_client_server, given)]
     place: dict[str, Any] = {"cwd": str(settings.cwd), "mcpServers": listed}
     sandbox = settings.sandbox
     if "further directories" in can and isinstance(sandbox, WorkspaceWrite) and sandbox.writable_roots:
@@ -115,27 +115,34 @@ def place_of(
     return place
 
 
-def _servers(
+def _configured_servers(
     can: Capabilities, servers: Mapping[str, McpServer], environ: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     for name, server in servers.items():
         if not server.enabled:
             continue
         if server.command is not None:
-            env = {one: environ[one] for one in server.env_vars if one in environ} | dict(server.env)
+            env = {variable: environ[variable] for variable in server.env_vars if variable in environ} | dict(
+                server.env
+            )
             yield {"name": name, "command": server.command, "args": list(server.args), "env": _pairs(env)}
         elif server.url is not None and "MCP over HTTP" in can:
             headers = dict(server.http_headers)
-            headers |= {one: environ[key] for one, key in server.env_http_headers.items() if environ.get(key)}
+            headers |= {header: environ[key] for header, key in server.env_http_headers.items() if environ.get(key)}
             if token := environ.get(server.bearer_token_env_var or ""):
                 headers["Authorization"] = f"Bearer {token}"
             yield {"type": "http", "name": name, "url": server.url, "headers": _pairs(headers)}
 
 
-def _as_given(one: GivenServer) -> dict[str, Any]:
-    if one.kind == "stdio":
-        return {"name": one.name, "command": one.command[0], "args": list(one.command[1:]), "env": _pairs(one.env)}
-    return {"type": one.kind, "name": one.name, "url": one.url, "headers": _pairs(one.headers)}
+def _client_server(server: GivenServer) -> dict[str, Any]:
+    if server.kind == "stdio":
+        return {
+            "name": server.name,
+            "command": server.command[0],
+            "args": list(server.command[1:]),
+            "env": _pairs(server.env),
+        }
+    return {"type": server.kind, "name": server.name, "url": server.url, "headers": _pairs(server.headers)}
 
 
 def _pairs(values: Mapping[str, str]) -> list[dict[str, str]]:

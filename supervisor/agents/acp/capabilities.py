@@ -1,4 +1,7 @@
-"""The answer to `initialize`, read leniently: `true`, `{}` and `{"form": true}` all say that an agent can. Pure."""
+"""Capabilities of an agent, read leniently from its answer to `initialize`: `true`, `{}`, `{"form": true}` all count.
+
+Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +10,7 @@ from msgspec import Struct
 
 from supervisor.agents.acp.shapes import Shape, shape, within
 
-NAMES: Mapping[str, tuple[str, ...]] = {  # in the words of an event, and where the answer has it
+NAMES: Mapping[str, tuple[str, ...]] = {  # the name in events, and its path in the answer
     "load sessions": ("agentCapabilities", "loadSession"),
     "resume sessions": ("agentCapabilities", "sessionCapabilities", "resume"),
     "close sessions": ("agentCapabilities", "sessionCapabilities", "close"),
@@ -26,7 +29,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # in the words of an event, and where 
 
 
 class Capabilities(Struct, frozen=True):
-    """The things that an agent said that it can do, in words."""
+    """The capabilities that an agent has announced, by name."""
 
     told: tuple[str, ...] = ()
 
@@ -34,12 +37,12 @@ class Capabilities(Struct, frozen=True):
         return name in self.told
 
 
-def capabilities_of(about: Shape) -> Capabilities:
-    return Capabilities(tuple(name for name, path in NAMES.items() if _is_offered(within(shape(about), *path))))
+def capabilities_of(answer: Shape) -> Capabilities:
+    return Capabilities(tuple(name for name, path in NAMES.items() if _is_offered(within(shape(answer), *path))))
 
 
 def _is_offered(value: Any) -> bool:
-    """An empty object offers, as the protocol has it; so does one of which a member is offered."""
+    """Tell whether a value announces a capability: `true`, an empty object, or an object with such a member."""
     if isinstance(value, Mapping):
-        return not value or any(_is_offered(one) for one in value.values())
+        return not value or any(_is_offered(member) for member in value.values())
     return value is True

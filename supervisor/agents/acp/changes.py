@@ -1,4 +1,4 @@
-"""The changes of files that a tool call tells of, as our own patches tell theirs. Pure; effort and size are bounded.
+"""File changes of a third-party agent's tool call, in the form of our own patches. Pure; effort and size are bounded.
 
 A diff of ACP has the old and the new text of a file, or of a piece of it: then its lines are numbered from 1.
 """
@@ -20,21 +20,21 @@ from supervisor.work.patch.telling import Telling
 from supervisor.work.patch.text import split_lines
 
 MOST_FILES = 100  # of one call; patches of agents change a handful
-MOST_STEPS = 100_000  # of the matcher: 25 ms, in which nobody else is served
+MOST_STEPS = 100_000  # of the matcher: 25 ms, during which the loop serves nothing else
 LONGEST_PATH = 4_096
 
 Changes = dict[str, FileChange]
 
 
 class FoundChanges(Struct, frozen=True):
-    """`further`: those that the changes of each file do not show, as there are too many or two for one file."""
+    """Changes by file. `further`: those that don't fit in, as there are too many or two for one file."""
 
     changes: Mapping[str, FileChange] = {}
     further: tuple[tuple[str, FileChange], ...] = ()
 
 
 def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -> FoundChanges:
-    """The changes that the content shows, and those that stand in the arguments as Codex writes them."""
+    """Return the changes in a call's content, and those that Codex writes into the arguments."""
     told = Telling(bounds)
     found: Changes = {}
     further: list[tuple[str, FileChange]] = []
@@ -43,10 +43,10 @@ def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -
     for path, change in (*codex, *_of_diffs(content, told)):
         name = _absolute(path, cwd)
         if name in found and (name, _changed_lines(change)) in known:
-            continue  # Codex tells it in both ways
-        both = _both(found[name], change) if name in found else None
-        if both is not None:
-            found[name] = both
+            continue  # Codex sends it both ways
+        joined = _join_changes(found[name], change) if name in found else None
+        if joined is not None:
+            found[name] = joined
         elif name not in found and len(found) < MOST_FILES and told.take(name):
             found[name] = change
         else:
@@ -55,12 +55,12 @@ def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -
 
 
 def tells_changes(arguments: Any) -> bool:
-    """True if the arguments have the changes of Codex, all of which are shown as such."""
+    """Tell whether the arguments have changes as Codex writes them, each of which can be shown."""
     changes = shape(shape(arguments).get("changes"))
     known = {"add": "content", "update": "unified_diff"}
     return 0 < len(changes) <= MOST_FILES and all(
-        one.get("type") == "delete" or isinstance(one.get(known.get(text(one.get("type")), "")), str)
-        for one in map(shape, changes.values())
+        change.get("type") == "delete" or isinstance(change.get(known.get(text(change.get("type")), "")), str)
+        for change in map(shape, changes.values())
     )
 
 
@@ -79,29 +79,29 @@ def _of_diff(diff: Shape, told: Telling) -> FileChange:
     if kind == "delete" or not isinstance(diff.get("newText"), str):
         return "delete"
     if not old and kind != "update":
-        return _added(new, told)
-    return _updated(_difference(old, new, told), None)
+        return _add_change(new, told)
+    return _update_change(_difference(old, new, told), None)
 
 
 def _difference(old: str, new: str, told: Telling) -> str:
     size = max(len(old), len(new))
-    fits = size <= told.room  # what doesn't is not even split into lines
+    fits = size <= told.room  # a text that doesn't is not even split into lines
     compared = diff_lines(old, new, DIFF_CONTEXT_LINES, most_steps=MOST_STEPS) if fits else (max(old, new, key=len),)
     return told.told(compared, size, COMMENT)
 
 
-def _added(content: str, told: Telling) -> FileChange:
+def _add_change(content: str, told: Telling) -> FileChange:
     added: FileAdd = {"add": {"content": told.told(split_lines(content[: told.room + 1]), len(content))}}
     return added
 
 
-def _updated(diff: str, move_path: Path | None) -> FileChange:
+def _update_change(diff: str, move_path: Path | None) -> FileChange:
     update: FileUpdate = {"update": UpdatedFile(unified_diff=diff, move_path=move_path)}
     return update
 
 
 def _of_codex(changes: Any, told: Telling) -> tuple[tuple[str, FileChange], ...]:
-    """The changes in the arguments of Codex: nothing if some of them are told otherwise."""
+    """Return the changes in the arguments of Codex; nothing if any of them has another form."""
     read = [
         (path, _of_codex_file(shape(change), told)) for path, change in islice(shape(changes).items(), MOST_FILES)
     ]
@@ -111,28 +111,29 @@ def _of_codex(changes: Any, told: Telling) -> tuple[tuple[str, FileChange], ...]
 def _of_codex_file(change: Shape, told: Telling) -> FileChange | None:
     match change.get("type"):
         case "add" if isinstance(change.get("content"), str):
-            return _added(text(change["content"]), told)
+            return _add_change(text(change["content"]), told)
         case "update" if isinstance(change.get("unified_diff"), str):
             diff, moved = text(change["unified_diff"]), short(change.get("move_path"), LONGEST_PATH)
             lines = split_lines(diff[: told.room + 1])
-            return _updated(told.told(lines, len(diff), COMMENT), Path(moved) if moved else None)
+            return _update_change(told.told(lines, len(diff), COMMENT), Path(moved) if moved else None)
         case "delete":
             return "delete"
         case _:
             return None
 
 
-def _both(first: FileChange, second: FileChange) -> FileChange | None:
-    """Two changes of one file in one call: their hunks one after the other; None where they are no hunks."""
-    one, other = _update_of(first), _update_of(second)
-    if one is None or other is None:
+def _join_changes(first: FileChange, second: FileChange) -> FileChange | None:
+    """Join two changes of one file in one call, hunks after hunks. None if they are no updates and differ."""
+    earlier, later = _update_of(first), _update_of(second)
+    if earlier is None or later is None:
         return first if first == second else None
-    same = other.unified_diff in one.unified_diff
-    return first if same else _updated(one.unified_diff + other.unified_diff, one.move_path or other.move_path)
+    if later.unified_diff in earlier.unified_diff:
+        return first
+    return _update_change(earlier.unified_diff + later.unified_diff, earlier.move_path or later.move_path)
 
 
 def _changed_lines(change: FileChange) -> tuple[str, ...]:
-    """The lines that go and come, in whichever way it is told."""
+    """Return the removed and added lines, whatever the form of the change."""
     match change:
         case {"add": {"content": str(content)}}:
             return tuple(f"+{line}" for line in content.splitlines())

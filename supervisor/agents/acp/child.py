@@ -1,6 +1,6 @@
-"""One program that speaks ACP, for one conversation: its process, its wire, its end. Loop thread.
+"""A third-party agent's program, for one conversation: its process, its wire, its end. Loop thread.
 
-Spawned, marked and ended as commands are, under an owner of its own: its tree ends, never its pid alone.
+It is spawned, marked and ended as commands are, under an owner of its own: its tree ends, never its pid alone.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 
-KEPT = 1  # byte of output in memory besides what is read: nobody looks at it afterwards
-ENDLESS = 1 << 62  # bytes that are read: it lives as long as it is used, and each turn has a bound
+KEPT = 1  # byte of output that is kept after it was read: it is not needed again
+ENDLESS = 1 << 62  # bytes that are read in all; each turn has a bound of its own
 PROTOCOL = 1  # of ACP
 
-Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # what starts it, confined while it lives
+Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # the confined start command, valid in the context
 
 log = structlog.get_logger()
 
 
 class Opened(Input):
-    """An input that can be waited for: the process is started a while after we know what to say."""
+    """An input whose writes wait until the process is started."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Opened(Input):
 
 
 class Flooded(Exception):
-    """The agent has said more in one turn than anybody could read."""
+    """The agent has written more in one turn than the bound allows."""
 
 
 class Child:
@@ -71,21 +71,21 @@ class Child:
         self.definition = definition
         self.owner = owner
         self.about: Json = {}  # its answer to `initialize`
-        self.can = Capabilities()  # as that has it
-        self.over = asyncio.Event()  # nothing of it is alive
-        self._why = ""  # it ended; not as an error, which would keep all that it was raised in
-        self.ended_at = math.inf  # when that was known
+        self.can = Capabilities()  # from that answer
+        self.over = asyncio.Event()  # set when none of its processes is alive
+        self._why = ""  # why it ended; a text, as an error would keep the frames that raised it
+        self.ended_at = math.inf  # when that was noticed
         self._seen: frozenset[tuple[int, int]] = frozenset()  # processes of its tree, at the last look
-        self._settled = self._seen  # those that belong to no turn
+        self._settled = self._seen  # processes that belong to no turn
         self._processes = processes
         self._launch = launch
         self._bounds = bounds
-        self._given = Opened()
+        self._input = Opened()
         self._lines = Lines(bounds.frame_bytes)
         self._words = LastWords("agent.stderr", agent=definition.name, conversation=conversation)
         self._said = 0
         self._ending = False
-        self.peer = Peer(definition.name, self._given.write, hears)
+        self.peer = Peer(definition.name, self._input.write, hears)
         self._running: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -99,17 +99,17 @@ class Child:
     def program(self) -> str:
         """The program's own name, with its version."""
         info = self.about.get("agentInfo")
-        told = [str(info[one]) for one in ("name", "version") if info.get(one)] if isinstance(info, dict) else []
-        return " ".join(told)[:200]
+        words = [str(info[key]) for key in ("name", "version") if info.get(key)] if isinstance(info, dict) else []
+        return " ".join(words)[:200]
 
     @property
     def can_be_steered(self) -> bool:
-        """Tell whether it takes input while a prompt is open."""
+        """Tell whether the agent takes input while a prompt is open."""
         return "steering" in self.can
 
     async def start(self, client_capabilities: Json) -> None:
-        """Start it, and wait until it has answered `initialize`. Raises ChildEnded; then nothing of it is left."""
-        self._running = asyncio.create_task(self._run(), name=self.owner, context=Context())  # no turn's own
+        """Start the program, and wait until it has answered `initialize`. Raises ChildEnded; then nothing is left."""
+        self._running = asyncio.create_task(self._run(), name=self.owner, context=Context())  # not the turn's context
         limit_s = self.definition.start_s
         try:
             async with asyncio.timeout(limit_s):
@@ -117,7 +117,7 @@ class Child:
                 self.can = capabilities_of(self.about)
         except TimeoutError:
             longer = f"`startup_timeout_seconds` in [agents.{self.definition.name}] gives it longer"
-            self._because(f"it did not answer `initialize` within {limit_s:g} s; {longer}")
+            self._note_end(f"it did not answer `initialize` within {limit_s:g} s; {longer}")
             await self.end(kill=True)
             raise self.gone() from None
         except BaseException:
@@ -127,45 +127,45 @@ class Child:
 
     async def _initialize(self, client_capabilities: Json) -> Json:
         client = {"name": "greenroom", "title": "Greenroom", "version": VERSION}
-        asked = {"protocolVersion": PROTOCOL, "clientCapabilities": client_capabilities, "clientInfo": client}
-        answer = await self.peer.request("initialize", asked)
+        params = {"protocolVersion": PROTOCOL, "clientCapabilities": client_capabilities, "clientInfo": client}
+        answer = await self.peer.request("initialize", params)
         about = answer if isinstance(answer, dict) else {}
         spoken = about.get("protocolVersion", PROTOCOL)
         if spoken != PROTOCOL:
-            raise self._because(
+            raise self._note_end(
                 f"it speaks version {str(spoken)[:20]} of ACP, Greenroom speaks {PROTOCOL}; install a version of it "
                 "that does"
             )
         return about
 
     def begin_turn(self) -> None:
-        """Give it a new turn's room for what it says."""
+        """Reset the counts that bound the output of a turn."""
         self._said = 0
         self.peer.begin_turn()
 
     # --- its processes ----------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Take what lives now as its own: it belongs to no turn that begins later."""
+        """Count the processes that live now as the program's own: they belong to no later turn."""
         if self.is_alive:
             self.begun()
             self.settle_seen()
 
     def settle_seen(self) -> None:
-        """Do the same with what the last look has found, for those who have just looked."""
+        """Do the same with the processes of the last look, without another one."""
         self._settled = self._seen
 
     def begun(self) -> frozenset[tuple[int, int]]:
-        """Look for processes that began since it was settled, by pid and start."""
+        """Look for processes that began since the last settling; return each as pid and start time."""
         self._seen = frozenset(process.name for process in self._processes.living(self.owner))
         return self._seen - self._settled
 
     # --- its end ----------------------------------------------------------------------------------------------------
 
     async def end(self, *, kill: bool = False, why: str = "it was ended") -> None:
-        """End its whole tree: TERM, a grace, KILL; without the grace to `kill`. Then nothing of it is alive."""
+        """End the whole process tree: TERM, a grace, KILL; with `kill`, without the grace. Return when none lives."""
         self._ending = True
-        self._because(why)
+        self._note_end(why)
         if kill:
             self.kill()
         await self._processes.end_turn(self.owner)
@@ -173,21 +173,21 @@ class Child:
             await asyncio.wait({self._running})
 
     def kill(self) -> None:
-        """Take the grace away from whatever end it has."""
+        """End the grace of an end that is under way."""
         self._processes.kill_now(self.owner)
 
     def gone(self) -> ChildEnded:
         return ChildEnded(f"{self.definition.name} has ended{self._why and f': {self._why}'}")
 
-    def _because(self, why: str) -> ChildEnded:
-        """Note the reason of its end; the first one is the reason."""
+    def _note_end(self, why: str) -> ChildEnded:
+        """Note why the program ended, unless an earlier reason is noted, and return the error that says it."""
         if not self._why:
             self.ended_at = time.monotonic()
             self._why = why
         return self.gone()
 
     async def _run(self) -> None:
-        """Run the program. What it leaves behind is ended before anybody is told that it is over."""
+        """Run the program. The processes that it leaves are ended before its end is announced."""
         why = "it was ended"
         try:
             why = await self._run_to_the_end()
@@ -206,7 +206,7 @@ class Child:
             log.exception("agent.crashed_us", agent=self.definition.name)
             why = f"{type(error).__name__}: {error}"
         finally:
-            self._because(why)
+            self._note_end(why)
             await self._processes.end_turn(self.owner)
             self.peer.end(str(self.gone()))
             self.over.set()
@@ -215,9 +215,9 @@ class Child:
     async def _run_to_the_end(self) -> str:
         output = Output(self._take, keep_bytes=KEPT, live_bytes=ENDLESS)
         async with self._launch(self.owner) as command:
-            if self._ending:  # before there was a process that could have been ended
+            if self._ending:  # an end was asked for before there was a process
                 return "it was ended before it began"
-            result = await self._processes.run(command, output, self._given)
+            result = await self._processes.run(command, output, self._input)
         return how(result, self._words.text)
 
     async def _take(self, stream: Stream, piece: bytes) -> None:
@@ -235,7 +235,7 @@ class Child:
 
 
 def how(result: Finished | NotStarted, words: str) -> str:
-    """Return how a program ended, with its last words."""
+    """Describe how a program ended, with its last words."""
     if isinstance(result, NotStarted):
         return f"it could not be started: {result.reason}"
     code = result.exit_code

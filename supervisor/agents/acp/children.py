@@ -1,6 +1,6 @@
-"""The programs of other agents: one for each conversation and agent, warm between turns, counted and limited.
+"""The programs of third-party agents: one for each conversation and agent, kept between turns, limited in number.
 
-Loop thread. Whoever has to wait for a place gets the next free one, in the order of coming.
+Turns that wait for a place get the next free one in the order of arrival. Loop thread.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class Children:
         self._bounds = bounds
         self._clock = clock
         self._places: dict[Key, Place] = {}
-        self._coming = asyncio.Lock()  # fair: who has it is the next to get a place
+        self._coming = asyncio.Lock()  # fair: its holder is the next to get a place
         self._freed = asyncio.Event()
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -53,7 +53,7 @@ class Children:
 
     @asynccontextmanager
     async def place(self, key: Key, say_waits: Callable[[], None]) -> AsyncIterator[Place]:
-        """Have the place of a conversation for a turn; one turn has it at a time."""
+        """Hold the place of a conversation for a turn; only one turn has it at a time."""
         await self._end_others(key)
         place = self._places.get(key) or await self._free_place(key, say_waits)
         place.busy = True
@@ -67,19 +67,19 @@ class Children:
             self._freed.set()
 
     def rest(self, conversation: ConversationId) -> None:
-        """Begin the time after which a parked conversation's program is ended."""
+        """Start the timer that ends a parked conversation's program."""
         loop, idle_s = asyncio.get_running_loop(), self._bounds().agent_idle_seconds
         for key, place in self._places.items():
             if key[0] == conversation and not place.busy:
                 place.rest_until(loop.call_later(idle_s, self._end_soon, key))
 
     def erase(self, conversation: ConversationId) -> None:
-        """End what belongs to a conversation that is deleted."""
+        """End the programs of a deleted conversation."""
         for key in [key for key in self._places if key[0] == conversation]:
             self._end_soon(key)
 
     async def aclose(self) -> None:
-        """End all of them. No turn runs any more."""
+        """End all programs. Called when no turn runs any more."""
         await asyncio.gather(*(self._end(key) for key in list(self._places)), *self._ending)
 
     # --- places -----------------------------------------------------------------------------------------------------
@@ -104,8 +104,13 @@ class Children:
         return min(idle, key=lambda key: idle[key]) if idle else None
 
     async def _end_others(self, key: Key) -> None:
-        """End what another agent has left in this conversation: only one of them works in it."""
-        others = [one for one, place in self._places.items() if one[0] == key[0] and one != key and not place.busy]
+        """End the idle programs of other agents in this conversation: only one agent works in it."""
+        conversation = key[0]
+        others = [
+            other
+            for other, place in self._places.items()
+            if other[0] == conversation and other != key and not place.busy
+        ]
         await asyncio.gather(*map(self._end, others))
 
     async def _end(self, key: Key) -> None:
@@ -114,18 +119,18 @@ class Children:
             await asyncio.shield(ending)
 
     def _end_soon(self, key: Key) -> "asyncio.Task[None] | None":
-        """Begin the end of an idle program. Its place is taken until nothing of it is alive."""
+        """Begin to end an idle program. Its place stays taken until none of its processes is alive."""
         place = self._places.get(key)
         if place is None or place.busy:
             return None
         del self._places[key]
         place.rest_until(None)
-        ending = asyncio.get_running_loop().create_task(self._ended(place), name=f"end-{key[1]}")
+        ending = asyncio.get_running_loop().create_task(self._end_session(place), name=f"end-{key[1]}")
         self._ending.add(ending)
         ending.add_done_callback(self._has_ended)
         return ending
 
-    async def _ended(self, place: Place) -> None:
+    async def _end_session(self, place: Place) -> None:
         if place.session is not None:
             await place.session.child.end(why="nobody used it")
 

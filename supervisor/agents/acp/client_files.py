@@ -1,4 +1,4 @@
-"""Files that an agent reads and writes through us, by the rules of our own tools. Blocking: worker threads."""
+"""Files that a third-party agent reads and writes through its client, by our own tools' rules. Worker threads."""
 
 from typing import BinaryIO
 
@@ -20,12 +20,12 @@ from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.settings_watch import accepting
 
 NOT_FOUND, NOT_DONE = -32002, -32603
-READ_BYTES = 8 << 20  # of one answer; an agent that wants more asks for lines
-SKIPPED_BYTES = 1 << 30  # before the first line that is wanted
+READ_BYTES = 8 << 20  # of an answer; an agent that wants more asks for lines
+SKIPPED_BYTES = 1 << 30  # before the first requested line
 
 
 def read(job: WorkerJob, reach: Reach, path: str, first: int, lines: int | None) -> str:
-    """Return the text, or so many lines of it. Raises Refused."""
+    """Return the file's text, or `lines` lines of it from line `first`. Raises Refused."""
     try:
         with reach.file(path) as (file, _):
             found = _skip(job, file, first - 1)
@@ -44,7 +44,7 @@ def read(job: WorkerJob, reach: Reach, path: str, first: int, lines: int | None)
 
 
 def _skip(job: WorkerJob, file: BinaryIO, lines: int) -> bool:
-    """Go behind so many lines. Tell whether the file goes on there."""
+    """Skip so many lines. Tell whether the file goes on after them."""
     skipped = 0
     for _ in range(lines):
         line = file.readline(READ_BYTES)
@@ -56,7 +56,7 @@ def _skip(job: WorkerJob, file: BinaryIO, lines: int) -> bool:
 
 
 def _lines(job: WorkerJob, file: BinaryIO, lines: int | None) -> bytes:
-    """Return so many lines, or all that follows; a little more than may be returned, where there is more."""
+    """Return so many lines, or the rest of the file; a byte more than READ_BYTES shows that there is too much."""
     if lines is None:
         return file.read(READ_BYTES + 1)
     data = b""
@@ -70,7 +70,7 @@ def _lines(job: WorkerJob, file: BinaryIO, lines: int | None) -> bytes:
 
 
 def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bounds) -> PatchPlan:
-    """Compare what is to be written with what is there. Raises PatchError."""
+    """Plan a write: compare the new content with the file. Raises PatchError."""
     effort = Effort(bounds, job.go_on)
     found = readable_path(path, reach)
     data = content.encode()
@@ -90,16 +90,16 @@ def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bound
 
 
 def insist_on_roots(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, *, approved: bool = False) -> None:
-    """Raise PatchMismatch where a command could not write.
+    """Raise PatchMismatch if a command in the sandbox could not write there.
 
-    `approved`: a person was asked, because another program would obey what is written.
+    `approved`: a person has allowed it, because another program would obey the written file.
     """
     if not (isinstance(policy, DangerFullAccess) or approved or cover(roots, plan.touched)):
         raise PatchMismatch(f"the conversation's sandbox ({policy.mode}) does not let it be written")
 
 
 def put(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int, *, approved: bool = False) -> None:
-    """Write under the roots as they are now. Raises PatchError."""
+    """Write the plan under the roots as they are now. Raises PatchError."""
     insist_on_roots(plan, policy, roots, approved=approved)
     with accepting(plan.touched):
         apply_plan(plan, umask, {root.path: root.identity() for root in roots.writable})

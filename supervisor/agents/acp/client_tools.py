@@ -1,7 +1,7 @@
-"""Requests of an agent that want something done by us: files read and written, commands run. Loop thread.
+"""Requests of a third-party agent to its client: to read and write files, to run commands. Loop thread.
 
-They are served by what our own tools use, under the conversation's policy: what a command in its sandbox could not do
-is refused, and that is said. What no tool call of the agent accounts for is a tool use of its own in the history.
+Our own tools' means serve them, under the conversation's policy: anything that a command in its sandbox could not do
+is refused, with the reason. A request that belongs to no tool call of the agent is a tool use of its own in history.
 """
 
 import asyncio
@@ -40,9 +40,9 @@ from supervisor.work.sandbox.confined import Confined
 from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.sandbox import Sandbox
 
-BETTER_BY_ITSELF = {"gemini", "qwen"}  # where files are offered, they can't make new ones: a missing one is an error
-VARIABLES = 200  # that an agent may add to a command's environment
-WORDS = 1_000  # of a command
+BETTER_BY_ITSELF = {"gemini", "qwen"}  # offered file access, they fail to create files
+VARIABLES = 200  # most that an agent may add to a command's environment
+WORDS = 1_000  # most words of a command
 MayWrite = Callable[[PatchPlan, tuple[str, ...], str], Awaitable[bool]]
 
 
@@ -56,24 +56,24 @@ class Tooling(Struct, frozen=True):
 
 
 def offered(tooling: Tooling, turn: Turn, agent: str) -> Json:
-    """Return the capabilities that we tell an agent. Commands are offered where they can be confined as they must."""
+    """Return the capabilities that an agent is told of. Commands are offered if they can be confined as needed."""
     confined = isinstance(turn.settings.sandbox, DangerFullAccess) or tooling.sandbox.availability.ok
     offers_files = agent not in BETTER_BY_ITSELF
     return {"fs": {"readTextFile": offers_files, "writeTextFile": offers_files}, "terminal": confined}
 
 
 class ClientTools:
-    """The requests of one turn."""
+    """Serves the requests of a turn."""
 
     def __init__(self, tooling: Tooling, turn: Turn, updates: Updates, may_write: MayWrite) -> None:
-        """`may_write`: ask a person whether a file may be written that other programs obey, and for what reason."""
+        """`may_write`: ask a person whether a file that other programs obey may be written, with the reason."""
         self._may_write = may_write
         self._tooling = tooling
         self._turn = turn
         self._updates = updates
         self._around = tooling.around(turn)
         self._writing = asyncio.Lock()
-        self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that no tool call of the agent accounts for
+        self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that belong to no tool call of the agent
         self.terminals = Terminals(tooling.processes, turn.order, self._around.umask)
         updates.show_terminals(self.terminals.shown)
 
@@ -115,13 +115,13 @@ class ClientTools:
         async with self._writing:
             try:
                 plan = await in_worker(files.planned, self.reach, path, text(content), self._bounds)
-                await self._applied(plan, approved=await self._is_approved(plan))
+                await self._apply(plan, approved=await self._is_approved(plan))
             except PatchError as error:
                 raise Refused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
         return {}
 
     async def _is_approved(self, plan: PatchPlan) -> bool:
-        """Ask a person where another program would obey what is written. False: nobody had to be asked."""
+        """Ask a person if another program would obey the written file. False: no question was needed."""
         settings = self._turn.settings
         found = await asyncio.to_thread(self._obeyed_by, plan)
         if not found:
@@ -145,26 +145,27 @@ class ClientTools:
                 return False
 
     def _obeyed_by(self, plan: PatchPlan) -> tuple[str, ...]:
-        """Return who would obey a file that the sandbox opens but for that. Other files are refused later."""
+        """Return the programs that would obey a file which the sandbox leaves open. Other files are refused later."""
         settings = self._turn.settings
         with self._roots() as roots:
             opened = all(
-                roots.over(path) and not any(lies_in(path, one) for one in roots.hidden) for path in plan.touched
+                roots.over(path) and not any(lies_in(path, folder) for folder in roots.hidden)
+                for path in plan.touched
             )
             free = isinstance(settings.sandbox, DangerFullAccess)
             return obeyed_by(roots, settings.cwd, plan.touched) if opened or free else ()
 
-    async def _applied(self, plan: PatchPlan, *, approved: bool) -> None:
+    async def _apply(self, plan: PatchPlan, *, approved: bool) -> None:
         known = any(_is_about(use.changes, use.places, plan) for use in self._updates.not_over)
         title = f"Write {next(iter(plan.changes), '')}"
         try:
             await asyncio.to_thread(self._insist_on_roots, plan, approved=approved)
         except PatchError:
-            if not known:  # without the change, which shows what is in a file that is not the agent's to write
+            if not known:  # without the change, which would show content of a file that the agent may not write
                 self._tell_end(self._begin(kind="edit", title=title), "failed")
             raise
         begin = None if known else self._begin(kind="edit", title=title, plan=plan)
-        await self._turn.stored()  # a crash must not hide that a file was changed
+        await self._turn.stored()  # so that the history knows of the write even after a crash
         status = "failed"
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it.
@@ -197,13 +198,13 @@ class ClientTools:
 
     @property
     def reach(self) -> Reach:
-        """The files that are read for the agent; it has no `~` of ours."""
+        """The files that may be read for the agent. `~` means nothing here."""
         return Reach(self._turn.settings.cwd, None, self._tooling.sandbox.protection.hidden)
 
     # --- commands ---------------------------------------------------------------------------------------------------
 
     async def _create(self, params: Json) -> Json:
-        wanted = self._wanted(params)
+        wanted = self._requested_command(params)
         name = self.terminals.create(wanted, self)
         if not any(use.kind == "execute" or use.command for use in self._updates.not_over):
             title = " ".join(wanted.argv)
@@ -211,13 +212,17 @@ class ClientTools:
             await self._turn.stored()
         return {"terminalId": name}
 
-    def _wanted(self, params: Json) -> Wanted:
+    def _requested_command(self, params: Json) -> Wanted:
         program, words = text(params.get("command")), texts(params.get("args"), WORDS)
         if not program or (params.get("args") and not words) or "\0" in "".join((program, *words)):
             raise Refused("`command` and `args` are not the words of a command", PARAMS_INVALID)
         given = params.get("env")
         listed = given[:VARIABLES] if isinstance(given, list) else []
-        added = {text(one.get("name")): text(one.get("value")) for one in listed if isinstance(one, dict)}
+        added = {
+            text(variable.get("name")): text(variable.get("value"))
+            for variable in listed
+            if isinstance(variable, dict)
+        }
         cwd = text(params.get("cwd"))
         keep = self._bounds.command_output_bytes
         return Wanted(
@@ -263,7 +268,7 @@ class ClientTools:
             more = {"status": status, "output": terminal.text, "exit_code": code}
             self._say(ev.ToolUseEnd.model_validate({**_end(own), **more}))
 
-    # --- what no tool call accounts for -----------------------------------------------------------------------------
+    # --- tool uses for requests without a tool call -----------------------------------------------------------------
 
     def _begin(
         self,
@@ -297,13 +302,13 @@ class ClientTools:
 
 
 def _end(begin: ev.ToolUseBegin) -> dict[str, object]:
-    """The members that an end says again."""
+    """Return the members of a beginning that its end repeats."""
     return begin.model_dump(exclude={"type", "arguments"})
 
 
 def _is_about(changes: Mapping[str, object], places: Iterable[ev.Place], plan: PatchPlan) -> bool:
     touched = {*map(str, plan.touched), *plan.changes}
-    return bool(touched & {*changes, *(str(one.path) for one in places)})
+    return bool(touched & {*changes, *(str(place.path) for place in places)})
 
 
 def _path(params: Json) -> str:

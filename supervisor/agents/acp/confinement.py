@@ -1,7 +1,7 @@
-"""The sandbox round a whole agent process of somebody else's, for as long as it lives. Blocking: worker threads.
+"""The sandbox round a third-party agent's process, for as long as it lives. Blocking: worker threads.
 
-Decides what it may write: what the conversation's policy opens, and places of its own. Starts nothing, and knows
-nothing of what is said on its wire.
+Decides where the agent may write: in the directories of the conversation's policy, and in places of its own. Starts
+nothing, and knows nothing of the wire.
 """
 
 import contextlib
@@ -28,20 +28,20 @@ WITHOUT = "`--sandbox danger-full-access` runs it without one, then its own ques
 
 
 class NotConfined(OSError):
-    """The agent must not be started. The text says why, and what to do."""
+    """The agent must not be started. The text says why, and how to change that."""
 
 
 class Confinement(Struct, frozen=True):
-    """All that a running agent and its sandbox were made of. Another one means that it must be started anew."""
+    """The inputs of a running agent and its sandbox. If they change, the agent must be started anew."""
 
     sandbox: str
     directories: tuple[str, ...]
     program: str
-    servers: str = ""  # that a client gave
-    login: str = ""  # which files it is, in a sandbox: another one in its place would not be seen there
+    servers: str = ""  # a hash of the client's servers
+    login: str = ""  # the files of a login in the sandbox: if they are replaced, the agent does not see the new ones
 
     def changes(self, other: "Confinement") -> str:
-        """Name what differs, in words."""
+        """Name the differences, in words."""
         both = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
         differing = [name for name, now, then in both if now != then and (name != "login" or (now and then))]
         return " and ".join(f"its {name}" for name in differing)
@@ -50,7 +50,7 @@ class Confinement(Struct, frozen=True):
 def fingerprint(
     settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = (), login: str = ""
 ) -> Confinement:
-    """Return what the sandbox is made of. Pure and cheap: asked before each prompt."""
+    """Return the inputs of an agent and its sandbox. Pure and cheap: compared before each prompt."""
     policy = settings.sandbox
     roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
     # The variables may hold secrets, so only their hash is kept.
@@ -66,13 +66,13 @@ def fingerprint(
 
 
 def login_of(settings: Settings, definition: AgentDefinition, env: Mapping[str, str]) -> str:
-    """Return which files of a login the agent would be shown now. A few looks at the disk, before each prompt."""
+    """Return the login files that the agent would be shown now. Takes a few looks at the disk, before each prompt."""
     given = {**env, **definition.env}
     return str(logins_of(kind_of(definition), given)) if is_confined(settings, definition) else ""
 
 
 def is_confined(settings: Settings, definition: AgentDefinition) -> bool:
-    """Tell whether our sandbox is round the agent. If so its own, which could only get in the way, can be off."""
+    """Tell whether our sandbox is round the agent. If so its own sandbox is off, as it would only get in the way."""
     return not isinstance(settings.sandbox, DangerFullAccess) and definition.confine != "none"
 
 
@@ -85,10 +85,10 @@ def confined(
     pins: Sequence[Pin],
     desk: Path | None = None,
 ) -> Iterator[Confined]:
-    """Yield what starts the agent; leave the context when it has ended. Raises NotConfined: it must not start.
+    """Yield the confined command that starts the agent; the context lasts until the agent ends. Raises NotConfined.
 
-    `desk`: the folder to be made for its git, see git_desk.py.
-    `env` is the conversation's; `pins` are its roots, which mean in there what they meant at its start.
+    `desk`: the folder to make for the agent's git, see git_desk.py. `env` is the conversation's, and `pins` are its
+    roots as they were at its start.
     """
     start, given = definition.cwd or settings.cwd, {**env, **definition.env}
     if not is_confined(settings, definition):
@@ -123,7 +123,7 @@ def confined(
 
 def _make_before(project: Path, folder: str, name: str, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError):  # there is no such folder, it is a link, or there is the file
+    with contextlib.suppress(OSError):  # there is no such folder, it is a link, or the file exists
         inside = open_folder(Path(os.path.realpath(project), folder))
         try:
             made = os.open(name, flags, 0o644, dir_fd=inside)
@@ -134,7 +134,7 @@ def _make_before(project: Path, folder: str, name: str, text: str) -> None:
 
 
 def _refuse_open_homes(homes: Sequence[Path], pins: Sequence[Pin]) -> None:
-    """Refuse an agent whose own home could not be closed to it: its workspace is in it, or can put another there."""
+    """Refuse an agent whose home can't be closed to it: a workspace lies in it, or holds a link that leads there."""
     for home, root in ((home, pin.path) for home in homes for pin in pins if pin.path is not None):
         if lies_in(root, Path(os.path.realpath(home))):
             raise NotConfined(
@@ -150,15 +150,15 @@ def _refuse_open_homes(homes: Sequence[Path], pins: Sequence[Pin]) -> None:
 
 
 def _refuse_ours(sandbox: Sandbox, definition: AgentDefinition, start: Path, own: Own) -> None:
-    """Refuse an agent that would have to see what is hidden of Greenroom's, or to write what is closed."""
+    """Refuse an agent that needs to see Greenroom's hidden directories, or to write into closed ones."""
     ours = sandbox.protection
     closed = (*ours.hidden, *ours.closed, *ours.files)
     for paths, shut in (
         ((definition.argv[0], start), ours.hidden),
         ((*own.places, *(view.path for view in own.views)), closed),
     ):
-        for path in (Path(os.path.realpath(one)) for one in paths):
-            if any(lies_in(path, Path(os.path.realpath(one))) for one in shut):
+        for path in (Path(os.path.realpath(needed)) for needed in paths):
+            if any(lies_in(path, Path(os.path.realpath(folder))) for folder in shut):
                 raise NotConfined(
                     f"it needs {path}, which lies in a directory of Greenroom's own that no "
                     f"agent can reach; move it elsewhere, and name that place in [agents.{definition.name}]"

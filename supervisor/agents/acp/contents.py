@@ -1,4 +1,4 @@
-"""Content of ACP as words: blocks of messages, and the content of tool calls. Pure."""
+"""Content of ACP as text: blocks of messages, and the content of tool calls. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ LONGEST_FIRST_LINE = 40  # of a fence: three backticks and a language
 
 
 def words_of(block: Shape) -> str:
-    """A block of a message as a person reads it. What is no text is named."""
+    """Return a block of a message as a person reads it. A block that is no text is named."""
     match block.get("type"):
         case "text":
             return text(block.get("text"))
@@ -21,10 +21,10 @@ def words_of(block: Shape) -> str:
         case "resource":
             return _resource(shape(block.get("resource")))
         case "image" | "audio" as kind:
-            what = short(block.get("mimeType"))
-            where = short(block.get("uri"))
+            mime = short(block.get("mimeType"))
+            address = short(block.get("uri"))
             size = len(block["data"]) * 3 // 4 if isinstance(block.get("data"), str) else 0
-            return f"[{kind}{what and f' {what}'}{(size and f', {size:,} bytes') or ''}{where and f', {where}'}]"
+            return f"[{kind}{mime and f' {mime}'}{(size and f', {size:,} bytes') or ''}{address and f', {address}'}]"
         case _:
             return ""
 
@@ -37,11 +37,11 @@ def _resource(resource: Shape) -> str:
 
 
 def said_in(content: Any) -> str:
-    """The words of a tool call's content, which may be one block or many."""
-    return "\n".join(part for part in map(_said, shapes(content)) if part)
+    """Return the text of a tool call's content."""
+    return "\n".join(part for part in map(_text_of, shapes(content)) if part)
 
 
-def _said(part: Shape) -> str:
+def _text_of(part: Shape) -> str:
     return without_fence(words_of(shape(part.get("content")))) if part.get("type") == "content" else ""
 
 
@@ -51,11 +51,11 @@ def diffs_in(content: Any) -> Iterator[Shape]:
 
 def terminals_in(content: Any) -> tuple[str, ...]:
     found = (part.get("terminalId") for part in shapes(content) if part.get("type") == "terminal")
-    return tuple(one for one in found if isinstance(one, str))
+    return tuple(name for name in found if isinstance(name, str))
 
 
 def without_fence(words: str) -> str:
-    """Output that stands between fences for editors that draw Markdown, without them."""
+    """Return an output without the Markdown fences that some agents put round it."""
     if not words.startswith(FENCE):
         return words
     start, end = words.find("\n", 0, LONGEST_FIRST_LINE) + 1, len(words.rstrip())

@@ -1,10 +1,10 @@
-"""Failures of other people's agents, as a turn's end tells them. A leaf.
+"""Failures of third-party agents, as the end of a turn reports them. A leaf.
 
-AgentFailed            the agent, or the way to it, gave up; the message is for people
+AgentFailed            the agent, or the connection to it, failed; the message is for people
 ├── ChildEnded         its process is gone, or was never there
-│   └── CameTooLate    it was gone before it could begin with what it was asked
+│   └── CameTooLate    it was gone before it could begin with the prompt
 └── Refused            it answered a request with an error
-    └── LoginWanted    because nobody is logged in
+    └── LoginWanted    because the user is not logged in
 """
 
 from supervisor.agents.errors import ModelError
@@ -12,7 +12,7 @@ from supervisor.work.reach.known_agents import KNOWN, roads_to_a_login
 
 
 class AgentFailed(ModelError):
-    """The agent, or the way to it, gave up. The turn ends with the message."""
+    """The agent, or the connection to it, failed. The turn ends with the message."""
 
     code = "agent_failed"
     jsonrpc = -31520
@@ -26,11 +26,11 @@ class ChildEnded(AgentFailed):
 
 
 class CameTooLate(ChildEnded):
-    """The agent was gone when it was prompted, though nobody knew it yet: nothing of the prompt was done."""
+    """The agent was gone already when it was prompted, which was noticed later: it did nothing of the prompt."""
 
 
 class Refused(AgentFailed):
-    """The agent answered a request with an error; `given` is the number of it."""
+    """The agent answered a request with an error; `given` is the error's code."""
 
     code = "agent_refused"
     jsonrpc = -31522
@@ -40,15 +40,15 @@ class Refused(AgentFailed):
         self.given = given
 
 
-def _ways(agent: str) -> str:
-    """Name all ways to log in; of an agent that nobody knows, where to look."""
+def _login_advice(agent: str) -> str:
+    """Name the ways to log in; for an unknown agent, where to look."""
     more = f"log in by {roads_to_a_login(agent)}; " if agent in KNOWN else ""
     return f"{more}`greenroom agents {agent}` says how to log in"
 
 
 class LoginWanted(Refused):
-    """The agent wants somebody to log in; `said` are its own words."""
+    """The agent wants the user to log in; `said` are its own words."""
 
     def __init__(self, said: str, agent: str, given: int) -> None:
-        super().__init__(f"{said.rstrip('.')}; {_ways(agent)}", given)
+        super().__init__(f"{said.rstrip('.')}; {_login_advice(agent)}", given)
         self.said = said

@@ -1,7 +1,7 @@
-"""The `git` that a confined agent finds, for what changes history: it asks the daemon to run it.
+"""The `git` that a confined agent finds, for subcommands that change history: it asks the daemon to run them.
 
-Standard library alone. Run inside of the sandbox as `python git_asking.py DESK ARGUMENTS…`; the daemon trusts
-nothing that it says.
+Standard library alone. Run inside the sandbox as `python git_asking.py DESK ARGUMENTS…`; the daemon trusts none of
+its requests.
 """
 
 import base64
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-# The same as in git_desk.py: this program is run by its file, and imports nothing.
+# git_desk.py imports these names from here; this file runs alone, and imports nothing of ours.
 ASKS, ANSWERS, BELL, GIT = "asks", "answers", "bell", "git"
 INPUT_BYTES = 1 << 20
 LOOK_S, LOOK_MOST_S = 0.003, 0.05
@@ -22,14 +22,14 @@ def main(desk: Path, arguments: list[str]) -> int:
         os.chdir(arguments[1])
         arguments = arguments[2:]
     name = os.urandom(16).hex()
-    asked = {"args": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ), "input": _input(arguments)}
-    (desk / ASKS / f".{name}").write_text(json.dumps(asked, ensure_ascii=True))
+    request = {"args": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ), "input": _input(arguments)}
+    (desk / ASKS / f".{name}").write_text(json.dumps(request, ensure_ascii=True))
     (desk / ASKS / f".{name}").rename(desk / ASKS / name)
     bell = os.open(desk / BELL, os.O_WRONLY | os.O_NONBLOCK)
     os.write(bell, f"{name}\n".encode())
     answer = _answer(desk / ANSWERS / name)
     if answer is None:
-        os.execv(desk / GIT, ["git", *arguments])  # noqa: S606 - git itself says what is wrong
+        os.execv(desk / GIT, ["git", *arguments])  # noqa: S606 - git itself reports the error
     sys.stdout.buffer.write(base64.b64decode(answer["out"]))
     sys.stdout.flush()
     sys.stderr.buffer.write(base64.b64decode(answer["err"]))
@@ -37,7 +37,7 @@ def main(desk: Path, arguments: list[str]) -> int:
 
 
 def _reads(arguments: list[str]) -> bool:
-    """Tell whether git would read its input. Not asked for, an open pipe would keep it waiting."""
+    """Tell whether git would read its input. Reading without need would wait for an open pipe."""
     if any(word in {"-", "-F-"} or word.endswith("=-") or "stdin" in word for word in arguments):
         return True
     return "apply" in arguments and not any(Path(word).is_file() for word in arguments)
@@ -53,8 +53,8 @@ def _answer(file: Path) -> "dict[str, str] | None":
     while not file.exists():
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LOOK_MOST_S)
-    told: dict[str, str] = json.loads(file.read_text())
-    return told or None
+    answer: dict[str, str] = json.loads(file.read_text())
+    return answer or None
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""The desk at which a confined agent's git asks for what changes history: each is run by us in a view of its own.
+"""Runs the git subcommands that change history for a confined agent, each in a sandbox of its own.
 
-The agent's sandbox has `.git` read-only. In it a small program stands for git, which puts its arguments into a folder
-and rings a bell. What is asked is foreign: it runs in a sandbox that is no wider than the agent's, with the view of
-the repository that a command gets for whose history a person was asked. Loop thread; disk in worker threads.
+The agent's sandbox has `.git` read-only. In it a small program stands for git: it puts its arguments as a file into a
+folder, the desk, and writes the file's name into a pipe, the bell. The requests are foreign: each runs in a sandbox
+no wider than the agent's, with the view of the repository that a command gets which a person has allowed to change
+history. Loop thread; disk in worker threads.
 """
 
 import asyncio
@@ -36,12 +37,12 @@ from supervisor.work.sandbox.sandbox import Sandbox
 
 log = structlog.get_logger()
 ASKING = "asking.py"
-INSIDE = Path("/dev/greenroom")  # the only folder of every sandbox in which a place can be made
+INSIDE = Path("/dev/greenroom")  # below /dev, the only folder of every sandbox in which a mount point can be made
 ASKED_BYTES = 4 << 20  # of a request: arguments, variables and input
 ANSWER_BYTES = 1 << 20  # of each stream
-AT_ONCE, WAITING = 4, 64  # requests of one agent; git's own locks let one through for each repository
-ITSELF = b"{}"  # the answer that lets git itself, in the agent's sandbox, do or refuse it
-LIMIT_S = 600.0  # of one: hooks may run tests
+AT_ONCE, WAITING = 4, 64  # requests of an agent; git's own locks let one through for each repository
+ITSELF = b"{}"  # the answer that leaves the command to git in the agent's sandbox
+LIMIT_S = 600.0  # of a command: hooks may run tests
 NAME_BYTES = 33  # of a request's name in the bell, and the end of its line
 
 
@@ -59,7 +60,7 @@ class Ran(Struct, frozen=True):
 
 
 class GitDesk:
-    """The desk of one agent, for as long as it lives."""
+    """Serves the git requests of an agent, for as long as it lives."""
 
     def __init__(
         self, folder: Path, sandbox: Sandbox, processes: Processes, settings: Settings, pins: Sequence[Pin]
@@ -76,25 +77,25 @@ class GitDesk:
 
     @asynccontextmanager
     async def open(self, conversation: ConversationId, owner: TurnId, umask: int) -> AsyncIterator[None]:
-        """Serve while the context lasts. What is asked belongs to `owner`, and ends with it."""
+        """Serve while the context lasts. The commands belong to `owner`, and end with it."""
         bell = os.open(self._folder / BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         loop = asyncio.get_running_loop()
 
-        def rung() -> None:
+        def take_requests() -> None:
             room = WAITING - len(self._running)
-            if not room:  # then the agent's git hears that the bell is full
+            if not room:  # the pipe fills up then, and the agent's git gets an error
                 loop.remove_reader(bell)
-            for name in _asked(bell, room):
+            for name in _request_names(bell, room):
                 task = loop.create_task(self._serve(name, conversation, owner, umask))
                 self._running.add(task)
-                task.add_done_callback(served)
+                task.add_done_callback(forget_task)
 
-        def served(task: asyncio.Task[None]) -> None:
+        def forget_task(task: asyncio.Task[None]) -> None:
             self._running.discard(task)
             if not self._closed:
-                loop.add_reader(bell, rung)
+                loop.add_reader(bell, take_requests)
 
-        loop.add_reader(bell, rung)
+        loop.add_reader(bell, take_requests)
         try:
             yield
         finally:
@@ -115,7 +116,7 @@ class GitDesk:
             own = TurnId(f"{owner}-git-{place}")
             self._processes.tie(own, owner)
             try:
-                answer = await self._carried_out(name, conversation, own, umask)
+                answer = await self._carry_out(name, conversation, own, umask)
             except (OSError, ValueError, msgspec.MsgspecError) as error:
                 answer = _answer(128, b"", f"git: {error}\n".encode())
             finally:
@@ -123,35 +124,36 @@ class GitDesk:
                 self._free.append(place)
             await asyncio.to_thread(self._put, name, answer)
 
-    async def _carried_out(self, name: str, conversation: ConversationId, own: TurnId, umask: int) -> bytes:
-        """Run what was asked, if it is one that changes history; else the agent's git is to do it itself."""
-        asked = await asyncio.to_thread(self._read, name)
-        policy, cwd, start = self._settings.sandbox, self._settings.cwd, Path(asked.cwd)
+    async def _carry_out(self, name: str, conversation: ConversationId, own: TurnId, umask: int) -> bytes:
+        """Run the requested command if it changes history; else let the agent's git do it itself."""
+        request = await asyncio.to_thread(self._read, name)
+        policy, cwd, start = self._settings.sandbox, self._settings.cwd, Path(request.cwd)
         assert isinstance(policy, WorkspaceWrite)  # noqa: S101  # otherwise there is no desk
-        changes = history_place(("git", *asked.args)) is not None
+        changes = history_place(("git", *request.args)) is not None
         found = await asyncio.to_thread(self._sandbox.repository, policy, cwd, start) if changes else None
         if found is None:
             return ITSELF
-        env = {name: value for name, value in asked.env.items() if name not in MARKS}
-        argv = (real_git(env)[0], *asked.args)
+        env = {name: value for name, value in request.env.items() if name not in MARKS}
+        argv = (real_git(env)[0], *request.args)
         confining = in_a_thread(
             lambda: self._sandbox.confine(policy, cwd, argv, env, start=start, pins=self._pins, history=found),
             leave_there=True,
         )
         async with confining as inside:
-            ran = await self._run(inside.command(conversation, own, LIMIT_S, umask), base64.b64decode(asked.input))
-        if not isinstance(ran, Ran):
-            return _answer(128, b"", f"git: {ran}\n".encode())
-        said = "".join(f"greenroom: {finding}\n" for finding in (*inside.notices, *inside.aftermath))
-        return _answer(ran.exit_code, ran.out, ran.err + said.encode())
+            command = inside.command(conversation, own, LIMIT_S, umask)
+            result = await self._run(command, base64.b64decode(request.input))
+        if not isinstance(result, Ran):
+            return _answer(128, b"", f"git: {result}\n".encode())
+        notes = "".join(f"greenroom: {finding}\n" for finding in (*inside.notices, *inside.aftermath))
+        return _answer(result.exit_code, result.out, result.err + notes.encode())
 
     async def _run(self, command: Command, words: bytes) -> Ran | NotStarted:
-        given, output = Input(), Output(_unheard, keep_bytes=ANSWER_BYTES)
-        running = asyncio.ensure_future(self._processes.run(command, output, given))
-        while not (given.is_open or running.done()):  # noqa: ASYNC110 - it is opened in the next steps of the loop
+        stdin, output = Input(), Output(_ignore_output, keep_bytes=ANSWER_BYTES)
+        running = asyncio.ensure_future(self._processes.run(command, output, stdin))
+        while not (stdin.is_open or running.done()):  # noqa: ASYNC110 - it is opened in the next steps of the loop
             await asyncio.sleep(0)
-        await given.write(words)
-        given.close()
+        await stdin.write(words)
+        stdin.close()
         result = await running
         if isinstance(result, NotStarted):
             return result
@@ -168,21 +170,21 @@ class GitDesk:
         return msgspec.json.decode(data, type=Asked)
 
     def _put(self, name: str, answer: bytes) -> None:
-        """Write where the agent can only read."""
+        """Write the answer into the folder that the agent can only read."""
         new = self._folder / f"new-{name}"
         new.write_bytes(answer)
         new.rename(self._folder / ANSWERS / name)
 
 
-def _asked(bell: int, most: int) -> Iterator[str]:
-    """Read the names of the requests that the bell was rung for; what is no name is passed over."""
+def _request_names(bell: int, most: int) -> Iterator[str]:
+    """Read the names of new requests from the bell; skip anything that is no name."""
     for name in os.read(bell, NAME_BYTES * most).decode("ascii", "replace").split("\n"):
         if len(name) == NAME_BYTES - 1 and name.isalnum():
             yield name
 
 
-async def _unheard(_: Stream, __: bytes) -> None:
-    """It is given as a whole when it is over."""
+async def _ignore_output(_: Stream, __: bytes) -> None:
+    """Ignore a piece of output: the whole is sent at the end."""
 
 
 def _answer(code: int, out: bytes, err: bytes) -> bytes:
@@ -191,16 +193,18 @@ def _answer(code: int, out: bytes, err: bytes) -> bytes:
 
 
 def real_git(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the programs that somebody with this search path starts as git, by their real paths."""
+    """Return the real paths of all gits on this search path and in the system's folders."""
     path = os.pathsep.join((env.get("PATH", ""), *SYSTEM))
     entries = [entry for entry in path.split(os.pathsep) if entry.startswith("/")]
     found = (shutil.which("git", path=entry) for entry in entries)
-    return tuple(dict.fromkeys(os.path.realpath(one) for one in found if one is not None))
+    return tuple(dict.fromkeys(os.path.realpath(program) for program in found if program is not None))
 
 
 def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) -> tuple[Placed, ...]:
-    """Make the desk's folder; return what of it an agent's sandbox shows, and where. Nothing, if there is no git."""
-    gits = [Path(one) for one in real_git(env) if not any(Path(one).is_relative_to(root) for root in writable)]
+    """Make the desk's folder, if there is a git; return its parts with their places in the agent's sandbox."""
+    gits = [
+        Path(program) for program in real_git(env) if not any(Path(program).is_relative_to(root) for root in writable)
+    ]
     if not gits:
         return ()
     for part in (ASKS, ANSWERS):
@@ -209,7 +213,7 @@ def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) ->
     (folder / GIT).touch()
     shutil.copyfile(
         Path(__file__).with_name("git_asking.py"), folder / ASKING
-    )  # we may live in /tmp, which it has not
+    )  # our own file may lie in /tmp, which the sandbox replaces
     asking = shlex.join((os.path.realpath(sys.executable), "-SEs", str(INSIDE / ASKING), str(INSIDE)))
     script = (
         f"#!/bin/sh\n# Changes of history are asked for; all else is git's own.\nfor word do\n"

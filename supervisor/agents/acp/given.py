@@ -1,6 +1,6 @@
-"""The servers that clients give, for agents of others: which of them an agent is handed. Loop thread.
+"""MCP servers from clients, for third-party agents: which of them an agent gets. Loop thread.
 
-An agent starts them itself, in the sandbox around it. Where nothing is around it that should be, a person is asked.
+The agent starts them itself, in the sandbox around it. Without a sandbox a person is asked first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,58 +21,61 @@ from supervisor.agents.turn import ApprovalAnswer, Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from transports.requests import GivenServer
 
-Waiting = Callable[[], AbstractContextManager[None]]  # the time inside is a person's
+Waiting = Callable[[], AbstractContextManager[None]]  # time in the context is a person's, not the agent's
 NEEDS = {"http": "MCP over HTTP", "sse": "MCP over SSE"}
 NOT_CONFINED = "nothing confines the agent, and the approval policy is never"
 
 
 class Handed(Struct, frozen=True):
-    """The servers that an agent is to be handed. `given` knows what a person has been told of them."""
+    """The servers for an agent. `given` remembers the notices that a person has had of them."""
 
     servers: tuple[GivenServer, ...] = ()
     given: Given | None = None
 
     def to(self, can: Capabilities) -> tuple[GivenServer, ...]:
-        """Return those that it can use."""
-        return tuple(one for one in self.servers if _is_known(one, can))
+        """Return the servers that the agent can use."""
+        return tuple(server for server in self.servers if _is_known(server, can))
 
     def notices(self, can: Capabilities) -> Iterator[ev.BackgroundEvent]:
-        """Yield what a person should know of the others, once."""
-        others = (one for one in self.servers if not _is_known(one, can))
-        yield from _news(self.given, (left_out(one, f"the agent does not know {NEEDS[one.kind]}") for one in others))
+        """Yield a notice of each other server, once."""
+        others = (server for server in self.servers if not _is_known(server, can))
+        notices = (left_out(server, f"the agent does not know {NEEDS[server.kind]}") for server in others)
+        yield from _news(self.given, notices)
 
 
-def _is_known(one: GivenServer, can: Capabilities) -> bool:
-    return one.kind == "stdio" or NEEDS[one.kind] in can
+def _is_known(server: GivenServer, can: Capabilities) -> bool:
+    return server.kind == "stdio" or NEEDS[server.kind] in can
 
 
 class ClientServers:
     def __init__(self, given: GivenServers, history: History, deadline: Callable[[Turn], Deadline]) -> None:
-        """`deadline`: of the questions of a turn."""
+        """`deadline`: how long the questions of a turn wait."""
         self._given = given
         self._history = history
         self._deadline = deadline
 
     def of(self, conversation: ConversationId) -> tuple[GivenServer, ...]:
-        """Return all that the conversation was given, as it is now."""
+        """Return all servers that clients have given the conversation so far."""
         return self._given.of(conversation).servers
 
     async def handed(self, turn: Turn, definition: AgentDefinition, waiting: Waiting) -> Handed:
-        """Return what the agent is handed, when everything is decided that a person has to decide."""
+        """Choose the agent's servers, after a person has decided where that is needed."""
         given = self._given.of(turn.order.conversation)
         found, notices = beside(given.servers, definition.mcp_servers)
-        programs = [one for one in found.values() if one.kind == "stdio"]
-        place = self._where(turn, definition)
+        programs = [server for server in found.values() if server.kind == "stdio"]
+        place = self._where_to_run(turn, definition)
         if place is Where.ASK and programs:
             await self._settle(given, programs, turn, waiting)
         if place is Where.NOWHERE:
-            notices += [left_out(one, NOT_CONFINED) for one in programs]
+            notices += [left_out(server, NOT_CONFINED) for server in programs]
         turn.emit(*_news(given, notices))
-        refused = programs if place is Where.NOWHERE else [one for one in programs if given.decision(one) is False]
-        return Handed(tuple(one for one in found.values() if one not in refused), given)
+        refused = (
+            programs if place is Where.NOWHERE else [server for server in programs if given.decision(server) is False]
+        )
+        return Handed(tuple(server for server in found.values() if server not in refused), given)
 
     @staticmethod
-    def _where(turn: Turn, definition: AgentDefinition) -> Where:
+    def _where_to_run(turn: Turn, definition: AgentDefinition) -> Where:
         confined = is_confined(turn.settings, definition)
         return Where.INSIDE if confined else where(turn.settings, confines=False)
 
@@ -84,7 +87,7 @@ class ClientServers:
             if known is not None:
                 return ApprovalAnswer(known.decision, known.reason)
             with waiting():
-                return await turn.ask(request, resumable=False)  # the agent has not even been prompted
+                return await turn.ask(request, resumable=False)  # the agent has not been prompted yet
 
         asked = Asked(
             order.turn, lambda: approval_in(order.conversation, token_hex(6)), deadline.after_s, deadline.default
@@ -95,4 +98,4 @@ class ClientServers:
 
 def _news(given: Given | None, notices: Iterable[str]) -> Iterator[ev.BackgroundEvent]:
     if given is not None:
-        yield from (ev.BackgroundEvent(message=one) for one in given.news(tuple(notices)))
+        yield from (ev.BackgroundEvent(message=notice) for notice in given.news(tuple(notices)))

@@ -1,6 +1,6 @@
-"""The start of an agent's program in its sandbox, and whether that sandbox still fits. Loop thread.
+"""Start of a third-party agent's program in its sandbox, and the check whether that sandbox still fits. Loop thread.
 
-The sandbox is made and taken down in worker threads, because it waits for the disk.
+The sandbox is made and removed in worker threads, because that waits for the disk.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ Define = Callable[[RunAgent, Around], AgentDefinition]
 
 
 class LookedUp(Struct, frozen=True):
-    """The things that a definition is looked up by. While they are the same, a program that runs is the right one."""
+    """The inputs of a definition's lookup. While they stay the same, a running program is the right one."""
 
     settings: Settings
     env: Mapping[str, str]
@@ -64,40 +64,40 @@ class Launching:
         loaded: Callable[[], LoadedConfig],
         given: Callable[[ConversationId], tuple[GivenServer, ...]],
     ) -> None:
-        """`given`: the servers that clients give."""
+        """`given`: the servers that clients have given a conversation."""
         self._sandbox = sandbox
         self._processes = processes
         self._around = around
         self._define = define
         self._loaded = loaded
         self._given = given
-        self._closed: dict[TurnId, Closed] = {}  # to each agent that runs, in the directories it may write
+        self._closed: dict[TurnId, Closed] = {}  # by running agent: the closed paths in its writable directories
 
     def environ(self, order: RunAgent) -> Mapping[str, str]:
         """Return the variables of the conversation's client."""
         return self._around(order).env
 
     def looked_up(self, turn: Turn) -> LookedUp:
-        """Return what the definition is looked up by now. Cheap, and needs no disk."""
+        """Return the present inputs of the definition's lookup. Cheap, and needs no disk."""
         return LookedUp(turn.settings, self.environ(turn.order), self._loaded(), self._given_to(turn))
 
     async def definition(self, turn: Turn) -> AgentDefinition:
-        """Look for the agent as the conversation's settings and variables name it now."""
+        """Look up the agent that the conversation's settings and variables name now."""
         order = turn.order
         return await asyncio.to_thread(self._define, order, self._around(order))
 
     def of(self, turn: Turn, definition: AgentDefinition) -> tuple[Launch, Confinement]:
-        """Return what starts it, and what its sandbox is made of."""
+        """Return the launch of an agent, and the inputs of its sandbox."""
         return self._launch(turn, definition), self._fingerprint(turn, definition)
 
     async def changes(self, made_of: Confinement, turn: Turn) -> str:
-        """Name what an agent's sandbox was made of and is another now; nothing: it still fits."""
+        """Name the inputs of an agent's sandbox that have changed; empty: it still fits."""
         return made_of.changes(self._fingerprint(turn, await self.definition(turn)))
 
     async def are_more_closed(self, owner: TurnId, turn: Turn) -> bool:
-        """Tell whether something has come to be in an agent's directories that its sandbox leaves open."""
-        then = self._closed.get(owner)
-        return then is not None and not await asyncio.to_thread(self._closed_now, turn) <= then
+        """Tell whether an agent's directories have new paths that should be closed, but its sandbox leaves open."""
+        at_start = self._closed.get(owner)
+        return at_start is not None and not await asyncio.to_thread(self._closed_now, turn) <= at_start
 
     def _closed_now(self, turn: Turn) -> Closed:
         settings, around = turn.settings, self._around(turn.order)
@@ -106,7 +106,7 @@ class Launching:
 
     @asynccontextmanager
     async def watched(self, turn: Turn, definition: AgentDefinition) -> AsyncIterator[None]:
-        """Watch over the projects of a confined agent for a turn; afterwards tell what was undone."""
+        """Watch the projects of a confined agent during a turn; afterwards report the changes that were undone."""
         settings, around = turn.settings, self._around(turn.order)
         if not (is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)):
             yield
@@ -125,7 +125,7 @@ class Launching:
                 turn.emit(ev.BackgroundEvent(message=finding))
 
     def has_login(self, made_of: Confinement, turn: Turn, definition: AgentDefinition) -> bool:
-        """Tell whether the agent's login is the one that it was started with. Another may have been made by hand."""
+        """Tell whether the agent's login is still that of its start; a person may have made another."""
         return made_of.login == login_of(turn.settings, definition, self.environ(turn.order))
 
     def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> Confinement:
@@ -146,14 +146,14 @@ class Launching:
             asks = is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)
             folder = sandbox.new_desk() if asks else None
 
-            def made() -> AbstractContextManager[Confined]:
+            def confine() -> AbstractContextManager[Confined]:
                 if asks:
                     self._closed[owner] = sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
                 return confined(sandbox, settings, definition, env, pins, folder)
 
             async with AsyncExitStack() as stack:
                 stack.callback(self._closed.pop, owner, None)
-                inside = await stack.enter_async_context(in_a_thread(made, leave_there=True))
+                inside = await stack.enter_async_context(in_a_thread(confine, leave_there=True))
                 if folder is not None and folder.exists():
                     desk = GitDesk(folder, sandbox, self._processes, settings, pins)
                     await stack.enter_async_context(desk.open(conversation, owner, around.umask))

@@ -1,6 +1,6 @@
-"""The listener at an agent's wire: the turn that runs, or what comes between turns. Loop thread.
+"""Hands an agent's messages to the running turn, or handles them between turns. Loop thread.
 
-The hand-over loses nothing: what is work and comes while no turn runs waits here for the next one.
+The hand-over loses nothing: updates that are work and arrive while no turn runs wait here for the next turn.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from supervisor.agents.acp.wire import Json
 
 ASK_AGAIN_S, ASKED_MOST = 0.5, 60  # a turn's end takes milliseconds
 NEWS_MOST = 100  # between two turns: each is stored
-WAITING = 1_000  # updates that wait for a turn; then the agent waits, too
+WAITING = 1_000  # updates that wait for a turn; with more, the agent waits too
 
 News = AgentOptions | AgentCommands | AgentTitle
 Record = Callable[[ConversationId, tuple[News, ...]], None]
@@ -25,7 +25,7 @@ Follow = Callable[[ConversationId], None]
 
 
 class Ears(Protocol):
-    """A turn, as it hears its agent."""
+    """A turn as the receiver of its agent's messages."""
 
     async def updated(self, update: Json) -> None: ...
 
@@ -33,63 +33,63 @@ class Ears(Protocol):
 
 
 class BetweenTurns:
-    """The time between turns: news are recorded, work begins a turn."""
+    """Handles updates between turns: records news, and asks for a turn when there is work."""
 
     def __init__(self, conversation: ConversationId, updates: Updates, record: Record, follow: Follow) -> None:
         self._conversation = conversation
         self._record = record
         self._follow = follow
         self._updates = updates
-        self._told = 0
-        self._asking: asyncio.TimerHandle | None = None  # for a turn that has not begun yet
+        self._recorded = 0
+        self._asking: asyncio.TimerHandle | None = None  # the next request for a turn
 
     def worked(self) -> None:
         if self._asking is None:
             self._ask(ASKED_MOST)
 
     def _ask(self, left: int) -> None:
-        """Ask for a turn, again and again: one that is just ending neither hears of it nor lets another begin."""
+        """Ask for a turn repeatedly: a turn that is just ending neither takes the work nor lets another begin."""
         self._follow(self._conversation)
         self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN_S, self._ask, left - 1) if left else None
 
     def told(self, update: Json) -> None:
         news = tuple(self._updates.news_outside(update))
-        if news and self._told < NEWS_MOST:
-            self._told += len(news)
+        if news and self._recorded < NEWS_MOST:
+            self._recorded += len(news)
             self._record(self._conversation, news)
 
     def turn_began(self) -> None:
-        self._told = 0
+        self._recorded = 0
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
 
 
 class Listening:
-    """A peer's Hears."""
+    """The receiver of a peer's messages, for the life of a session."""
 
     def __init__(self, between: BetweenTurns, updates: Updates) -> None:
         self.updates = updates
         self._between = between
         self._ears: Ears | None = None
         self._waiting: deque[Json] = deque()
-        self._heard = asyncio.Event()  # a turn listens
+        self._heard = asyncio.Event()  # set while a turn listens
         self.session = ""
-        self.muted = False  # a replay goes on, of what is history already
-        self.replayed = 0  # words and work in it
+        self.muted = False  # the agent replays history that is known already
+        self.replayed = 0  # updates of that replay
 
     async def told(self, method: str, params: Json) -> bool:
         update = params.get("update")
         if method != "session/update" or not isinstance(update, dict):
             return False
         if not self._is_of_another(params):
-            await self._updated(update)
+            await self._take_update(update)
         return True
 
     def _is_of_another(self, params: Json) -> bool:
         return bool(self.session) and params.get("sessionId", self.session) != self.session
 
-    async def _updated(self, update: Json) -> None:
+    async def _take_update(self, update: Json) -> None:
         if self.muted and self.updates.is_work(update):
             self.replayed += 1
         elif self._ears is not None:
@@ -111,7 +111,7 @@ class Listening:
         return self._ears.served(method) if self._ears is not None else None
 
     async def _permission(self, params: Json) -> Json:
-        """A question that comes while no turn runs begins one."""
+        """Serve a question; if no turn runs, ask for one and wait for it."""
         if self._ears is None:
             self._between.worked()
             await self._heard.wait()
@@ -121,7 +121,7 @@ class Listening:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def listen(self, ears: Ears) -> None:
-        """Let a turn hear from now on, first what has waited for it."""
+        """Pass messages to a turn from now on, those that have waited first."""
         self._between.turn_began()
         while self._waiting:
             await ears.updated(self._waiting.popleft())

@@ -1,4 +1,4 @@
-"""News of an agent that are no work: what can be set in it, its title, the commands it knows. Pure."""
+"""News of an agent besides its work: its options, its title, the commands that it knows. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,11 +20,11 @@ MOST_CHOICES = 200  # models of a provider, for example
 MOST_COMMANDS = 500
 MODE, MODEL = "mode", "model"
 NAME = 200  # characters of a name or a value
-SENTENCE = 500  # characters of what a command does: some agents write pages, of which all are in each event
+SENTENCE = 500  # characters of a command's description: some agents write pages, and each event has all of them
 
 
 class AgentNews:
-    """The last of each kind: what says nothing new is no news."""
+    """Keeps the latest news of each kind, and yields only those that differ from it."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -38,19 +38,21 @@ class AgentNews:
 
     @property
     def model(self) -> str:
-        """The model that is set, where the agent says."""
-        return next((one.value for one in self._options if one.category == MODEL), "")
+        """The model that is set; empty if the agent doesn't say."""
+        return next((option.value for option in self._options if option.category == MODEL), "")
 
     def begun(self, answer: Any) -> Iterator[News]:
-        """The answer with which a session begins: new, resumed or loaded."""
-        told = shape(answer)
-        options = (*_options(told.get("configOptions")), *_legacy(told))
+        """Take the answer that starts a session: new, resumed or loaded."""
+        shown = shape(answer)
+        options = (*_options(shown.get("configOptions")), *_older_options(shown))
         yield from self._set(_first_of_each(options))
 
     def take(self, update: Shape) -> Iterator[News]:
         match update.get("sessionUpdate"):
             case "config_option_update":
-                kept = (one for one in self._options if one.id == one.category)  # modes and models told otherwise
+                kept = (
+                    option for option in self._options if option.id == option.category
+                )  # modes and models in the older form
                 yield from self._set(_first_of_each((*_options(update.get("configOptions")), *kept)))
             case "current_mode_update":
                 yield from self._choose(MODE, short(update.get("currentModeId"), NAME))
@@ -62,15 +64,17 @@ class AgentNews:
                 pass
 
     def chosen(self, option: str, value: str) -> Iterator[News]:
-        """The agent took a value that we set, and did not say so itself."""
-        yield from self._set(tuple(_with(one, value) if one.id == option else one for one in self._options))
+        """Take a value that we have set, where the agent did not report it itself."""
+        yield from self._set(
+            tuple(_with_value(known, value) if known.id == option else known for known in self._options)
+        )
 
     def _choose(self, category: str, value: str) -> Iterator[News]:
         if value:
-            known = tuple(_with(one, value) if one.category == category else one for one in self._options)
-            absent = not any(one.category == category for one in known)
+            options = tuple(_with_value(old, value) if old.category == category else old for old in self._options)
+            absent = not any(option.category == category for option in options)
             more = (AgentOption(id=category, category=category, value=value),) if absent else ()
-            yield from self._set((*known, *more))
+            yield from self._set((*options, *more))
 
     def _set(self, options: tuple[AgentOption, ...]) -> Iterator[News]:
         if options and options != self._options:
@@ -88,30 +92,32 @@ class AgentNews:
             yield AgentTitle(title=title)
 
 
-def _with(option: AgentOption, value: str) -> AgentOption:
+def _with_value(option: AgentOption, value: str) -> AgentOption:
     return option.model_copy(update={"value": value})
 
 
 def _first_of_each(options: tuple[AgentOption, ...]) -> tuple[AgentOption, ...]:
-    """One option of a mode and one of a model, though agents tell them in two ways; and each id once."""
+    """Return each id once, and only one option of a mode and one of a model, though agents send these twice."""
     found: dict[str, AgentOption] = {}
-    for one in options:
-        told = one.category in {MODE, MODEL} and any(other.category == one.category for other in found.values())
-        if one.id not in found and not told:
-            found[one.id] = one
+    for option in options:
+        is_repeated = option.category in {MODE, MODEL} and any(
+            other.category == option.category for other in found.values()
+        )
+        if option.id not in found and not is_repeated:
+            found[option.id] = option
     return tuple(found.values())[:MOST_OPTIONS]
 
 
 def _options(listed: Any) -> Iterator[AgentOption]:
-    for one in shapes(listed, MOST_OPTIONS):
-        option = short(one.get("id"), NAME)
+    for entry in shapes(listed, MOST_OPTIONS):
+        option = short(entry.get("id"), NAME)
         if option:
             yield AgentOption(
                 id=option,
-                name=short(one.get("name"), NAME),
-                category=short(one.get("category"), NAME),
-                value=_value(one.get("currentValue")),
-                choices=tuple(_choices(one))[:MOST_CHOICES],
+                name=short(entry.get("name"), NAME),
+                category=short(entry.get("category"), NAME),
+                value=_value(entry.get("currentValue")),
+                choices=tuple(_choices(entry))[:MOST_CHOICES],
             )
 
 
@@ -120,41 +126,42 @@ def _value(value: Any) -> str:
 
 
 def _choices(option: Shape) -> Iterator[OptionChoice]:
-    """The choices of an option, which may be in groups; a switch has two."""
+    """Yield the choices of an option, which may be grouped; a switch has two."""
     if isinstance(option.get("currentValue"), bool):
         yield from (OptionChoice(value="true", name="on"), OptionChoice(value="false", name="off"))
-    for one in shapes(option.get("options"), MOST_CHOICES):
-        grouped = list(shapes(one.get("options"), MOST_CHOICES))
-        for choice in grouped or [one]:
+    for entry in shapes(option.get("options"), MOST_CHOICES):
+        grouped = list(shapes(entry.get("options"), MOST_CHOICES))
+        for choice in grouped or [entry]:
             value = _value(choice.get("value"))
             if value:
                 yield OptionChoice(value=value, name=short(choice.get("name"), NAME))
 
 
-def _legacy(told: Shape) -> Iterator[AgentOption]:
-    """Modes and models as they were told before there were options."""
-    modes, models = shape(told.get("modes")), shape(told.get("models"))
+def _older_options(answer: Shape) -> Iterator[AgentOption]:
+    """Yield modes and models in the form that they had before ACP had options."""
+    modes, models = shape(answer.get("modes")), shape(answer.get("models"))
     if modes:
-        yield _folded(MODE, "Mode", modes, "currentModeId", "availableModes", "id")
+        yield _older_option(MODE, "Mode", modes, "currentModeId", "availableModes", "id")
     if models:
-        yield _folded(MODEL, "Model", models, "currentModelId", "availableModels", "modelId")
+        yield _older_option(MODEL, "Model", models, "currentModelId", "availableModels", "modelId")
 
 
-def _folded(option: str, name: str, told: Shape, now: str, listed: str, id_: str) -> AgentOption:
+def _older_option(option: str, name: str, state: Shape, now: str, listed: str, id_: str) -> AgentOption:
     found = (
-        (short(one.get(id_), NAME), short(one.get("name"), NAME)) for one in shapes(told.get(listed), MOST_CHOICES)
+        (short(entry.get(id_), NAME), short(entry.get("name"), NAME))
+        for entry in shapes(state.get(listed), MOST_CHOICES)
     )
-    choices = tuple(OptionChoice(value=value, name=what) for value, what in found if value)
-    return AgentOption(id=option, name=name, category=option, value=short(told.get(now), NAME), choices=choices)
+    choices = tuple(OptionChoice(value=value, name=label) for value, label in found if value)
+    return AgentOption(id=option, name=name, category=option, value=short(state.get(now), NAME), choices=choices)
 
 
 def _commands(listed: Any) -> tuple[AgentCommand, ...]:
     return tuple(
         AgentCommand(
-            name=short(one.get("name"), NAME),
-            description=short(one.get("description"), SENTENCE),
-            hint=short(shape(one.get("input")).get("hint"), NAME),
+            name=short(command.get("name"), NAME),
+            description=short(command.get("description"), SENTENCE),
+            hint=short(shape(command.get("input")).get("hint"), NAME),
         )
-        for one in shapes(listed, MOST_COMMANDS)
-        if short(one.get("name"), NAME)
+        for command in shapes(listed, MOST_COMMANDS)
+        if short(command.get("name"), NAME)
     )

@@ -1,6 +1,6 @@
-"""The rules that a third-party agent makes of an `always` of its own: whose, for what, where, until when. Pure.
+"""The rules that a third-party agent makes of its own `always` options: where each holds, and until when. Pure.
 
-They outlive the conversation, or reach beyond what was asked. So none is made unless a person names it.
+They outlive the conversation, or reach beyond the question. So no rule is made unless a person chooses it.
 """
 
 import re
@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from supervisor.work.reach.known_agents import KNOWN
 
-# The adapters say in the name of an option that it lasts as long as their own session.
+# The words in an option's name by which the adapters say that its rule lasts as long as their own session.
 SESSION = re.compile(r"\b(this|the) (session|conversation)\b|\ball edits\b", re.IGNORECASE)
 
 
 class Lasting(Struct, frozen=True):
-    """The reach of a rule, and its end. `options`: words in the ids of the options that make one; empty: all."""
+    """The reach and the end of a rule. `options`: words in the ids of the options that make it; empty: any."""
 
     where: str
     until: str
@@ -24,7 +24,7 @@ class Lasting(Struct, frozen=True):
 
 OF_A_SESSION = Lasting("in its own session of this conversation", "until that session ends")
 UNKNOWN = Lasting("where and until when is its own to say", "")
-# Read in the programs; the first that fits counts. What says that it is for its session is.
+# Taken from the agents' source code. Entries with `options` come first, then names that say "session", then the rest.
 LASTING: Mapping[str, tuple[Lasting, ...]] = {
     "claude": (
         Lasting("in its own session of this conversation", "until its mode is set otherwise", ("exit-plan",)),
@@ -44,18 +44,18 @@ LASTING: Mapping[str, tuple[Lasting, ...]] = {
 
 
 def own_rule(agent: str, kind: str, option: str, name: str) -> str:
-    """Return the line. `agent`: its name in the config; `kind`: which of the known agents it is, or nothing."""
-    lasting = _lasting(kind, option, name)
-    until = f", {lasting.until}" if lasting.until else ""
+    """Describe the rule in a line. `agent`: its name in the config; `kind`: its name among known agents, or empty."""
+    rule = _lasting(kind, option, name)
+    until = f", {rule.until}" if rule.until else ""
     title = KNOWN[kind].title if kind in KNOWN else agent
-    return f"{title}'s own rule: “{name}”, {lasting.where}{until}"
+    return f"{title}'s own rule: “{name}”, {rule.where}{until}"
 
 
 def _lasting(kind: str, option: str, name: str) -> Lasting:
     known = LASTING.get(kind, ())
-    special = next((one for one in known if any(word in option for word in one.options)), None)
+    special = next((lasting for lasting in known if any(word in option for word in lasting.options)), None)
     if special is not None:
         return special
     if SESSION.search(name):
         return OF_A_SESSION
-    return next((one for one in known if not one.options), UNKNOWN)
+    return next((lasting for lasting in known if not lasting.options), UNKNOWN)

@@ -1,7 +1,7 @@
-"""An agent's requests for permission: each is an approval of ours, asked once for each tool call. Loop thread.
+"""A third-party agent's requests for permission: each becomes an approval, asked once for a tool call. Loop thread.
 
-An agent may ask twice for one call, about different things: its directory, then its command. Those are two questions.
-The sandbox around the agent bounds what it can do; the question is for people who want to know before.
+An agent may ask twice for a call, about different things: its directory, then its command. Those are two questions.
+The sandbox bounds the agent; the questions are for people who want to know before.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from supervisor.work.patch.plan import PatchPlan
 from supervisor.work.reach.project_settings import settings_in
 from supervisor.work.safety.rules import OBEYED_REASON
 
-OPTIONS = 20  # that are offered; agents offer three
-OPTION_ID = 200  # characters; a longer id could not be told apart from others by people
-QUESTIONS = 1_000  # of one turn that are remembered, to answer the same alike
+OPTIONS = 20  # most that a question may offer; agents offer three
+OPTION_ID = 200  # characters; people could not tell longer ids apart
+QUESTIONS = 1_000  # of a turn that are remembered, so that the same question gets the same answer
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
-# A rule of the agent's own is never meant by an answer that does not name it. A yes for the conversation is ours.
+# An answer without an option never chooses a rule of the agent's own. A yes for the conversation is a rule of ours.
 MEANT = {
     Decision.APPROVED: "allow_once",
     Decision.APPROVED_FOR_SESSION: "allow_once",
@@ -50,21 +50,21 @@ NO_BECAUSE = "[Refused: {}. The reason: {}]"
 
 
 class Asking(Struct, frozen=True):
-    """A question of this turn, and its answer when it comes."""
+    """A question of the turn, and the task that waits for its answer."""
 
     about: tuple[object, ...]
     answer: "asyncio.Task[ApprovalAnswer]"
 
 
 class Deadline(Struct, frozen=True):
-    """The time that a question waits, and the answer that it has then."""
+    """The time that a question waits, and its answer after that."""
 
     after_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
 
 
 class Permissions:
-    """The questions of one turn."""
+    """The questions of a turn."""
 
     def __init__(
         self,
@@ -78,41 +78,41 @@ class Permissions:
         self._agent = definition.name
         self._updates = updates
         self._deadline = deadline
-        self.reasons: list[str] = []  # of people who said no: the protocol has no room for them in an answer
+        self.reasons: list[str] = []  # of refusals: the protocol's answers have no room for them
         self._asked: dict[CallId, list[Asking]] = {}
         self._noticed: set[str] = set()
 
     async def ask(self, params: Json) -> Json:
-        """Return the outcome: a person's answer, or what the policy says. The same is asked once, answered alike."""
+        """Return the outcome: a person's answer, or the policy's. The same question is asked only once."""
         use = self._updates.permission(params.get("toolCall"))
         options = tuple(options_of(params.get("options"), self._agent, kind_of(self._definition)))
-        if not any(one.kind.startswith("allow") for one in options):
+        if not any(option.kind.startswith("allow") for option in options):
             self._notice(f"{self._agent} asked for a permission and offered no yes, so nobody was asked")
             self._settle(use, approved=False)
             return CANCELLED
         answer = await self._answer(use, options)
         if answer is None:
             return CANCELLED
-        told = outcome(answer, options)
-        if answer.approved and told == CANCELLED:
+        result = outcome(answer, options)
+        if answer.approved and result == CANCELLED:
             self._notice(f"{self._agent} offered no yes for this once, only rules of its own, so it was refused")
-        self._settle(use, approved=answer.approved and told != CANCELLED)
+        self._settle(use, approved=answer.approved and result != CANCELLED)
         if answer.reason and not answer.approved:
             self.reasons.append(
                 NO_BECAUSE.format(line_of_command(use.command) or use.title or use.kind, answer.reason)
             )
-        return told
+        return result
 
     async def _answer(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> ApprovalAnswer | None:
-        """Return the answer; None if the turn is stopped meanwhile."""
+        """Return the answer; None if the turn was stopped meanwhile."""
         if (unasked := self._by_policy(use)) is not None:
             return unasked
-        asking = self._same(use, options) or self._new(use, options)
+        asking = self._earlier_question(use, options) or self._ask_person(use, options)
         await asyncio.wait({asking})
         return None if asking.cancelled() else asking.result()
 
     def _by_policy(self, use: ToolUse) -> ApprovalAnswer | None:
-        """Looking is never asked for, as it isn't with our own tools; with policy `never`, nothing is."""
+        """Return the policy's answer, if it has one: reading needs no question; with policy `never`, nothing does."""
         policy = self._turn.settings.approval_policy
         if policy is ApprovalPolicy.NEVER:
             self._notice(f"what {self._agent} asks for is allowed without a question: the approval policy is never")
@@ -121,20 +121,22 @@ class Permissions:
         return YES if looks and policy in UNASKED else None
 
     def _obeyed_by(self, use: ToolUse) -> tuple[str, ...]:
-        """Return who would obey a file that the call names and would change."""
+        """Return the programs that would obey a file which the call would change."""
         if use.kind in LOOKS and not use.changes:
             return ()
         cwd = self._turn.settings.cwd
-        paths = (*(Path(path) for path in use.changes), *(one.path for one in use.places))
+        paths = (*(Path(path) for path in use.changes), *(place.path for place in use.places))
         below = (Path(os.path.relpath(cwd / path, cwd)) for path in paths)
         return tuple(dict.fromkeys(setting.who for path in below for _, setting in settings_in(path.parts)))
 
-    def _same(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer] | None":
-        """The same question, asked before in this turn; its answer still holds. A call without an id has none."""
+    def _earlier_question(
+        self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]
+    ) -> "asyncio.Task[ApprovalAnswer] | None":
+        """Return the same question, if this turn has asked it before: its answer still holds. Needs a call's id."""
         known = self._asked.get(use.call_id, ()) if use.call_id else ()
-        return next((one.answer for one in known if one.about == _about(use, options)), None)
+        return next((asking.answer for asking in known if asking.about == _subject(use, options)), None)
 
-    def _new(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer]":
+    def _ask_person(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer]":
         settings = self._turn.settings
         confined = is_confined(self._definition, settings)
         request = ev.ToolUseApprovalRequest(
@@ -151,14 +153,14 @@ class Permissions:
             deadline_s=self._deadline.after_s,
             default=self._deadline.default,
         )
-        self._say(self._updates.end_words())  # which outlive, with it, a daemon that is killed
+        self._say(self._updates.end_words())  # stored with the question, they outlive a daemon that is killed
         asking = asyncio.create_task(self._turn.ask(request), name=f"ask-{use.call_id}")
-        self._asked.setdefault(use.call_id, []).append(Asking(_about(use, options), asking))
+        self._asked.setdefault(use.call_id, []).append(Asking(_subject(use, options), asking))
         self._forget_the_oldest()
         return asking
 
     async def ask_for_write(self, plan: PatchPlan, obeyed_by: tuple[str, ...], reason: str) -> bool:
-        """Ask whether we may write a file for it that other programs obey. False also if the turn is stopped."""
+        """Ask whether Greenroom may write a file that other programs obey. False also if the turn is stopped."""
         call = CallId(f"client-{token_hex(6)}")
         request = ev.ToolUseApprovalRequest(
             call_id=call,
@@ -183,7 +185,7 @@ class Permissions:
     def _forget_the_oldest(self) -> None:
         if sum(map(len, self._asked.values())) > QUESTIONS:
             oldest = next(iter(self._asked))
-            kept = [one for one in self._asked[oldest][1:] if not one.answer.done()]
+            kept = [asking for asking in self._asked[oldest][1:] if not asking.answer.done()]
             self._asked.pop(oldest)
             if kept:
                 self._asked[oldest] = kept
@@ -193,50 +195,50 @@ class Permissions:
         self._say(news(use.call_id))
 
     def _notice(self, message: str) -> None:
-        """Tell a person, once in a turn."""
+        """Emit a notice, once in a turn."""
         if message not in self._noticed:
             self._noticed.add(message)
             self._say((ev.BackgroundEvent(message=message),))
 
     def _say(self, news: Iterable[AgentNews]) -> None:
-        if told := tuple(news):
-            self._turn.emit(*told)
+        if emitted := tuple(news):
+            self._turn.emit(*emitted)
 
     @property
     def waits(self) -> bool:
-        """True while a person has to answer."""
-        return any(not one.answer.done() for known in self._asked.values() for one in known)
+        """True while a question waits for its answer."""
+        return any(not asking.answer.done() for known in self._asked.values() for asking in known)
 
     def cancel(self) -> None:
-        """Answer everything that is open with `cancelled`: the turn is being stopped."""
+        """Answer all open questions with `cancelled`: the turn is being stopped."""
         for known in self._asked.values():
-            for one in known:
-                one.answer.cancel()
+            for asking in known:
+                asking.answer.cancel()
 
 
-def _about(use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> tuple[object, ...]:
+def _subject(use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> tuple[object, ...]:
     return use.kind, use.title, use.command, use.asked, use.words, options
 
 
 def options_of(offered: Any, agent: str, known: str = "") -> Iterator[ev.ApprovalOption]:
-    """The options that can be chosen: each with an id that no other has, and of a kind that the protocol knows.
+    """Yield the options that can be chosen: each with an id of its own, and of a kind that the protocol knows.
 
-    `known`: which of the agents known here it is.
+    `known`: the agent's name among the known agents.
     """
     taken = set[str]()
-    for one in shapes(offered, OPTIONS):
-        option, kind = text(one.get("optionId")), one.get("kind")
+    for entry in shapes(offered, OPTIONS):
+        option, kind = text(entry.get("optionId")), entry.get("kind")
         if option and len(option) <= OPTION_ID and option not in taken and kind in KINDS:
             taken.add(option)
-            name = short(one.get("name")) or option
+            name = short(entry.get("name")) or option
             rule = own_rule(agent, known, option, name) if kind.endswith("_always") else ""
             yield ev.ApprovalOption(id=option, name=name, kind=kind, rule=rule)
 
 
 def outcome(answer: ApprovalAnswer, options: Iterable[ev.ApprovalOption]) -> Json:
-    """Return the option that was named, or the one that means the answer; `cancelled` where there is none."""
+    """Return the option that the answer names, or the option that stands for it; else `cancelled`."""
     offered = tuple(options)
-    named = (one.id for one in offered if one.id == answer.option)
-    meant = (one.id for one in offered if one.kind == MEANT.get(answer.decision))
+    named = (option.id for option in offered if option.id == answer.option)
+    meant = (option.id for option in offered if option.kind == MEANT.get(answer.decision))
     chosen = next(named, None) or next(meant, None)
     return CANCELLED if chosen is None else {"outcome": {"outcome": "selected", "optionId": chosen}}

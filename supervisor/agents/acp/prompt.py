@@ -1,4 +1,4 @@
-"""A person's message as the blocks of a prompt. Reads pictures from the disk, so it is called in a worker thread."""
+"""A person's message as the blocks of a prompt. Reads pictures from the disk, so runs in a worker thread."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from supervisor.work.reach.readable import Reach
 
 
 def blocks_of(inputs: Iterable[PendingInput], reach: Reach, bounds: Bounds) -> list[Json]:
-    return [block for one in inputs for item in one.items for block in _blocks(item, reach, bounds)]
+    return [block for entry in inputs for item in entry.items for block in _blocks(item, reach, bounds)]
 
 
 def _blocks(item: InputItem, reach: Reach, bounds: Bounds) -> Iterator[Json]:

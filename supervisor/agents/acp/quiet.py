@@ -1,24 +1,24 @@
-"""Quiet in a turn: behind the answer, where it is the end, and before it, where people are told of it. Pure.
+"""Detects inactivity in a turn: after the answer it ends the turn, before it a notice tells people. Pure.
 
 The answer to a prompt ends a turn, unless something goes on: an open tool use, or a process that began in the turn.
-Then it waits until there are no signs of life for a while. What goes on silently is named, and the turn is over.
+Then the turn waits until there is no sign of life for a while. It names the work that goes on silently, and is over.
 """
 
 from msgspec import Struct
 
-SILENT_S = 2.0  # without a sign of life; agents that think write now and then, and what comes later is a turn
+SILENT_S = 2.0  # without a sign of life; agents that think write now and then, and later work gets a turn of its own
 LOOK_S, LOOK_MOST_S = 0.05, 0.5  # between looks at the processes
 TOLD_AFTER_S = 30.0  # without an update, and without a tool that runs; models that think write now and then
 
 
 class Activity(Struct, frozen=True):
-    """The things that go on after the answer. `silent_s`: since the last sign of life."""
+    """The work that goes on after the answer. `silent_s`: since the last sign of life."""
 
     uses: int = 0
     processes: int = 0
     silent_s: float = 0.0
-    prompted: bool = True  # otherwise the agent works by itself, and only silence tells that it is done
-    asks: bool = False  # it waits for a person, however long that takes
+    prompted: bool = True  # if not, the agent works by itself, and only silence shows that it is done
+    asks: bool = False  # the agent waits for a person, however long that takes
 
 
 def wait_s(now: Activity) -> float:
@@ -31,37 +31,37 @@ def wait_s(now: Activity) -> float:
 
 
 def goes_on(now: Activity, agent: str) -> str:
-    """Name what goes on although the turn is over; empty: nothing does."""
+    """Return the notice of work that goes on although the turn is over; empty if there is none."""
     parts = [
-        _counted(now.uses, "tool use that it has not ended", "tool uses that it has not ended"),
-        _counted(now.processes, "process that it began", "processes that it began"),
+        _count_phrase(now.uses, "tool use that it has not ended", "tool uses that it has not ended"),
+        _count_phrase(now.processes, "process that it began", "processes that it began"),
     ]
-    told = " and ".join(part for part in parts if part)
-    return f"{agent} has answered; what goes on behind it: {told}" if told else ""
+    work = " and ".join(part for part in parts if part)
+    return f"{agent} has answered; what goes on behind it: {work}" if work else ""
 
 
-def _counted(number: int, one: str, more: str) -> str:
-    return f"{number} {one if number == 1 else more}" if number else ""
+def _count_phrase(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}" if number else ""
 
 
 class Silence:
-    """Silence before the answer, and when people are told of it.
+    """Decides when people are told that an agent is silent before its answer.
 
-    Agents try again without a word where their model refuses them or can't be reached, for minutes. That is no reason
-    to end them, and a reason to say so.
+    Agents retry for minutes without a word if their model refuses them or can't be reached. That is no reason to end
+    them, but a reason to tell people.
     """
 
     def __init__(self) -> None:
-        self._next_s = 0.0
+        self._due_s = 0.0
 
     def is_told(self, silent_s: float) -> bool:
-        """Tell whether it is time to say so: after a while, and again each time that it has lasted twice as long."""
+        """Tell whether a notice is due: after a while, and again each time that the silence has doubled."""
         if silent_s < TOLD_AFTER_S:
-            self._next_s = TOLD_AFTER_S
+            self._due_s = TOLD_AFTER_S
             return False
-        if silent_s < self._next_s:
+        if silent_s < self._due_s:
             return False
-        self._next_s = 2 * silent_s
+        self._due_s = 2 * silent_s
         return True
 
 

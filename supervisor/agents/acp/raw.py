@@ -1,4 +1,4 @@
-"""Raw input and output of a tool call, in the shapes that agents use: command, output, exit status, length. Pure."""
+"""Readers of a tool call's raw input and output, in the forms of various agents: command, output, exit code. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from supervisor.agents.acp.contents import without_fence
 from supervisor.agents.acp.shapes import Shape, count, shape, short, text, texts, whole, within
 
-SHELL = ("bash", "-c")  # agents run a script in a shell of their own, which they don't name
+SHELL = ("bash", "-c")  # stands for the agent's own shell, which it doesn't name
 LONGEST_COMMAND = 512 * 1024  # characters of a command, as `greenroom.limits.command_bytes` has it for models
 COMMANDS = ("command", "cmd")
 OUTPUTS = ("formatted_output", "aggregated_output", "output")  # of Codex and opencode, the best first
@@ -16,7 +16,7 @@ EXIT = re.compile(r"Exit code (\d{1,3})\n?")  # how Claude Code's shell begins t
 
 
 def command_of(arguments: Any, title: str) -> tuple[str, ...]:
-    """The words of the command; nothing where it is not known. As a last resort, a title that is nothing but code."""
+    """Return the words of the command, as a last resort from a title that is nothing but code; empty if unknown."""
     given = shape(arguments)
     for name in COMMANDS:
         words = texts(given.get(name))
@@ -35,7 +35,7 @@ def cwd_of(arguments: Any, meta: Any) -> Path | None:
 
 
 def raw_output(update: Shape) -> str:
-    """The output as the tool gave it, beside what is shown of it; empty where the agent doesn't say."""
+    """Return the tool's own output, which may differ from the shown content; empty if the agent doesn't send it."""
     return next((found for found in _raw_outputs(update) if found), "")
 
 
@@ -53,7 +53,7 @@ def _both_streams(result: Shape) -> str:
 
 
 def terminal_piece(update: Shape) -> str:
-    """A new piece of what stands in a terminal that the agent keeps itself and only shows."""
+    """Return the new piece of output in a terminal of the agent's own."""
     return text(within(update, "_meta", "terminal_output_delta", "data"))
 
 
@@ -64,17 +64,17 @@ def terminal_whole(update: Shape) -> str:
 def exit_code(update: Shape, output: str) -> int | None:
     raw = shape(update.get("rawOutput"))
     metadata = shape(raw.get("metadata"))
-    said: tuple[Any, ...] = (
+    codes: tuple[Any, ...] = (
         within(update, "_meta", "terminal_exit", "exit_code"),
         raw.get("exit_code"),
         raw.get("exitCode"),
         metadata.get("exit"),
     )
-    known = next((code for code in map(whole, said) if code is not None), None)
+    known = next((code for code in map(whole, codes) if code is not None), None)
     if known is not None or update.get("status") != "failed":
         return known
-    begins = EXIT.match(output)
-    return int(begins[1]) if begins else None
+    match = EXIT.match(output)
+    return int(match[1]) if match else None
 
 
 def seconds(update: Shape) -> float | None:
@@ -84,5 +84,5 @@ def seconds(update: Shape) -> float | None:
 
 
 def was_refused(update: Shape) -> bool:
-    """True if the agent says that a person or a rule said no."""
+    """Tell whether the agent reports that a person or a rule refused the call."""
     return isinstance(within(update, "_meta", "claudeCode", "nonExecutionKind"), str)

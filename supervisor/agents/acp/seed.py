@@ -1,7 +1,7 @@
 """The history as text for an agent that does not know it. Pure; takes events in order, and stays bounded.
 
-The newest is told whole. What does not fit is left out from the beginning, with a count, and with our own agent's
-summary of it where there is one. The text goes to the agent with a person's next words, and is no event itself.
+The newest part is told in full. Older parts that don't fit are left out, with a count, and with our own agent's
+summary if there is one. The text goes to the agent with a person's next words, and is no event itself.
 """
 
 from collections import deque
@@ -36,12 +36,12 @@ CUT = {
     AbortReason.BUDGET: "[the agent was stopped here, because a budget was used up]",
 }
 CUT_OTHERWISE = "[the agent ended here without being done]"
-SHARE = 2  # of the room, for one text at most: half of it
-CALLS = DEFAULTS.answer_tool_calls  # of an answer, without an output so far
+SHARE = 2  # a single text gets at most half of the room
+CALLS = DEFAULTS.answer_tool_calls  # calls of an answer that have no output yet
 
 
 class Seed:
-    """`room`: how many bytes it may have. `leave_out`: messages that the agent gets in another way."""
+    """Builds the record. `room`: its most bytes. `leave_out`: messages that the agent gets in another way."""
 
     def __init__(self, room: int = DEFAULTS.agent_seed_bytes, leave_out: frozenset[ItemId] = frozenset()) -> None:
         self._room = room
@@ -61,17 +61,17 @@ class Seed:
         match event:
             case ev.UserMessage(kind=ev.MessageKind.PLAIN) if event.item_id not in self._leave_out:
                 pictures = words_of(seq, event).pictures
-                self._say(PERSON, event.message + (f"\n[with {pictures} pictures, not shown]" if pictures else ""))
+                self._add(PERSON, event.message + (f"\n[with {pictures} pictures, not shown]" if pictures else ""))
             case ev.AgentMessage():
-                self._say(AGENT, event.message)
+                self._add(AGENT, event.message)
             case ev.ToolUseEnd():
-                self._say(AGENT, f"- {line_of_use(event)}")
+                self._add(AGENT, f"- {line_of_use(event)}")
             case ev.ToolCall() if len(self._calls) < CALLS:
                 self._calls[event.item_id] = event
             case ev.ToolOutput():
                 self._take_output(event)
             case ev.TurnAborted():
-                self._say("", CUT.get(event.reason, CUT_OTHERWISE))
+                self._add("", CUT.get(event.reason, CUT_OTHERWISE))
             case ev.PlanUpdate():
                 self._plan = event.plan
             case ev.Compacted():
@@ -80,27 +80,27 @@ class Seed:
                 pass
 
     def text(self, opening: str) -> str:
-        """Compose the record; nothing if there is none."""
+        """Compose the record; empty if there is nothing to tell."""
         if not self:
             return ""
-        plan = ["The plan:\n" + "\n".join(f"[{one.status}] {self._cut(one.step)}" for one in self._plan)]
-        parts = [OPENING[opening], *self._before(), *self._parts, *(plan if self._plan else []), CLOSING]
+        plan = ["The plan:\n" + "\n".join(f"[{step.status}] {self._shorten(step.step)}" for step in self._plan)]
+        parts = [OPENING[opening], *self._omission_notes(), *self._parts, *(plan if self._plan else []), CLOSING]
         return "\n\n".join(parts)
 
-    def _before(self) -> list[str]:
+    def _omission_notes(self) -> list[str]:
         if not self._left_out:
             return []
-        told = [f"[{self._left_out} older messages and tool uses are left out: they don't fit]"]
-        return [*told, f"Notes on the earlier part:\n{self._cut(self._summary)}"] if self._summary else told
+        notes = [f"[{self._left_out} older messages and tool uses are left out: they don't fit]"]
+        return [*notes, f"Notes on the earlier part:\n{self._shorten(self._summary)}"] if self._summary else notes
 
     def _take_output(self, event: ev.ToolOutput) -> None:
         call = self._calls.pop(event.item_id, None)
         if call is not None:
-            self._say(AGENT, f"- {line_of_call(call, event)}")
+            self._add(AGENT, f"- {line_of_call(call, event)}")
 
-    def _say(self, speaker: str, text: str) -> None:
-        said = self._cut(text)
-        part = f"{speaker}\n{said}" if speaker and speaker != self._speaker else said
+    def _add(self, speaker: str, text: str) -> None:
+        words = self._shorten(text)
+        part = f"{speaker}\n{words}" if speaker and speaker != self._speaker else words
         self._speaker = speaker
         self._parts.append(part)
         self._size += len(part.encode(errors="replace"))
@@ -108,6 +108,6 @@ class Seed:
             self._size -= len(self._parts.popleft().encode(errors="replace"))
             self._left_out += 1
 
-    def _cut(self, text: str) -> str:
-        """Leave out the middle of a text that would take the room of all others."""
+    def _shorten(self, text: str) -> str:
+        """Leave out the middle of a text that would take up the others' room."""
         return head_and_tail(text.encode(errors="replace").decode(), self._room // SHARE, self._room)

@@ -1,6 +1,6 @@
-"""The session of an agent: how it begins in a process that was started for it. Loop thread.
+"""The session of a third-party agent, and its start in a new process. Loop thread.
 
-What to ask is decided in `beginning`, what the agent is told of the history in `telling`. Here is the asking.
+Sends the requests that another module decides, and passes on the history that the agent has missed.
 """
 
 import asyncio
@@ -27,104 +27,105 @@ from supervisor.agents.acp.telling import History, Told, told_after, told_at_fir
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.turn import Turn
 
-REPLAY_QUIET_S, REPLAY_LOOKS = 0.05, 40  # after a loaded session's answer: late words of its history are no news
+REPLAY_QUIET_S, REPLAY_LOOKS = 0.05, 40  # waits for late updates of a loaded session's history, which are no news
 
 
 class EndedMeanwhile(Exception):
-    """The program has ended while it took up a session that it had."""
+    """The program has ended while it took up a known session."""
 
 
 class About(Struct, frozen=True):
-    """The things around a session: the history that it may have to be told, and the client's variables."""
+    """The surroundings of a session: the history that the agent may have missed, and the client's variables."""
 
     history: History
     environ: Mapping[str, str]
-    offered: Json  # what we serve
-    handed: Handed = Handed()  # the servers that clients give
+    offered: Json  # our capabilities
+    handed: Handed = Handed()  # the clients' servers
 
 
 class AcpSession:
-    """A child's session. `seed`: what is to be said before the next prompt."""
+    """A child's session. `seed`: blocks that go before the next prompt's own."""
 
-    def __init__(self, child: Child, listening: Listening, session: str, begun: Any = None) -> None:
+    def __init__(self, child: Child, listening: Listening, session: str, answer: Any = None) -> None:
         self.child = child
         self.listening = listening
         self.id = session
         self.seed: list[Json] = []
-        self.setter = Setter(child, session, listening.updates, begun)
-        self.made_of: Confinement | None = None  # what its sandbox was made of
-        self.looked_up: LookedUp | None = None  # by what that was found last
+        self.setter = Setter(child, session, listening.updates, answer)
+        self.made_of: Confinement | None = None  # the inputs of its sandbox
+        self.looked_up: LookedUp | None = None  # the inputs of the last lookup that found them unchanged
 
     async def catch_up(self, turn: Turn, history: History) -> None:
-        """Have it told, with the next prompt, what was said without it."""
+        """Tell the agent, with the next prompt, the part of the conversation that it has missed."""
         self.seed = list(map(text, await told_after(turn.order, history)))
 
 
 async def begin(
     child: Child, listening: Listening, turn: Turn, about: About, known: KnownSession | None, lost: str = ""
 ) -> AcpSession:
-    """Start the child and its session. Raises AgentFailed; then nothing of it is left."""
+    """Start the child and its session. Raises AgentFailed; then no process is left."""
     await child.start(about.offered)
     try:
         turn.emit(*about.handed.notices(child.can))
-        begun = await _begun(child, listening, _place(child, turn.settings, about), known)
-        told = await told_at_first(turn.order, about.history, begun, lost or begun.lost)
+        started = await _send_requests(child, listening, _place(child, turn.settings, about), known)
+        catch_up = await told_at_first(turn.order, about.history, started, lost or started.lost)
     except NotBegun as error:
         await child.end(kill=True)
         raise AgentFailed(f"{child.definition.name} began no session: {error}") from None
     except BaseException:
         await child.end()
         raise
-    listening.session = begun.session
+    listening.session = started.session
     child.settle()
-    turn.emit(_announced(child, begun, told), *listening.updates.begun(begun.answer, anew=begun.how == "new"))
-    if told.note:
-        turn.emit(ev.BackgroundEvent(message=told.note))
-    session = AcpSession(child, listening, begun.session, begun.answer)
-    session.seed = list(map(text, told.texts))
+    news = listening.updates.begun(started.answer, anew=started.how == "new")
+    turn.emit(_session_event(child, started, catch_up), *news)
+    if catch_up.note:
+        turn.emit(ev.BackgroundEvent(message=catch_up.note))
+    session = AcpSession(child, listening, started.session, started.answer)
+    session.seed = list(map(text, catch_up.texts))
     return session
 
 
-def _announced(child: Child, begun: Begun, told: Told) -> AgentSession:
+def _session_event(child: Child, started: Begun, catch_up: Told) -> AgentSession:
     return AgentSession(
         agent=child.definition.name,
-        session=begun.session,
-        how=told.how,
+        session=started.session,
+        how=catch_up.how,
         program=child.program,
         can=child.can.told,
-        note=told.note,
+        note=catch_up.note,
     )
 
 
 def _place(child: Child, settings: Settings, about: About) -> Json:
-    given = about.handed.to(child.can)
-    return place_of(settings, child.can, child.definition.mcp_servers, about.environ, given)
+    servers = about.handed.to(child.can)
+    return place_of(settings, child.can, child.definition.mcp_servers, about.environ, servers)
 
 
-async def _begun(child: Child, listening: Listening, place: Json, known: KnownSession | None) -> Begun:
-    """Put the requests of the beginning, and hand it the answers."""
+async def _send_requests(child: Child, listening: Listening, place: Json, known: KnownSession | None) -> Begun:
+    """Send the requests of the start, and hand back the replies."""
     requests = beginning.begin(child.can, place, known)
-    asked = next(requests)
+    request = next(requests)
     while True:
-        given = await _answer(child, listening, asked)
+        reply = await _reply(child, listening, request)
         try:
-            asked = requests.send(given)
+            request = requests.send(reply)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # a generator's end is not typed
 
 
-async def _answer(child: Child, listening: Listening, asked: Asked) -> Given:
+async def _reply(child: Child, listening: Listening, request: Asked) -> Given:
     limit_s = child.definition.start_s
-    listening.muted, listening.replayed = asked.replays, 0
+    listening.muted, listening.replayed = request.replays, 0
     try:
         async with asyncio.timeout(limit_s):
-            answer = await child.peer.request(asked.method, asked.params)
-            if asked.replays:
+            answer = await child.peer.request(request.method, request.params)
+            if request.replays:
                 await _silence(listening)
     except TimeoutError:
-        return Given(failed=f"it did not answer `{asked.method}` within {limit_s:g} s", timed_out=True)
+        return Given(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
     except ChildEnded as error:
-        if asked.method == beginning.NEW:
+        if request.method == beginning.NEW:
             raise
         raise EndedMeanwhile(str(error)) from error
     except AgentFailed as error:
@@ -135,7 +136,7 @@ async def _answer(child: Child, listening: Listening, asked: Asked) -> Given:
 
 
 async def _silence(listening: Listening) -> None:
-    """Wait until nothing of the history comes any more, for a bounded while."""
+    """Wait, for a bounded time, until no more history comes."""
     heard = -1
     for _ in range(REPLAY_LOOKS):
         if heard == listening.replayed:

@@ -1,7 +1,7 @@
-"""An agent is set to what our policy wants, and what it did not take is said. Loop thread.
+"""Sets an agent's options as our settings want them, and reports those that it did not take. Loop thread.
 
-Agents drift in how they are set: what they told as an option is set as one, what they told as modes or models in the
-older way; the other way is tried where that is unknown to them.
+Agents differ in how they are set. A value that was announced as an option is set as an option, a value from a list of
+modes or models in that older way; if the agent does not know the request, the other way is tried.
 """
 
 import asyncio
@@ -26,37 +26,37 @@ UNKNOWN = {wire.METHOD_UNKNOWN, wire.PARAMS_INVALID}
 
 
 class Setter:
-    """The options of one session. `begun`: the answer with which it began."""
+    """Sets the options of a session. `begun`: the answer that started it."""
 
     def __init__(self, child: Child, session: str, updates: Updates, begun: Any) -> None:
         self._child = child
         self._session = session
         self._updates = updates
-        self._as_options = {text(one.get("id")) for one in shapes(shape(begun).get("configOptions"))}
+        self._as_options = {text(entry.get("id")) for entry in shapes(shape(begun).get("configOptions"))}
         self._set_for: tuple[object, ...] | None = None
-        self._own = {one.id: one.value for one in updates.options}
+        self._own = {option.id: option.value for option in updates.options}
 
     async def follow(self, turn: Turn) -> None:
-        """Set it anew if the settings say something else now. Raises AgentFailed if it must not be prompted."""
+        """Set the options again if the settings have changed. Raises AgentFailed: the agent must not be prompted."""
         definition, settings = self._child.definition, turn.settings
         free = is_free(definition, settings, self._updates.options)
-        if self._set_for == _of(settings) and not free:
+        if self._set_for == _relevant(settings) and not free:
             return
         try:
             for wish in list(wishes(definition, settings, self._updates.options, self._own)):
                 await self._grant(turn, wish)
         except ModeRefused as error:
             raise AgentFailed(str(error)) from None
-        self._set_for = _of(settings)
+        self._set_for = _relevant(settings)
         if free := is_free(definition, settings, self._updates.options):
             self._say_free(turn, free)
 
     def _say_free(self, turn: Turn, mode: str) -> None:
-        """It stays in a mode that asks nobody: only a sandbox makes that bearable."""
-        told = f"{self._child.definition.name} stays in the mode {mode!a}, in which nobody is asked"
+        """Report that the agent stays in a mode without questions. Raises AgentFailed if no sandbox confines it."""
+        stays = f"{self._child.definition.name} stays in the mode {mode!a}, in which nobody is asked"
         if not is_confined(self._child.definition, turn.settings):
-            raise AgentFailed(f"{told}, and nothing confines it; choose another mode in its own settings")
-        turn.emit(ev.BackgroundEvent(message=f"{told}; its sandbox is what confines it"))
+            raise AgentFailed(f"{stays}, and nothing confines it; choose another mode in its own settings")
+        turn.emit(ev.BackgroundEvent(message=f"{stays}; its sandbox is what confines it"))
 
     async def _grant(self, turn: Turn, wish: Wish) -> None:
         trouble = wish.trouble
@@ -69,7 +69,7 @@ class Setter:
             turn.emit(ev.BackgroundEvent(message=f"{name} could not be set as wanted: {trouble}"))
 
     async def _set(self, turn: Turn, wish: Wish) -> str:
-        """Set it, and return why that failed."""
+        """Set a value, and return why that failed; empty if it did not."""
         trouble = "it offers no way to"
         for method, params in self._ways(wish.option, wish.value):
             try:
@@ -93,21 +93,21 @@ class Setter:
         yield from ways if option.id in self._as_options else reversed(ways)
 
     def _news(self, wish: Wish, answer: Any) -> Iterator[ev.AgentEvent]:
-        """Its options now: as it says, or else as it was told."""
-        told = shape(answer)
-        if "configOptions" in told:
-            yield from self._updates.news_outside({**told, "sessionUpdate": "config_option_update"})
+        """Yield the options as the agent's answer has them, or else with the value that was set."""
+        members = shape(answer)
+        if "configOptions" in members:
+            yield from self._updates.news_outside({**members, "sessionUpdate": "config_option_update"})
         else:
             yield from self._updates.chosen(wish.option.id, wish.value)
 
 
-def _of(settings: Settings) -> tuple[object, ...]:
+def _relevant(settings: Settings) -> tuple[object, ...]:
     named = settings.agent_model, settings.agent_effort, settings.effort
     return settings.sandbox.mode, settings.approval_policy, *named
 
 
 def _value(option: AgentOption, value: str) -> Json:
-    """A switch has two choices that nobody calls so."""
-    if {one.value for one in option.choices} == {"true", "false"}:
+    """Return the members of a request that carry the value. An option with the choices true and false is a switch."""
+    if {choice.value for choice in option.choices} == {"true", "false"}:
         return {"type": "boolean", "value": value == "true"}
     return {"value": value}

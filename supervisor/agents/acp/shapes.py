@@ -1,6 +1,6 @@
-"""Readers of JSON from programs of others: what has another type than expected is as good as not there. Pure.
+"""Readers of JSON from third-party programs: a value of an unexpected type counts as missing. Pure.
 
-Nothing here raises, and nothing returns more than its bound: agents are as foreign as models.
+No reader raises, and none returns more than its bound: agents are as foreign as models.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,19 +11,19 @@ from typing import Any
 Shape = Mapping[str, Any]
 
 MOST_LISTED = 1_000  # members of any list; agents list dozens
-SHORT = 2_000  # characters of a title, a name, a description: what a person reads in passing
+SHORT = 2_000  # characters of a title, a name, a description, which a person reads in passing
 NOTHING: Shape = {}
 
 
 def text(value: Any) -> str:
-    """A text that can be stored: halves of surrogate pairs are replaced."""
+    """Return a text that can be stored: halves of surrogate pairs are replaced."""
     if not isinstance(value, str):
         return ""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 def short(value: Any, most: int = SHORT) -> str:
-    """A text of bounded length, on whose end a cut is seen."""
+    """Return a text of bounded length; one that is cut ends with an ellipsis."""
     read = text(value[: most + 1] if isinstance(value, str) else value)
     return read if len(read) <= most else f"{read[: most - 1]}…"
 
@@ -33,25 +33,25 @@ def shape(value: Any) -> Shape:
 
 
 def within(value: Any, *names: str) -> Any:
-    """The member of a member; None where one of them is missing."""
+    """Return the member of a member; None if any of them is missing."""
     for name in names:
         value = shape(value).get(name)
     return value
 
 
 def shapes(value: Any, most: int = MOST_LISTED) -> Iterator[Shape]:
-    """The objects of a list."""
-    return (one for one in islice(_listed(value), most) if isinstance(one, Mapping))
+    """Yield the objects of a list."""
+    return (item for item in islice(_list_or_empty(value), most) if isinstance(item, Mapping))
 
 
 def texts(value: Any, most: int = MOST_LISTED) -> tuple[str, ...]:
-    """The texts of a list, or nothing if it has something else in it."""
-    listed = _listed(value)
-    return tuple(map(text, listed)) if len(listed) <= most and all(isinstance(one, str) for one in listed) else ()
+    """Return the texts of a list; nothing if it has other values too."""
+    listed = _list_or_empty(value)
+    return tuple(map(text, listed)) if len(listed) <= most and all(isinstance(item, str) for item in listed) else ()
 
 
 def whole(value: Any) -> int | None:
-    """A number that counts something."""
+    """Return a whole number."""
     if isinstance(value, float) and isfinite(value) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -63,7 +63,7 @@ def count(value: Any) -> int | None:
 
 
 def amount(value: Any) -> float | None:
-    """A sum of money; never less than nothing."""
+    """Return a sum of money, which is never negative."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -73,5 +73,5 @@ def amount(value: Any) -> float | None:
     return number if isfinite(number) and number >= 0 else None
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_or_empty(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

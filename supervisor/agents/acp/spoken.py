@@ -1,4 +1,7 @@
-"""Words and thoughts of an agent, which come in pieces: an item each, over when something else begins. Pure."""
+"""Messages and thoughts of an agent, which come in pieces: each is an item, finished when something else begins.
+
+Pure.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +18,7 @@ SpokenNews = ev.AgentMessageDelta | ev.AgentReasoningDelta | ev.AgentMessage | e
 
 
 class Item(Struct):
-    """An item that is being said. `left_out`: characters beyond the bound, which are counted and not kept."""
+    """An unfinished item. `left_out`: characters beyond the bound, which are counted and not kept."""
 
     id: ItemId
     voice: Voice
@@ -25,7 +28,7 @@ class Item(Struct):
     left_out: int = 0
 
     def add(self, words: str) -> str:
-        """Add what there is room for, and return that."""
+        """Add as much as there is room for, and return that."""
         kept = words[: self.room]
         self.left_out += len(words) - len(kept)
         self.room -= len(kept)
@@ -43,7 +46,7 @@ class Spoken:
     def __init__(self, bounds: Bounds) -> None:
         self._most = bounds.event_bytes // 4  # characters, of which each has up to four bytes
         self._open: Item | None = None
-        self.last = ""  # the last message that is over
+        self.last = ""  # the last finished message
 
     def take(self, voice: Voice, chunk: Shape, words: str, new_item: Callable[[], ItemId]) -> Iterator[SpokenNews]:
         if not words:
@@ -60,12 +63,12 @@ class Spoken:
             yield ev.AgentReasoningDelta(delta=kept, item_id=item.id)
 
     def close(self) -> Iterator[SpokenNews]:
-        """End what is being said: its event has all of it."""
+        """Finish the open item; its event has the whole text."""
         item, self._open = self._open, None
         if item is not None:
-            yield self._finished(item)
+            yield self._finish(item)
 
-    def _finished(self, item: Item) -> SpokenNews:
+    def _finish(self, item: Item) -> SpokenNews:
         if item.voice is ev.AgentMessage:
             self.last = item.words
             return ev.AgentMessage(message=item.words, item_id=item.id)

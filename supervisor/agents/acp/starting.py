@@ -1,4 +1,4 @@
-"""The beginning of a session in a program that is started for it: launched, listened to, greeted. Loop thread."""
+"""Starts a program and a session in it, and tells whether a running one must be started anew. Loop thread."""
 
 import itertools
 import time
@@ -45,7 +45,7 @@ class Starter:
         self._lives = itertools.count(1)
 
     async def begin(self, turn: Turn, waiting: Waiting) -> AcpSession:
-        """Begin a session in a new program. One that ends while it takes up what it had is started once more."""
+        """Begin a session in a new program. A program that ends while it takes up an old session is started again."""
         known = turn.order.known
         try:
             return await self._begin(turn, waiting, known)
@@ -73,15 +73,15 @@ class Starter:
         about = About(self._history, self._launching.environ(order), self._offered(turn, definition.name), handed)
         session = await begin(child, listening, turn, about, known, lost)
         session.made_of, session.looked_up = made_of, looked_up
-        child.settle()  # the sandbox's own processes, and what the agent starts for itself
+        child.settle()  # counts the sandbox's own processes and the agent's helpers
         return session
 
     async def catch_up(self, session: AcpSession, turn: Turn) -> None:
-        """Have a session that lives told what it has missed."""
+        """Tell a live session the part of the conversation that it has missed."""
         await session.catch_up(turn, self._history)
 
     async def changes(self, session: AcpSession, turn: Turn) -> str:
-        """Name what has changed so that the agent must be started anew; nothing: it need not be."""
+        """Name the changes for which the agent must be started anew; empty: there are none."""
         looked_up = self._launching.looked_up(turn)
         if session.made_of is not None and not (
             looked_up.is_like(session.looked_up)
@@ -94,5 +94,5 @@ class Starter:
         return CLOSED if await self._launching.are_more_closed(session.child.owner, turn) else ""
 
     def watched(self, session: AcpSession, turn: Turn) -> AbstractAsyncContextManager[None]:
-        """Watch over the projects while the agent carries out a turn."""
+        """Watch the projects while the agent carries out a turn."""
         return self._launching.watched(turn, session.child.definition)

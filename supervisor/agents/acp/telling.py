@@ -1,4 +1,7 @@
-"""The words that tell an agent what it does not know, and tell people so. Loop thread; reads in a worker thread."""
+"""Catch-up text for an agent that missed part of the conversation, and the notice of it that people see.
+
+Loop thread; reads in a worker thread.
+"""
 
 from collections.abc import Callable
 from typing import Literal
@@ -17,30 +20,30 @@ from supervisor.agents.journal_pages import events_between
 from supervisor.loop.worker_job import WorkerJob, in_worker
 
 GO_ON = "[Your program was ended and started anew while you worked. Go on with your work.]"
-OPENING_EVENTS = 1  # of a turn, before its inputs: it has started
-PARAGRAPH = "\n\n"  # behind each text: the next block is another one's words
+OPENING_EVENTS = 1  # events of a turn before its inputs: its start
+PARAGRAPH = "\n\n"  # after each text: the next block is a person's
 
 
 class History:
-    """The part of a conversation that an agent does not know. `room`: how many bytes it is told of it."""
+    """Reads the part of a conversation that an agent does not know. `room`: the most bytes that it is told."""
 
     def __init__(self, journal: Journal, room: Callable[[], int]) -> None:
         self._journal = journal
         self._room = room
 
     async def missed(self, order: RunAgent, seen: int) -> Seed:
-        """Return what was said and done behind `seen`, without the inputs of this turn."""
+        """Return the record of everything after `seen`, without the inputs of this turn."""
         if order.first or order.seq - seen <= OPENING_EVENTS + len(order.inputs):
             return Seed(self._room())
-        inputs = frozenset(ItemId(one.id) for one in order.inputs)
-        return await in_worker(self._missed, order.conversation, seen, order.seq, inputs)
+        inputs = frozenset(ItemId(entry.id) for entry in order.inputs)
+        return await in_worker(self._read_missed, order.conversation, seen, order.seq, inputs)
 
     async def answered(self, order: RunAgent) -> str:
-        """Return what the turn waited for when its program ended, with the answers, as the agent is told."""
-        return await in_worker(self._answered, order.conversation, order.seq)
+        """Return the text of the questions that the turn waited for when its program ended, with their answers."""
+        return await in_worker(self._read_answers, order.conversation, order.seq)
 
     async def decision(self, order: RunAgent, item: ItemId) -> ev.ApprovalResolved | None:
-        """Return how the turn's question about an item was answered, in an earlier life of it."""
+        """Return the answer to the turn's question about an item, if an earlier run of the turn has asked it."""
         return await in_worker(self._decision, order.conversation, order.seq, item)
 
     def _decision(
@@ -56,7 +59,7 @@ class History:
                 found = event
         return found
 
-    def _missed(
+    def _read_missed(
         self, job: WorkerJob, conversation: ConversationId, seen: int, until: int, inputs: frozenset[ItemId]
     ) -> Seed:
         missed = Seed(self._room(), inputs)
@@ -65,46 +68,47 @@ class History:
             missed.take(seq, event)
         return missed
 
-    def _answered(self, job: WorkerJob, conversation: ConversationId, until: int) -> str:
-        told = Answered()
+    def _read_answers(self, job: WorkerJob, conversation: ConversationId, until: int) -> str:
+        answers = Answered()
         wanted = lambda _, kind: kind in answered.TYPES  # noqa: E731  # short, and used once
         for _, event in events_between(job, self._journal, conversation, 0, until, wanted):
-            told.take(event)
-        return told.text()
+            answers.take(event)
+        return answers.text()
 
 
 class Told(Struct, frozen=True):
-    """`texts`: for the agent, before its next prompt. `note`: for people; empty if there is nothing to know."""
+    """`texts`: for the agent, before its next prompt. `note`: for people; empty if there is nothing to report."""
 
     how: Literal["new", "resumed", "loaded", "seeded"]
     texts: tuple[str, ...] = ()
     note: str = ""
 
 
-async def told_at_first(order: RunAgent, history: History, begun: Begun, lost: str) -> Told:
-    """Compose what an agent is told whose session begins in a new process."""
-    agent, remembers = order.settings.agent, begun.how != "new"
-    record = "" if remembers and order.resume else await _record(order, history, _seen(order, begun), remembers)
+async def told_at_first(order: RunAgent, history: History, started: Begun, lost: str) -> Told:
+    """Compose the catch-up of an agent whose session starts in a new process."""
+    agent, remembers = order.settings.agent, started.how != "new"
+    seen = _last_seen(order, started)
+    record = "" if remembers and order.resume else await _record(order, history, seen, remembers)
     texts = await _texts(order, history, record)
     note = ". ".join(_notes(agent, lost, bool(record), order))
-    if begun.how == "new":
+    if started.how == "new":
         return Told("seeded" if record else "new", texts, note)
-    return Told(begun.how, texts, note)
+    return Told(started.how, texts, note)
 
 
 async def told_after(order: RunAgent, history: History) -> tuple[str, ...]:
-    """Compose what an agent is told whose program has gone on living while others spoke."""
+    """Compose the catch-up of an agent whose program has lived on while others spoke."""
     record = await _record(order, history, order.known.seen, True) if order.known is not None else ""
     return await _texts(order, history, record)
 
 
 async def _texts(order: RunAgent, history: History, record: str) -> tuple[str, ...]:
     answers = (await history.answered(order) or GO_ON) if order.resume else ""
-    return tuple(f"{one}{PARAGRAPH}" for one in (record, answers) if one)
+    return tuple(f"{text}{PARAGRAPH}" for text in (record, answers) if text)
 
 
-def _seen(order: RunAgent, begun: Begun) -> int:
-    return order.known.seen if order.known is not None and begun.how != "new" else 0
+def _last_seen(order: RunAgent, started: Begun) -> int:
+    return order.known.seen if order.known is not None and started.how != "new" else 0
 
 
 async def _record(order: RunAgent, history: History, seen: int, remembers: bool) -> str:
@@ -116,8 +120,8 @@ def _notes(agent: str, lost: str, recorded: bool, order: RunAgent) -> list[str]:
     if order.resume:
         notes.append(f"{agent} was ended while it waited for an answer; it was started again, and is told the answer")
     if lost:
-        told = ", and is told what was said so far" if recorded else ""
-        notes.append(f"{agent} could not take up its session ({lost}): it began a new one{told}")
+        more = ", and is told what was said so far" if recorded else ""
+        notes.append(f"{agent} could not take up its session ({lost}): it began a new one{more}")
     elif recorded and order.known is None:
         notes.append(f"{agent} is told what was said so far")
     elif recorded:

@@ -1,6 +1,6 @@
-"""Terminals that an agent has from us: commands in the conversation's sandbox, until they are released. Loop thread.
+"""Terminals of a third-party agent: commands in the conversation's sandbox, until they are released. Loop thread.
 
-Each has an owner of its own, which the turn's end ends: nothing of a terminal outlives its turn, or its release.
+Each has an owner of its own, which ends with the turn: no process of a terminal outlives its turn, or its release.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
 from supervisor.work.sandbox.confined import Confined
 
-MOST = 32  # terminals of one turn that are not released; each keeps its output
-ALL = 1 << 62  # bytes of output: what is kept is bounded here
-# Of all terminals of one turn: what is kept whole, and then of each, as all of it is stored.
+MOST = 32  # unreleased terminals of a turn; each keeps its output
+ALL = 1 << 62  # bytes of output that are read: the kept part is bounded here
+# Bytes that all terminals of a turn may keep, and the most of each once that is used up, as all of it is stored.
 KEPT, KEPT_OF_EACH = 8 << 20, 64 << 10
-# What they write at once, and then 200 pieces a second of all of them: a command that writes without end would hold
-# up everybody else, and waits for its reader instead.
+# Bytes that the terminals write at full speed; after that 200 pieces a second in all: a command that writes without
+# end waits for its reader, and holds up nothing else.
 AT_ONCE, PAUSE_S = 1 << 20, 0.005
 SIGNALLED = 128  # exit codes above it are signals, as in shells
 
@@ -39,7 +39,7 @@ log = structlog.get_logger()
 
 
 class Wanted(Struct, frozen=True):
-    """A command as the agent wants it. `keep` bytes of its output are kept, the last ones."""
+    """A command that the agent requests. The last `keep` bytes of its output are kept."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -48,7 +48,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Terminal:
-    """One command, from its start to its release."""
+    """A command, from its start to its release."""
 
     def __init__(self, keep: int) -> None:
         self.ended: asyncio.Future[Finished | NotStarted] = asyncio.get_running_loop().create_future()
@@ -61,7 +61,7 @@ class Terminal:
         self._kept += chunk
         if len(self._kept) > self._keep:
             del self._kept[: len(self._kept) - self._keep]
-            while self._kept and self._kept[0] & 0xC0 == 0x80:  # half a character
+            while self._kept and self._kept[0] & 0xC0 == 0x80:  # the rest of a cut character
                 del self._kept[0]
             self._dropped = True
 
@@ -95,10 +95,10 @@ class Terminal:
 
 
 class Owner(Protocol):
-    """The user of a terminal, which is known while its command runs. `name` is the terminal's id."""
+    """The owner of a terminal, for as long as its command runs. `name` is the terminal's id."""
 
     def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
-        """Confine its command. In a worker thread."""
+        """Confine the command. Runs in a worker thread."""
 
     async def wrote(self, name: str, piece: str) -> None: ...
 
@@ -106,7 +106,7 @@ class Owner(Protocol):
 
 
 class Terminals:
-    """The terminals of one turn."""
+    """The terminals of a turn."""
 
     def __init__(self, processes: Processes, order: RunAgent, umask: int) -> None:
         self._processes = processes
@@ -117,8 +117,8 @@ class Terminals:
         self._released: dict[str, ShownTerminal] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._numbers = itertools.count(1)
-        self._stored = 0  # bytes of those that have ended
-        self._taken = 0  # bytes that they have written
+        self._stored = 0  # bytes that ended terminals keep
+        self._taken = 0  # bytes that all terminals have written
         self._pace = asyncio.Lock()
 
     def create(self, wanted: Wanted, owner: Owner) -> str:
@@ -131,36 +131,36 @@ class Terminals:
         return name
 
     def output(self, name: str) -> dict[str, object]:
-        return self._named(name).output()
+        return self._terminal(name).output()
 
     async def wait(self, name: str) -> dict[str, object]:
-        terminal = self._named(name)
+        terminal = self._terminal(name)
         await asyncio.wait({terminal.ended})
         return terminal.status()
 
     async def kill(self, name: str) -> None:
-        """End its command, with all that this has begun. What it wrote can still be read."""
-        self._named(name).killed = True
+        """End the command with all its processes. Its output can still be read."""
+        self._terminal(name).killed = True
         await self._processes.end_turn(TurnId(name))
 
     async def release(self, name: str) -> None:
-        self._named(name)
+        self._terminal(name)
         await self._end(name)
         self._released[name] = ShownTerminal("", self._open.pop(name).shown().exit_code)
         if len(self._released) > MOST:
             del self._released[next(iter(self._released))]
 
     def shown(self, name: str) -> ShownTerminal | None:
-        """The part that a tool call shows; of a released one its end, as its output was told before."""
+        """Return the output and exit code that a tool call shows; of a released terminal the exit code alone."""
         terminal = self._open.get(name)
         return terminal.shown() if terminal is not None else self._released.get(name)
 
     async def aclose(self) -> None:
-        """End all of them: the turn is over."""
+        """End all terminals: the turn is over."""
         await asyncio.gather(*map(self._end, list(self._running)))
         self._open.clear()
 
-    def _named(self, name: str) -> Terminal:
+    def _terminal(self, name: str) -> Terminal:
         if name not in self._open:
             raise Refused(f"there is no terminal {name[:100]!r} in this turn", PARAMS_INVALID)
         return self._open[name]
@@ -171,14 +171,14 @@ class Terminals:
         await asyncio.wait({self._running.pop(name)})
 
     async def _run(self, name: str, terminal: Terminal, wanted: Wanted, owner: Owner) -> None:
-        decoded = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
         async def take(_: Stream, chunk: bytes) -> None:
             terminal.take(chunk)
-            live = sum(one.size for one in self._open.values() if not one.ended.done())
+            live = sum(other.size for other in self._open.values() if not other.ended.done())
             if self._stored + live > KEPT:
                 terminal.narrow(KEPT_OF_EACH)
-            await owner.wrote(name, decoded.decode(chunk))
+            await owner.wrote(name, decoder.decode(chunk))
             await self._hold_back(len(chunk))
 
         result: Finished | NotStarted = NotStarted("it was ended before it began")
@@ -200,7 +200,7 @@ class Terminals:
             self._stored += terminal.size
 
     async def _hold_back(self, taken: int) -> None:
-        """Let others have their turn, once the terminals have written more than anybody reads."""
+        """Pause after each piece, once the terminals have written more than AT_ONCE."""
         self._taken += taken
         if self._taken > AT_ONCE:
             async with self._pace:

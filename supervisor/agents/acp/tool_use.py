@@ -1,6 +1,6 @@
-"""One tool call of an agent: what is known of it, and what each update of it adds. Pure.
+"""A tool call of a third-party agent, built up by its updates. Pure.
 
-A member that an update leaves out, or gives another type than the protocol has, stays as it was.
+A member that an update leaves out, or sends with a wrong type, stays as it was.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from supervisor.agents.acp.shapes import Shape, count, shapes, short, text
 from supervisor.config.bounds import Bounds
 
 KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}
-MOST_PLACES = 100  # files of one call; more are no help to anybody
+MOST_PLACES = 100  # files of a call; a reader has no use for more
 LONGEST_PATH = 4_096
 
 
@@ -35,9 +35,9 @@ class ToolUse(Struct, frozen=True):
     changes: Mapping[str, FileChange] = {}
     places: tuple[Place, ...] = ()
     arguments: str = ""  # as JSON
-    shown: int = 0  # a fingerprint of the changes, which agents repeat with each update
+    shown: int = 0  # a hash of the changes, which agents repeat with each update
     asked: Asked = Asked()
-    words: str = ""  # that its question came with
+    words: str = ""  # the text that came with its question
 
     @property
     def reads_as(self) -> ReadsAs:
@@ -46,7 +46,7 @@ class ToolUse(Struct, frozen=True):
         return "command" if self.command or self.kind == "execute" else "other"
 
     def facts(self) -> dict[str, Any]:
-        """The members that all events of a call have."""
+        """Return the members that all events of a call have."""
         return {
             "call_id": self.call_id,
             "item_id": self.item_id,
@@ -59,7 +59,7 @@ class ToolUse(Struct, frozen=True):
         }
 
     def taking(self, update: Shape, cwd: Path | None, bounds: Bounds) -> "ToolUse":
-        """The same use as it is known after an update."""
+        """Return the call as it is after an update."""
         arguments = update.get("rawInput")
         title = short(update.get("title")) or self.title
         shown = _fingerprint(update.get("content"), arguments)
@@ -79,28 +79,38 @@ class ToolUse(Struct, frozen=True):
             known = replace(known, asked=asked)
         if not arguments:
             return known
-        seen = (*known.command, *(text(known.cwd and str(known.cwd)),), *(str(one.path) for one in known.places))
+        seen = (*known.command, *(text(known.cwd and str(known.cwd)),), *(str(place.path) for place in known.places))
         return replace(known, asked=known.asked.given_with(arguments, seen, is_command=bool(known.command)))
 
     def fingerprint(self, *where: str) -> str:
-        """Return what tells the use from every other; nothing where only words tell of it. `where`: besides."""
+        """Return a digest of the question; empty if only words describe it. `where`: more parts of the digest."""
         if not self.asked.tells:
             return ""
         title = "" if self.command else self.title
-        about = (*where, self.kind, title, self.command, str(self.cwd or ""), [str(one.path) for one in self.places])
-        return digest([about, self.asked.mark, self.asked.diffs, self.asked.own_words(self.words)])
+        parts = (
+            *where,
+            self.kind,
+            title,
+            self.command,
+            str(self.cwd or ""),
+            [str(place.path) for place in self.places],
+        )
+        return digest([parts, self.asked.mark, self.asked.diffs, self.asked.own_words(self.words)])
 
 
 def _fingerprint(content: Any, arguments: Any) -> int:
-    """Nought where no change is shown."""
-    parts = [(text(one["path"]), text(one.get("oldText")), text(one.get("newText"))) for one in diffs_in(content)]
+    """Return a hash of the changes; 0 if there are none."""
+    parts = [(text(diff["path"]), text(diff.get("oldText")), text(diff.get("newText"))) for diff in diffs_in(content)]
     codex = arguments.get("changes") if isinstance(arguments, dict) else None
     return hash((*parts, written(codex) if codex else "")) if parts or codex else 0
 
 
 def _places(locations: Any) -> tuple[Place, ...]:
-    found = (one for one in shapes(locations, MOST_PLACES) if isinstance(one.get("path"), str))
-    return tuple(Place(path=Path(short(one["path"], LONGEST_PATH)), line=_line(one.get("line"))) for one in found)
+    found = (location for location in shapes(locations, MOST_PLACES) if isinstance(location.get("path"), str))
+    return tuple(
+        Place(path=Path(short(location["path"], LONGEST_PATH)), line=_line(location.get("line")))
+        for location in found
+    )
 
 
 def _line(value: Any) -> int | None:

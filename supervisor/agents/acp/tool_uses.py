@@ -1,7 +1,7 @@
-"""The tools that an agent uses: each begins once, when it runs, writes what is new, and ends once. Pure.
+"""Tool calls of a third-party agent as events: each begins once, when it runs, writes output, and ends once. Pure.
 
-A call that waits for a permission does not run. Some agents never say that one runs: then it does once it was
-permitted, has written something, or has waited for nothing for a while.
+A call that waits for a permission does not run. Some agents never report that a call runs: then it counts as running
+once it was permitted, has written something, or has waited without a question for a while.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,8 +21,8 @@ from supervisor.agents.acp.written import Written
 from supervisor.config.bounds import Bounds
 
 MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful
-MOST_OVER = 4_096  # ids of calls that are over, whose late updates mean nothing
-UNASKED_S = 1.0  # a question comes within milliseconds of its call; a call that asks nothing for so long runs
+MOST_OVER = 4_096  # ids of ended calls that are remembered, whose late updates are ignored
+UNASKED_S = 1.0  # a question comes within milliseconds of its call; without one for so long, the call runs
 
 End = Literal["completed", "failed", "cancelled"]
 ENDS: Mapping[object, End] = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
@@ -30,7 +30,7 @@ UseNews = ev.ToolUseBegin | ev.ToolUseDelta | ev.ToolUseEnd
 
 
 class ShownTerminal(Struct, frozen=True):
-    """A terminal of ours that a tool call shows: what it wrote so far, and how its command ended."""
+    """A terminal of ours that a tool call shows: its output so far, and its command's exit code."""
 
     text: str
     exit_code: int | None = None
@@ -40,19 +40,19 @@ Terminals = Callable[[str], ShownTerminal | None]
 
 
 class Call:
-    """A call that is not over."""
+    """An unfinished call."""
 
     def __init__(self, use: ToolUse, written: Written, now: float) -> None:
         self.use = use
         self.written = written
-        self.since = now  # of its last update while it waits; of its beginning when it runs
+        self.since = now  # while it waits, the time of its last update; then that of its beginning
         self.runs = False
         self.asked = False  # its question is open
-        self.said = ""  # words that it came with, which say what it is for
+        self.said = ""  # its first content, which describes it and is no output
         self.terminals: tuple[str, ...] = ()
-        self.unread = ""  # written by them before the call showed them
+        self.unread = ""  # output of the terminals from before the call showed them
         self.exit_code: int | None = None
-        self.reads_as: ev.ReadsAs = "other"  # settled when it begins, so that its end reads as its beginning
+        self.reads_as: ev.ReadsAs = "other"  # fixed at its beginning, so that its end has the same
 
 
 class ToolUses:
@@ -65,11 +65,11 @@ class ToolUses:
         self._cwd = cwd
         self._calls: dict[CallId, Call] = {}
         self._over: dict[CallId, None] = {}
-        self.ignored = 0  # updates of calls beyond the bound, or without an id
+        self.ignored = 0  # updates that were dropped: of calls beyond the bound, or without an id
 
     @property
     def open(self) -> tuple[ToolUse, ...]:
-        """Those that run."""
+        """The calls that run."""
         return tuple(call.use for call in self._calls.values() if call.runs)
 
     @property
@@ -77,7 +77,7 @@ class ToolUses:
         return tuple(call.use for call in self._calls.values())
 
     def is_late(self, update: Shape) -> bool:
-        """True for an update of a call that is over."""
+        """Tell whether an update belongs to an ended call."""
         return text(update.get("toolCallId")) in self._over
 
     def knows(self, update: Shape) -> bool:
@@ -86,12 +86,12 @@ class ToolUses:
     def take(self, update: Shape, new_item: Callable[[], ItemId]) -> Iterator[UseNews]:
         if self.is_late(update) and update.get("sessionUpdate") != "tool_call":
             return
-        call = self._known(update, new_item)
+        call = self._call_of(update, new_item)
         if call is None:
             self.ignored += 1
             return
         status = text(update.get("status"))
-        yield from self._written(call, update, status)
+        yield from self._take_output(call, update, status)
         if status == "in_progress" and not call.asked:
             yield from self._begin(call)
         if status in ENDS:
@@ -100,8 +100,8 @@ class ToolUses:
     # --- questions ------------------------------------------------------------------------------------------------
 
     def ask(self, update: Shape, new_item: Callable[[], ItemId]) -> ToolUse:
-        """A permission is asked for: return what is known of the call. It waits, whatever was said of it before."""
-        call = self._known(update, new_item)
+        """Take a request for permission, and return its call. The call waits then, whatever earlier updates said."""
+        call = self._call_of(update, new_item)
         words = said_in(update.get("content")) or (call.said if call is not None else "")
         if call is None:
             use = ToolUse(CallId(short(update.get("toolCallId"))), new_item())
@@ -116,34 +116,34 @@ class ToolUses:
             yield from self._begin(call)
 
     def refused(self, call_id: str) -> Iterator[UseNews]:
-        """It never runs: what the agent says of it later is not news."""
+        """End a refused call: it never runs, and its later updates are ignored."""
         call = self._calls.get(CallId(call_id))
         if call is not None:
             yield from self._close(call, "cancelled", begin=False)
 
     def unasked(self) -> Iterator[UseNews]:
-        """Begin the calls that have waited for nothing since a while."""
+        """Begin the calls that have waited without a question for a while."""
         until = self._now() - UNASKED_S
         for call in list(self._calls.values()):
             if not (call.runs or call.asked) and call.since <= until:
                 yield from self._begin(call)
 
     def wrote(self, terminal: str, piece: str) -> Iterator[UseNews]:
-        """A terminal of ours wrote something: news of the call that shows it."""
+        """Take new output of a terminal of ours, for the call that shows it."""
         for call in self._calls.values():
             if terminal in call.terminals:
-                yield from self._more(call, call.written.more(piece))
+                yield from self._write(call, call.written.more(piece))
                 return
 
     def forget(self) -> None:
-        """The turn is over, and with it all that was open: its end has said so."""
+        """Forget all open calls: the turn is over, and its end has ended them."""
         for call_id in list(self._calls):
-            self._note_over(call_id)
+            self._mark_ended(call_id)
 
     # --- one call -------------------------------------------------------------------------------------------------
 
-    def _known(self, update: Shape, new_item: Callable[[], ItemId]) -> Call | None:
-        """The call of an update, made if need be; None if it has no id or there are too many."""
+    def _call_of(self, update: Shape, new_item: Callable[[], ItemId]) -> Call | None:
+        """Return the call of an update, a new one if need be; None if it has no id or there are too many calls."""
         call_id = CallId(text(update.get("toolCallId")))
         call = self._calls.get(call_id)
         if call is None:
@@ -156,17 +156,17 @@ class ToolUses:
         call.use = call.use.taking(update, self._cwd, self._bounds)
         shown = terminals_in(update.get("content")) or call.terminals
         found = (self.terminals(name) for name in shown if name not in call.terminals)
-        call.unread += "".join(one.text for one in found if one is not None)
+        call.unread += "".join(terminal.text for terminal in found if terminal is not None)
         call.terminals = shown
         if not call.runs:
             call.since = self._now()
         return call
 
-    def _written(self, call: Call, update: Shape, status: str) -> Iterator[UseNews]:
-        """The output that comes while it runs."""
+    def _take_output(self, call: Call, update: Shape, status: str) -> Iterator[UseNews]:
+        """Take the output in an update."""
         call.exit_code = raw.exit_code(update, "") if call.exit_code is None else call.exit_code
         unread, call.unread = call.unread, ""
-        yield from self._more(call, call.written.more(unread))
+        yield from self._write(call, call.written.more(unread))
         piece = raw.terminal_piece(update)
         whole = raw.terminal_whole(update)
         if whole and status in ENDS:
@@ -174,16 +174,16 @@ class ToolUses:
         elif piece or whole:
             piece = call.written.more(piece + whole)
         if status in ENDS:
-            yield from self._more(call, piece)
+            yield from self._write(call, piece)
             return
         words = said_in(update.get("content"))
         if not call.runs:
             call.said = words or call.said
         elif words and words != call.said:
             piece += call.written.whole(words)
-        yield from self._more(call, piece)
+        yield from self._write(call, piece)
 
-    def _more(self, call: Call, new: str) -> Iterator[UseNews]:
+    def _write(self, call: Call, new: str) -> Iterator[UseNews]:
         if new:
             yield from self._begin(call)
             yield ev.ToolUseDelta(
@@ -198,25 +198,27 @@ class ToolUses:
 
     def _end(self, call: Call, update: Shape, status: End) -> Iterator[UseNews]:
         words = said_in(update.get("content"))
-        words = (words if words != call.said else "") or raw.raw_output(update) or self._in_terminals(call)
+        words = (words if words != call.said else "") or raw.raw_output(update) or self._terminal_output(call)
         if words and call.written.goes_on(words):
-            yield from self._more(call, call.written.whole(words))
+            yield from self._write(call, call.written.whole(words))
         elif words:
             call.written.whole(words)
         if call.exit_code is None:
             call.exit_code = raw.exit_code(update, call.written.text[:SHORT])
         yield from self._close(call, "cancelled" if raw.was_refused(update) else status, raw.seconds(update))
 
-    def _in_terminals(self, call: Call) -> str:
-        shown = [one for one in map(self.terminals, call.terminals) if one is not None]
-        call.exit_code = next((one.exit_code for one in shown if one.exit_code is not None), call.exit_code)
-        return "\n".join(one.text for one in shown)
+    def _terminal_output(self, call: Call) -> str:
+        shown = [terminal for terminal in map(self.terminals, call.terminals) if terminal is not None]
+        call.exit_code = next(
+            (terminal.exit_code for terminal in shown if terminal.exit_code is not None), call.exit_code
+        )
+        return "\n".join(terminal.text for terminal in shown)
 
     def _close(self, call: Call, status: End, took: float | None = None, *, begin: bool = True) -> Iterator[UseNews]:
         began = call.since if call.runs else self._now()
         if begin:
             yield from self._begin(call)
-        self._note_over(call.use.call_id)
+        self._mark_ended(call.use.call_id)
         if call.runs:
             yield ev.ToolUseEnd(
                 **call.use.facts(),
@@ -227,7 +229,7 @@ class ToolUses:
                 reads_as=call.reads_as,
             )
 
-    def _note_over(self, call_id: CallId) -> None:
+    def _mark_ended(self, call_id: CallId) -> None:
         self._calls.pop(call_id, None)
         self._over[call_id] = None
         if len(self._over) > MOST_OVER:

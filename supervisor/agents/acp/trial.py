@@ -1,7 +1,7 @@
-"""A trial of an agent: its program is started as for a conversation, asked what it can do, and ended with its tree.
+"""Tries a third-party agent: starts its program as for a conversation, asks for its capabilities, and ends its tree.
 
-Nothing is prompted and nothing is kept of ours: it works in an empty directory, in the sandbox that a conversation
-there would have. Loop thread.
+It gets no prompt, and nothing of it is kept: it works in an empty directory, in the sandbox that a conversation there
+would have. Loop thread.
 """
 
 import asyncio
@@ -41,14 +41,14 @@ from supervisor.work.sandbox.confined import Confined
 from supervisor.work.sandbox.sandbox import Sandbox
 
 TRIAL = ConversationId("trial")
-LOGINS = 20  # ways to log in that are told
-NAME = 200  # characters of one
+LOGINS = 20  # ways to log in that are listed
+NAME = 200  # characters of such a way
 
 _numbers = itertools.count(1)
 
 
 class Trial(Struct, frozen=True):
-    """The outcome. `wrong`: why it can't be used, empty if it can. `needs_login`: it says so itself."""
+    """The outcome. `wrong`: why the agent can't be used, empty if it can. `needs_login`: the agent says so itself."""
 
     program: str = ""
     took_s: float = 0.0
@@ -66,7 +66,7 @@ class Trial(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """The things that a program is started with: ours, and the variables of the client that asks."""
+    """The means to start a program: parts of the engine, and the variables of the client that asks."""
 
     processes: Processes
     sandbox: Sandbox
@@ -75,36 +75,38 @@ class Place(Struct, frozen=True):
 
 
 async def tried(place: Place, definition: AgentDefinition, limit_s: float) -> Trial:
-    """Try it, for this long at most. Its whole tree is gone when this returns."""
-    made = await asyncio.to_thread(TemporaryDirectory, prefix="greenroom-", ignore_cleanup_errors=True)
+    """Try an agent, for `limit_s` at most. Its whole tree is gone when this returns."""
+    folder = await asyncio.to_thread(TemporaryDirectory, prefix="greenroom-", ignore_cleanup_errors=True)
     try:
-        return await _tried(place, definition, Path(made.name), limit_s)
+        return await _try_in(place, definition, Path(folder.name), limit_s)
     finally:
-        await asyncio.shield(asyncio.to_thread(made.cleanup))
+        await asyncio.shield(asyncio.to_thread(folder.cleanup))
 
 
-async def _tried(place: Place, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
+async def _try_in(place: Place, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
-    child = Child(TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody())
-    began, told = time.monotonic(), Trial()
+    child = Child(
+        TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _IgnoringListener()
+    )
+    began, trial = time.monotonic(), Trial()
     try:
         async with asyncio.timeout(limit_s):
             await child.start({})  # a trial serves nothing
-            told = _of_greeting(child, time.monotonic() - began)
-            return _with_session(told, await child.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
+            trial = _of_greeting(child, time.monotonic() - began)
+            return _with_session(trial, await child.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
     except TimeoutError:
-        return replace(told, wrong=f"it did not answer within {limit_s:g} s")
+        return replace(trial, wrong=f"it did not answer within {limit_s:g} s")
     except LoginWanted as error:
-        return replace(told, wrong=error.said, needs_login=True)
+        return replace(trial, wrong=error.said, needs_login=True)
     except AgentFailed as error:
-        return replace(told, wrong=str(error))
+        return replace(trial, wrong=str(error))
     finally:
         await asyncio.shield(child.end())
 
 
 def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
-    """Return what starts it in the sandbox of a conversation in this folder."""
+    """Return the launch of the agent in the sandbox of a conversation in this folder."""
     config, env = place.config, place.around.env
     policy = sandbox_policy(config.sandbox_mode or SandboxMode.WORKSPACE_WRITE, config)
     settings = Settings(
@@ -113,26 +115,25 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
 
     given = variables_of(definition, settings, config, env)
 
-    def made() -> AbstractContextManager[Confined]:
+    def confine() -> AbstractContextManager[Confined]:
         pins = pins_of(policy, folder, temporary_of(env))
         return confined(place.sandbox, settings, definition, given, pins)
 
     @asynccontextmanager
     async def launch(owner: TurnId) -> AsyncIterator[Command]:
-        async with in_a_thread(made, leave_there=True) as inside:
+        async with in_a_thread(confine, leave_there=True) as inside:
             yield inside.command(TRIAL, owner, None, place.around.umask)
 
     return launch
 
 
-class _Nobody:
-    """A Hears that keeps nothing and serves nothing."""
+class _IgnoringListener:
+    """A receiver that ignores all messages and serves no request."""
 
-    async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # of a Hears
-        """Leave it: nobody has asked."""
+    async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # as the protocol has it
         return True
 
-    def served(self, method: str) -> Serve | None:  # noqa: ARG002  # of a Hears
+    def served(self, method: str) -> Serve | None:  # noqa: ARG002  # as the protocol has it
         return None
 
 
@@ -142,20 +143,20 @@ def _of_greeting(child: Child, took_s: float) -> Trial:
         program=child.program,
         took_s=round(took_s, 3),
         can=child.can.told,
-        logins=tuple(filter(None, (short(one.get("name"), NAME) for one in ways))),
+        logins=tuple(filter(None, (short(way.get("name"), NAME) for way in ways))),
     )
 
 
-def _with_session(told: Trial, answer: object) -> Trial:
+def _with_session(trial: Trial, answer: object) -> Trial:
     news = AgentNews("")
     for _ in news.begun(shape(answer)):
-        """Its options are asked for below."""
+        """Its options are read below."""
     offered: Mapping[str, tuple[str, ...]] = {
-        one.category: tuple(choice.value for choice in one.choices) for one in reversed(news.options)
+        option.category: tuple(choice.value for choice in option.choices) for option in reversed(news.options)
     }
     return replace(
-        told,
+        trial,
         modes=offered.get(MODE, ()),
         models=offered.get(MODEL, ()),
-        options=tuple(one.id for one in news.options),
+        options=tuple(option.id for option in news.options),
     )

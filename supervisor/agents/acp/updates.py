@@ -1,7 +1,7 @@
-"""The updates of an agent's session as events of ours. Pure: no clock but the one it is given.
+"""Turns the updates of a third-party agent's session into events. Pure: it has no clock but the one that it is given.
 
-What an agent sends is foreign: a member of a wrong type is as good as not there, kinds that nobody knows are counted.
-One of these lives as long as the session's process; each turn gives it a way to name items.
+Updates are foreign: a member of a wrong type counts as missing, and unknown kinds are counted. An instance lives as
+long as the session's process; each turn gives it a way to name items.
 """
 
 from collections import Counter
@@ -23,8 +23,8 @@ from supervisor.config.bounds import Bounds
 
 NewItem = Callable[[], ItemId]
 
-MOST_STEPS = 200  # of a plan; one that is longer is no plan
-MOST_KINDS = 64  # of updates that nobody knows, counted apart
+MOST_STEPS = 200  # of a plan; a longer list is no plan
+MOST_KINDS = 64  # unknown kinds of updates that are counted separately
 VOICES: dict[str, Voice] = {
     "agent_message_chunk": ev.AgentMessage,
     "agent_thought_chunk": ev.AgentReasoning,
@@ -54,21 +54,18 @@ class Updates:
         sum_usd: float = 0.0,
         from_usd: float = 0.0,
     ) -> None:
-        """`sum_usd`: what the session's last process had said that it cost, if this one goes on with it.
-
-        `from_usd`: what it had cost when that process began.
-        """
+        """`sum_usd`: the session's cost as its last process reported it; `from_usd`: the cost when that began."""
         self._new_item = new_item
         self._spoken = Spoken(bounds)
         self._uses = ToolUses(bounds, now, terminals, cwd)
         self._news = AgentNews(agent)
         self._usage = Usage(agent, sum_usd, from_usd)
         self._plan: tuple[ev.PlanStep, ...] = ()
-        self.prompted = True  # a prompt of ours is open, which some agents repeat to us
+        self.prompted = True  # a prompt is open, which some agents send back as an update
         self.unknown: Counter[str] = Counter()
 
     def begin_turn(self, new_item: NewItem, *, prompted: bool = True) -> None:
-        """Begin a turn: items get its ids. What another turn left open has ended with it."""
+        """Begin a turn: items get its ids. Calls that the last turn left open have ended with it."""
         self._new_item = new_item
         self.prompted = prompted
         self._uses.forget()
@@ -77,55 +74,55 @@ class Updates:
     # --- updates --------------------------------------------------------------------------------------------------
 
     def take(self, update: Any) -> Iterator[TurnNews]:
-        """The events of an update, while a turn is open."""
-        told = shape(update)
-        kind = told.get("sessionUpdate")
+        """Yield the events of an update, while a turn is open."""
+        members = shape(update)
+        kind = members.get("sessionUpdate")
         if not isinstance(kind, str):
-            self._not_known("")
+            self._count_unknown("")
         elif kind in VOICES:
-            yield from self._say(VOICES[kind], told)
+            yield from self._say(VOICES[kind], members)
         elif kind in CALLS:
-            if not (self._uses.knows(told) or self._uses.is_late(told)):
+            if not (self._uses.knows(members) or self._uses.is_late(members)):
                 yield from self._spoken.close()
-            yield from self._uses.take(told, self._new_item)
+            yield from self._uses.take(members, self._new_item)
         elif kind == "plan":
-            yield from self._plan_of(told)
+            yield from self._plan_of(members)
         elif kind in NO_WORK:
-            yield from self.news_outside(told)
+            yield from self.news_outside(members)
         else:
-            self._not_known(kind)
+            self._count_unknown(kind)
 
     def is_work(self, update: Any) -> bool:
         """Tell whether an update that comes while no turn is open begins one."""
-        told = shape(update)
-        kind = text(told.get("sessionUpdate"))
+        members = shape(update)
+        kind = text(members.get("sessionUpdate"))
         if kind in CALLS:
-            return bool(told.get("toolCallId")) and not self._uses.is_late(told)
-        return kind == "plan" or (kind in VOICES and bool(words_of(shape(told.get("content")))))
+            return bool(members.get("toolCallId")) and not self._uses.is_late(members)
+        return kind == "plan" or (kind in VOICES and bool(words_of(shape(members.get("content")))))
 
     def news_outside(self, update: Any) -> Iterator[News]:
-        """The news of an update that is no work. What it says of usage is told with the end of the next work."""
-        told = shape(update)
-        if told.get("sessionUpdate") == "usage_update":
-            self._usage.take(told)
-        yield from self._news.take(told)
+        """Yield the news of an update that is no work. Its usage is reported with the end of the next work."""
+        members = shape(update)
+        if members.get("sessionUpdate") == "usage_update":
+            self._usage.take(members)
+        yield from self._news.take(members)
 
     def begun(self, answer: Any, *, anew: bool = False) -> Iterator[News]:
-        """The news in the answer with which the session begins. `anew`: it is another than the process before had."""
+        """Yield the news in the answer that starts the session. `anew`: it is another than the last process's."""
         if anew:
             self._usage.begin_anew()
         yield from self._news.begun(answer)
 
     def chosen(self, option: str, value: str) -> Iterator[News]:
-        """The agent took a value that we set."""
+        """Yield the news that the agent took a value which we have set."""
         yield from self._news.chosen(option, value)
 
     def end_words(self) -> Iterator[TurnNews]:
-        """End what is being said, where something else begins: a question is asked behind the words before it."""
+        """Finish the open message before something else begins: a question comes after the words before it."""
         yield from self._spoken.close()
 
     def finish(self, answer: Any = None) -> Iterator[TurnNews]:
-        """The end of a prompt, with its answer if there was one. Tools that run go on."""
+        """Yield the events at the end of a prompt, with its answer if there was one. Running tools go on."""
         yield from self._spoken.close()
         yield from self._usage.answered(answer, self._news.model)
 
@@ -137,7 +134,7 @@ class Updates:
 
     @property
     def not_over(self) -> tuple[ToolUse, ...]:
-        """Those that run, and those that wait for a permission or have only been named."""
+        """The calls that run, that wait for a permission, or that have only been announced."""
         return self._uses.not_over
 
     @property
@@ -149,7 +146,7 @@ class Updates:
         return self._news.options
 
     def permission(self, call: Any) -> ToolUse:
-        """The call for which a permission is asked, as far as it is known. It waits from then on."""
+        """Take a request for permission, and return its call, which waits from then on."""
         return self._uses.ask(shape(call), self._new_item)
 
     def allowed(self, call_id: str) -> Iterator[TurnNews]:
@@ -159,7 +156,7 @@ class Updates:
         yield from self._uses.refused(call_id)
 
     def tick(self) -> Iterator[TurnNews]:
-        """Begin the calls that wait for nothing: some agents never say that one runs."""
+        """Begin the calls that wait without a question: some agents never report that a call runs."""
         yield from self._uses.unasked()
 
     def show_terminals(self, terminals: Terminals) -> None:
@@ -179,15 +176,15 @@ class Updates:
         entries = shapes(update.get("entries"), MOST_STEPS)
         steps = tuple(
             ev.PlanStep.model_validate(
-                {"step": short(one.get("content")), "status": STEPS.get(str(one.get("status")), "pending")}
+                {"step": short(entry.get("content")), "status": STEPS.get(str(entry.get("status")), "pending")}
             )
-            for one in entries
+            for entry in entries
         )
         if steps != self._plan:
             self._plan = steps
             yield from self._spoken.close()
             yield ev.PlanUpdate(plan=steps, item_id=self._new_item())
 
-    def _not_known(self, kind: str) -> None:
+    def _count_unknown(self, kind: str) -> None:
         known = kind[:64] if kind in self.unknown or len(self.unknown) < MOST_KINDS else ""
         self.unknown[known] += 1

@@ -1,9 +1,9 @@
-"""Reports of an agent on what it used: tokens by prompt, the cost as a sum that grows, the context as it is. Pure.
+"""Usage that a third-party agent reports: tokens of each prompt, the cost as a growing sum, the context in use. Pure.
 
-The sum is of a process with some agents, of a session with others, and with Claude Code it depends on how the last
-process ended. So there are two quantities: what is retired, and the present sum. A sum below the last one has begun
-anew, and all of it is new; otherwise what was added to it is. One that was killed may have kept the sum with which
-it began, and goes on from there: what is below that has begun anew. No cent is counted twice.
+With some agents the sum is that of a process, with others that of a session, and with Claude Code it depends on how
+the last process ended. So a sum below the last one has begun at zero, and all of it is new cost; of another sum, the
+increase is. A process that was killed may go on from the sum with which it had begun: only a first sum below that has
+begun at zero. No cent is counted twice.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Tokens(Struct, frozen=True):
 
 
 class Usage:
-    """`sum_usd`: the last sum that was told in the process before, `from_usd` the one with which that began."""
+    """`sum_usd`: the last sum of the process before; `from_usd`: the sum with which that process began."""
 
     def __init__(self, agent: str, sum_usd: float = 0.0, from_usd: float = 0.0) -> None:
         self._agent = agent
@@ -39,29 +39,29 @@ class Usage:
         self._new_usd: float | None = None  # added since the last event
         self._context: int | None = None
         self._window: int | None = None
-        self._told = False  # a report came since the last event
+        self._has_report = False  # a report came since the last event
         self._model = ""
 
     def begin_anew(self) -> None:
-        """Another session begins: what the last one has cost is no part of its sum."""
-        if not self._told:
+        """Begin another session, whose sum does not include the last session's cost."""
+        if not self._has_report:
             self._sum = self._kept = 0.0
 
     def take(self, update: Shape) -> None:
-        """A report in the middle: what it says is told with the end of its prompt."""
+        """Take a report in the middle of a prompt; the event at its end has it."""
         self._context = _count(update.get("used"), self._context)
         self._window = _count(update.get("size"), self._window) or None
         self._model = short(within(update, "_meta", "_claude/model"), NAME) or self._model
-        self._told = True
+        self._has_report = True
         cost = shape(update.get("cost"))
         total = amount(cost.get("amount"))
         if total is not None and cost.get("currency", DOLLARS) == DOLLARS:
             self._add(total)
 
     def answered(self, answer: Any = None, model: str = "") -> Iterator[TokenCount]:
-        """A prompt is answered, or its work is over without: one event with all that was used since the last."""
+        """Yield an event with all usage since the last one, after a prompt's answer or the end of unprompted work."""
         tokens = tokens_of(answer)
-        if tokens is None and not self._told:
+        if tokens is None and not self._has_report:
             return
         self._model = _model_of(answer) or self._model
         used = tokens or Tokens()
@@ -80,11 +80,11 @@ class Usage:
             agent_sum_usd=self._sum or None,
             agent_sum_from_usd=self._from or None,
         )
-        self._told, self._new_usd = False, None
+        self._has_report, self._new_usd = False, None
 
     def _add(self, total: float) -> None:
         goes_on_from = (self._sum, self._kept) if self._from is None else (self._sum,)
-        before = next((one for one in goes_on_from if total >= one - A_CENT_OF_A_CENT), 0.0)
+        before = next((start for start in goes_on_from if total >= start - A_CENT_OF_A_CENT), 0.0)
         if self._from is None:
             self._from = before
         self._new_usd = (self._new_usd or 0.0) + max(0.0, total - before)
@@ -92,17 +92,17 @@ class Usage:
 
 
 def tokens_of(answer: Any) -> Tokens | None:
-    """The tokens of a prompt, as its answer has them; None where it says nothing of them."""
+    """Return the tokens of a prompt from its answer; None if it has none."""
     usage = shape(within(answer, "usage"))
     if usage:
         return _of_usage(usage)
-    counted = shape(within(answer, "_meta", "quota", "token_count"))  # as Gemini says it
+    counted = shape(within(answer, "_meta", "quota", "token_count"))  # Gemini's form
     read, written = count(counted.get("input_tokens")), count(counted.get("output_tokens"))
     return None if read is None and written is None else Tokens(read=_count(read, 0), written=_count(written, 0))
 
 
 def _of_usage(usage: Shape) -> Tokens:
-    """The tokens that were read include those from the cache: agents count them apart where their sum says so."""
+    """Return the tokens, the cached ones among those read. The total shows whether the agent counts them apart."""
     names = ("inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens", "thoughtTokens", "totalTokens")
     read, written, cached, cache_written, thought, total = (_count(usage.get(name), None) for name in names)
     inside = total is not None and total == (read or 0) + (written or 0)
@@ -119,8 +119,8 @@ def _of_usage(usage: Shape) -> Tokens:
 
 
 def _model_of(answer: Any) -> str:
-    """The model that answered, where it was one alone."""
-    models = [short(one.get("model"), NAME) for one in shapes(within(answer, "_meta", "quota", "model_usage"))]
+    """Return the model that answered, if it was only one."""
+    models = [short(entry.get("model"), NAME) for entry in shapes(within(answer, "_meta", "quota", "model_usage"))]
     return models[0] if len(models) == 1 else ""
 
 

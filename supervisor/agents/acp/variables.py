@@ -1,4 +1,7 @@
-"""The variables that an agent's program starts with: its own, what commands get, and no program of a turn's. Pure."""
+"""Environment variables of a third-party agent's program: its own, and those of commands. Pure.
+
+Its search path finds no program that a turn could have written before the person's own.
+"""
 
 from collections.abc import Mapping
 
@@ -13,7 +16,7 @@ from supervisor.disk.search_paths import open_folders, open_ones_last, outside
 def variables_of(
     definition: AgentDefinition, settings: Settings, config: Config, env: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return what it gets of these. In a sandbox it finds the project's tools, behind all that is its person's."""
+    """Return the agent's variables. In a sandbox the project's folders are last in its search path; else left out."""
     given = agent_environment(env, config.shell_environment_policy, Keys.of(config, env), definition.wanted)
     writable = open_folders(settings.sandbox, settings.cwd, env)
     return (open_ones_last if is_confined(settings, definition) else outside)(given, writable)

@@ -1,4 +1,4 @@
-"""JSON-RPC as agents speak it, a message a line. Pure; lenient in what it reads, strict in what it writes.
+"""JSON-RPC as agents speak it, a message a line. Pure; a lenient reader and a strict writer.
 
 Ids may be anything: they are kept as the JSON that was sent, and compared as such.
 """
@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from supervisor.formats.json_values import intricate
 
-Json = dict[str, Any]  # as agents say it; only a key that was looked for is known
+Json = dict[str, Any]  # an agent's JSON, of which nothing is checked
 
 VALUES = 500_000  # in one message, which is a tenth of a second of parsing
 METHOD_UNKNOWN, PARAMS_INVALID, INTERNAL, CANCELLED = -32601, -32602, -32603, -32800
@@ -33,7 +33,7 @@ class Notification(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """An answer to a request of ours. `error` is None where it is a result."""
+    """An answer to a request of ours. `error` is None if it is a result."""
 
     id: int
     result: Any = None
@@ -56,27 +56,27 @@ _encode = msgspec.json.Encoder().encode
 
 
 def read(line: bytes) -> Message | None:
-    """Return the message of a line; None if it is noise: a greeting, a stack trace, no JSON-RPC."""
+    """Return the message of a line; None if it is no JSON-RPC, but a greeting or a stack trace."""
     if not line.lstrip().startswith(b"{") or intricate(line, VALUES):
         return None
     try:
-        frame = _decoded(line)
+        frame = _decode(line)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None
     if frame.method is not None:
-        return _said(frame, frame.method[:NAME])
+        return _request_or_notification(frame, frame.method[:NAME])
     return _answer(frame)
 
 
-def _decoded(line: bytes) -> _Frame:
-    """Programs that cut text anywhere send halves of surrogate pairs, which are no characters."""
+def _decode(line: bytes) -> _Frame:
+    """Decode a line; replace halves of surrogate pairs, which programs send that cut text anywhere."""
     try:
         return _decoder.decode(line)
     except msgspec.DecodeError:
         return _decoder.decode(HALF_PAIR.sub(rb"\\ufffd", line))
 
 
-def _said(frame: _Frame, method: str) -> Request | Notification:
+def _request_or_notification(frame: _Frame, method: str) -> Request | Notification:
     params = frame.params if isinstance(frame.params, dict) else {}
     if frame.id is msgspec.UNSET:
         return Notification(method, params)
@@ -101,12 +101,12 @@ def notification(method: str, params: Mapping[str, Any]) -> bytes:
     return _line({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def answer(asked: bytes, result: object) -> bytes:
-    return _line({"jsonrpc": "2.0", "id": Raw(asked), "result": result})
+def answer(request_id: bytes, result: object) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": Raw(request_id), "result": result})
 
 
-def refusal(asked: bytes, code: int, message: str) -> bytes:
-    return _line({"jsonrpc": "2.0", "id": Raw(asked), "error": {"code": code, "message": message}})
+def refusal(request_id: bytes, code: int, message: str) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": Raw(request_id), "error": {"code": code, "message": message}})
 
 
 def _line(message: Mapping[str, Any]) -> bytes:
@@ -121,9 +121,9 @@ def _sendable(value: Any) -> Any:
         case str():
             return value.encode("utf-8", "replace").decode()
         case dict() | Mapping():
-            return {_sendable(name): _sendable(one) for name, one in value.items()}
+            return {_sendable(name): _sendable(member) for name, member in value.items()}
         case list() | tuple():
-            return [_sendable(one) for one in value]
+            return [_sendable(item) for item in value]
         case _:
             return value
 

@@ -1,10 +1,10 @@
-"""Output of a tool, as far as it was written: its head and its tail, and what is new in each report. Pure, bounded.
+"""The output of a tool so far: keeps its head and its tail, and finds the new part of each report. Pure, bounded.
 
-Some agents send the whole output again with every piece of it. That costs what is new: the part that was there is
-compared and passed over. Others keep the end alone, so that their whole output has another beginning each time.
+Some agents send the whole output again with every piece of it: the known part is compared and skipped. Others keep
+only the end, so that their whole output has another beginning each time.
 """
 
-OVERLAP = 256  # characters of the end by which an output that lost its beginning is recognised
+OVERLAP = 256  # characters of the known end by which an output without its beginning is recognised
 
 
 class Written:
@@ -13,14 +13,14 @@ class Written:
         self._head = ""
         self._tail: list[str] = []
         self._kept = 0  # characters in the tail
-        self._length = 0  # of all that was written
-        self._rewritten = 0  # characters that took the place of others and were told as new
+        self._length = 0  # characters of the whole output
+        self._rewritten = 0  # characters of outputs that replaced the earlier one
 
     def __bool__(self) -> bool:
         return bool(self._length)
 
     def more(self, text: str) -> str:
-        """Add a piece, and return what is new: all of it."""
+        """Add a piece, and return it: all of it is new."""
         room = self._half - len(self._head)
         if room > 0:
             self._head += text[:room]
@@ -33,31 +33,31 @@ class Written:
         return text
 
     def whole(self, text: str) -> str:
-        """Take the whole output as it is now, and return what is new in it."""
+        """Take the whole output as it is now, and return its new part."""
         if self.goes_on(text):
             return self.more(text[self._length :])
         if self._head.startswith(text) and len(text) <= len(self._head):
             return ""  # an older report, or its beginning alone
-        new = self._behind_the_overlap(text)
+        new = self._after_overlap(text)
         if new is not None:
             return self.more(new)
-        return self._instead(text)
+        return self._start_over(text)
 
     @property
     def text(self) -> str:
-        """The head and the tail, and between them how much was left out."""
+        """The head and the tail, with a note between them of how much was left out."""
         tail = "".join(self._tail)
         left_out = self._length - len(self._head) - len(tail)
         return f"{self._head}\n[… {left_out:,} characters left out …]\n{tail}" if left_out else self._head + tail
 
     def _trim(self) -> None:
-        """Cut the tail to its size once it is twice as long: so each character is copied a few times at most."""
+        """Cut the tail to its size once it is twice as long, so that no character is copied more than a few times."""
         if self._kept > 2 * self._half:
             kept = "".join(self._tail)[-self._half :]
             self._tail, self._kept = [kept], len(kept)
 
     def goes_on(self, text: str) -> bool:
-        """Tell whether a text is what was written, and maybe more."""
+        """Tell whether a text begins with the known output."""
         tail = "".join(self._tail)
         self._tail = [tail] if tail else []
         return (
@@ -66,15 +66,15 @@ class Written:
             and text.startswith(tail, self._length - len(tail))
         )
 
-    def _behind_the_overlap(self, text: str) -> str | None:
+    def _after_overlap(self, text: str) -> str | None:
         end = ("".join(self._tail) or self._head)[-OVERLAP:]
         at = text.rfind(end) if len(end) == OVERLAP else -1
         return text[at + OVERLAP :] if at >= 0 else None
 
-    def _instead(self, text: str) -> str:
-        """Begin anew with another text. Readers get it as long as such texts are not longer than what is kept."""
-        told = self._rewritten + len(text) <= 2 * self._half
+    def _start_over(self, text: str) -> str:
+        """Begin again with another text. It counts as new, until all such texts are longer than the kept output."""
+        fits = self._rewritten + len(text) <= 2 * self._half
         self._rewritten += len(text)
         self._head, self._tail, self._kept, self._length = "", [], 0, 0
         self.more(text)
-        return text if told else ""
+        return text if fits else ""
