@@ -1,4 +1,5 @@
-"""Reach: what a turn may read and write, and what a program outside of every sandbox would obey of what it writes.
+"""Reach: the files that a turn may read and write, and those that a program outside every sandbox would obey.
 
-One owner of that question for our own agent, third-party agents and their git alike. Looks at disks, changes nothing.
+The only owner of that question, for our own agent, third-party agents and their git alike. Looks at disks; changes
+nothing but an agent's own home.
 """

@@ -1,8 +1,8 @@
-"""The homes of agents: a table of what each keeps of what it writes there. All else of a home is read-only to it.
+"""The homes of agents: a table of the files in which each keeps its writes. All else of a home is read-only to it.
 
-An agent is led by what lies in its home: settings, hooks, plugins, scripts, programs. What a confined one wrote there
-would be obeyed outside of the sandbox, when its person starts it by hand. So only what it can't work without is kept:
-sessions, logins, logs. Data, and where it lies for whom; what is made of it in a sandbox stands in home_views.py.
+An agent obeys settings, hooks, plugins, scripts and programs in its home. If a confined agent could write them, it
+would obey them outside the sandbox when its person starts it by hand. So it keeps only the files that it can't work
+without: sessions, logins, logs. Data, and its places for a user; home_views.py makes a sandbox's view of it.
 """
 
 import os
@@ -15,12 +15,12 @@ from supervisor.work.reach.known_agents import KNOWN, places_of
 
 
 class Keeps(Struct, frozen=True):
-    """The names in a home that an agent keeps what it writes in; each is a session, a login or a log, no setting.
+    """The names in a home in which an agent keeps its writes: sessions, logins and logs, no settings.
 
-    `folders` are made if they are missing, `begun` are files that are made empty, `files` are written where they are.
-    `copies` can be changed for the agent's own life, and stay what they were. `memory` are folders in one of the
-    folders whose content would be run or obeyed, `fresh` are such folders of the home: both begin empty. A home that
-    is a `file` itself is read-only, and made if missing.
+    `folders` are made if they are missing, `begun` are files that are made empty, `files` are written in place.
+    `copies` can be changed while the agent runs, but the real files stay as they were. `memory` are subfolders of
+    `folders` whose content would be run or obeyed, `fresh` are such folders of the home: both begin empty. A home
+    that is a `file` itself is read-only, and made if missing.
     """
 
     folders: tuple[str, ...] = ()
@@ -34,8 +34,8 @@ class Keeps(Struct, frozen=True):
 
 OURS = "greenroom"  # a folder for the databases that an agent would otherwise make at the top of its home
 
-# By the places of the known agents, in their order. Found by running each in the sandbox, and by what it did not
-# manage there. docs/agents.md shows this table.
+# By the places of the known agents, in their order. Found by running each in the sandbox, and fixing its failures.
+# docs/agents.md shows this table.
 HOMES: Mapping[str, tuple[Keeps, ...]] = {
     "claude": (
         Keeps(
@@ -62,7 +62,7 @@ HOMES: Mapping[str, tuple[Keeps, ...]] = {
         ),
     ),
     "opencode": (
-        # A login may name an address that settings are fetched from, so what is changed in it is not kept.
+        # A login may name an address that settings are fetched from, so changes of it are not kept.
         Keeps(
             folders=("log", OURS, "plans", "storage", "tool-output"),
             copies=("auth.json", "mcp-auth.json"),
@@ -78,7 +78,7 @@ DATABASES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "codex": {"CODEX_SQLITE_HOME": (0, OURS)},
     "opencode": {"OPENCODE_DB": (0, f"{OURS}/opencode.db")},
 }
-# Variables of an agent's that name further settings, wherever they lie.
+# An agent's variables that name further settings, wherever they lie.
 LED_BY: Mapping[str, tuple[str, ...]] = {
     "claude": ("CLAUDE_ENV_FILE",),
     "gemini": ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_SYSTEM_MD"),
@@ -87,7 +87,7 @@ LED_BY: Mapping[str, tuple[str, ...]] = {
 
 
 def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, Keeps], ...]:
-    """Return where somebody with these variables has an agent's homes, and what is kept in each. Looks at nothing."""
+    """Return an agent's homes for a user with these variables, and the names kept in each. Needs no disk."""
     if kind not in HOMES:
         return ()
     found = (next(places_of((place,), env), None) for place in KNOWN[kind].places)
@@ -100,14 +100,14 @@ def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, Keeps], ...
 
 
 def databases_of(kind: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that move an agent's databases to where it may write them."""
+    """Return the variables that move an agent's databases into a folder that it may write."""
     moved = DATABASES.get(kind, {}).items()
     homes = ((variable, places_of((KNOWN[kind].places[number],), env), name) for variable, (number, name) in moved)
     return {variable: str(home / name) for variable, found, name in homes for home in found}
 
 
 def logins_of(kind: str, env: Mapping[str, str]) -> tuple[int, ...]:
-    """Return the files that an agent writes in place, by inode. Another one there, or a new one, it would not see."""
+    """Return the inodes of the files that an agent writes in place. It would not see a replaced or new file."""
     files = (home / name for home, keeps in homes_of(kind, env) for name in (*keeps.files, *keeps.copies))
     return tuple(_inode(file) for file in files)
 

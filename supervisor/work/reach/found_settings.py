@@ -1,7 +1,7 @@
-"""The settings of agents and editors that a project has at one moment, at its top and below it. Changes nothing.
+"""Finds the settings of agents and editors in a project, at its top and below. Changes nothing.
 
-The names are in `project_settings.py`. Packages that somebody else has made are not looked into: nobody starts an
-agent or an editor there, and a package manager has to be able to replace them.
+The names are in `project_settings.py`. Folders of installed packages are left out: no person starts an agent or an
+editor there, and a package manager has to be able to replace them.
 """
 
 import os
@@ -19,11 +19,9 @@ from supervisor.work.reach.remembering import Memory
 
 PACKAGES = frozenset({"node_modules", "bower_components", "site-packages", ".venv", "venv", ".tox", ".nox"})
 DEPTH, FOLDERS = 3, 400  # of the search; the first takes some 20 ms, the next 1 ms
-MOST = 100  # settings of one project that are found; each is a mount of every command
-MOST_CLOSED = (
-    250  # paths that are closed for their sake, with what links lead to; a project with more is not writable
-)
-LINKS, LINK_DEPTH = 400, 2  # entries of one folder of settings that are looked at for links, and how deep
+MOST = 100  # settings of a project that are found; each is a mount of every command
+MOST_CLOSED = 250  # paths that are closed for them, targets of links included; a project with more is not writable
+LINKS, LINK_DEPTH = 400, 2  # entries of a folder of settings that are looked at for links, and how deep
 REMEMBERED, LARGEST = 1_000, 2 * FOLDERS  # projects whose folders are remembered, and the most of each
 
 Names = tuple[str, ...]
@@ -32,9 +30,9 @@ _remembered: dict[Path, tuple[Path, ...]] = {}
 
 
 class Kept(Struct, frozen=True):
-    """A setting as it was: which entry of its folder, and where it leads if it is a link.
+    """The state of a setting's entry in its folder, with its target if it is a link.
 
-    `placeholder`: an empty folder that stands for a command of ours.
+    `placeholder`: an empty folder that Greenroom puts there while a command runs.
     """
 
     device: int
@@ -44,7 +42,7 @@ class Kept(Struct, frozen=True):
 
 
 class FoundSettings(Struct, frozen=True):
-    """The settings of a project: each folder that was looked at, with the names of the settings in it."""
+    """The settings of a project: each searched folder with the names of the settings in it."""
 
     folders: Mapping[Path, Mapping[str, Kept]]
 
@@ -55,9 +53,9 @@ class FoundSettings(Struct, frozen=True):
 
 
 def find_settings(root: Path) -> FoundSettings:
-    """Find the settings in a project: the shallow folders first, then those that were looked at earlier.
+    """Find the settings in a project: in the shallow folders first, then in those of earlier searches.
 
-    New folders must not crowd known ones out of the search.
+    So new folders can't crowd known ones out of the search.
     """
     folders = dict(_search(root))
     known = _remembered.get(root, ())
@@ -71,7 +69,10 @@ def find_settings(root: Path) -> FoundSettings:
 
 
 def _search(root: Path) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
-    folders, halves = deque([(root, 0)]), deque[tuple[Path, int]]()  # halves of names are looked at in any case
+    folders, halves = (
+        deque([(root, 0)]),
+        deque[tuple[Path, int]](),
+    )  # halves: folders of two-part names, always searched
     looked = found = 0
     while halves or (folders and looked < FOLDERS and found < MOST):
         folder, depth = halves.popleft() if halves else folders.popleft()
@@ -90,33 +91,37 @@ def _search(root: Path) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
 
 def _settings_of(folder: Path, names: Names) -> dict[str, Kept]:
     kept = ((name, keep(folder / name)) for name in names[: MOST_CLOSED + 1])
-    return {name: one for name, one in kept if one is not None}
+    return {name: entry for name, entry in kept if entry is not None}
 
 
 def list_settings(folder: Path, *, top: bool) -> tuple[Names, Names]:
-    """Return the folders to look into next, and the names of the settings here. `top`: of a project."""
+    """Return the folders to search next, and the names of the settings here. `top`: the folder is a project's top."""
     above = "" if top else folder.name
 
-    def listed() -> tuple[Names, Names]:
+    def scan() -> tuple[Names, Names]:
         below, names = list[str](), list[str]()
         with os.scandir(folder) as entries:
-            for one in entries:
-                if setting_of(one.name, above) is not None:
-                    names.append(one.name)
-                elif one.name not in PACKAGES and one.name.casefold() != GIT and one.is_dir(follow_symlinks=False):
-                    below.append(one.name)
+            for entry in entries:
+                if setting_of(entry.name, above) is not None:
+                    names.append(entry.name)
+                elif (
+                    entry.name not in PACKAGES
+                    and entry.name.casefold() != GIT
+                    and entry.is_dir(follow_symlinks=False)
+                ):
+                    below.append(entry.name)
         return tuple(below), tuple(names)
 
     try:
-        if goes_on_below(above):  # what counts there depends on a name that may change
-            return listed()
-        return _listings.of(os.stat(folder, follow_symlinks=False), listed)  # noqa: PTH116 - four hundred times a command
-    except OSError:  # gone, or we may not list it: then a command may not put anything there either
+        if goes_on_below(above):  # the folder's name decides which entries are settings, and it may change
+            return scan()
+        return _listings.of(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - 400 times a command
+    except OSError:  # gone, or not listable for us: then a command can't write there either
         return (), ()
 
 
 def keep(path: Path) -> Kept | None:
-    """Return the entry as it is now; None: there is none."""
+    """Return the state of an entry now; None: there is none."""
     try:
         found = path.lstat()
         target = str(path.readlink()) if stat.S_ISLNK(found.st_mode) else None
@@ -126,9 +131,9 @@ def keep(path: Path) -> Kept | None:
 
 
 def closed_by(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Setting]]:
-    """Yield each path to close with who reads it: settings, what links in them lead to, and the names that are held.
+    """Yield each path to close with its setting: settings, targets of links in them, and the names that are held.
 
-    A link itself is yielded, too, although no mount can hold it: a patch must not replace it.
+    A link itself is yielded, too, although no mount can close it: a patch must not replace it.
     """
     for path, kept in found.paths:
         above = "" if path.parent == root else path.parent.name
@@ -137,45 +142,45 @@ def closed_by(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Setting]
         yield path, setting
         if kept.target is not None:
             yield Path(os.path.realpath(path)), setting
-        yield from ((target, setting) for target in _linked(path))
-    there = found.folders.get(root, {})
+        yield from ((target, setting) for target in _link_targets(path))
+    present = found.folders.get(root, {})
     for name in HELD:
-        if name not in there and (setting := setting_of(name)) is not None:
+        if name not in present and (setting := setting_of(name)) is not None:
             yield root / name, setting
 
 
-def _linked(folder: Path) -> Iterator[Path]:
-    """Yield what links in a folder of settings lead to: a file of settings may lie anywhere else."""
+def _link_targets(folder: Path) -> Iterator[Path]:
+    """Yield the targets of links in a folder of settings that lie outside it."""
     folders = deque([(folder, 1)])
     left = LINKS
     while folders:
         at, depth = folders.popleft()
         try:
             with os.scandir(at) as entries:
-                for one in entries:
+                for entry in entries:
                     left -= 1
                     if left < 0:
                         return
-                    if one.is_symlink():
-                        target = Path(os.path.realpath(one.path))
+                    if entry.is_symlink():
+                        target = Path(os.path.realpath(entry.path))
                         if not lies_in(target, folder):
                             yield target
-                    elif depth < LINK_DEPTH and one.is_dir(follow_symlinks=False):
-                        folders.append((Path(one.path), depth + 1))
-        except OSError:  # a file, or not ours to list
+                    elif depth < LINK_DEPTH and entry.is_dir(follow_symlinks=False):
+                        folders.append((Path(entry.path), depth + 1))
+        except OSError:  # a file, or a folder that we may not list
             continue
 
 
 def setting_around(root: Path) -> tuple[Path, Setting] | None:
-    """Return the folder of settings that a root lies in, or is; None for a work tree of its own in there.
+    """Return the folder of settings that a root lies in, or is; None for a git work tree inside such a folder.
 
-    Agents keep such work trees in their folders (`.claude/worktrees`), and those are projects like any other.
+    Agents keep work trees in their folders (`.claude/worktrees`), and those are projects like any other.
     """
     parts = root.parts
-    innermost = max(settings_in(parts), key=lambda one: one[0], default=None)
+    innermost = max(settings_in(parts), key=lambda place: place[0], default=None)
     if innermost is None:
         return None
     at, setting = innermost
     folder = Path(*parts[: at + 1])
-    inside = (one for one in (root, *root.parents) if one != folder and lies_in(one, folder))
-    return None if any(os.path.lexists(one / GIT) for one in inside) else (folder, setting)
+    inside = (above for above in (root, *root.parents) if above != folder and lies_in(above, folder))
+    return None if any(os.path.lexists(above / GIT) for above in inside) else (folder, setting)

@@ -1,6 +1,6 @@
 """git's configuration, read as git reads it, and the settings that can make git start a program. Pure.
 
-Whatever is not known to be harmless counts as such a setting: a list of what starts programs would never be whole.
+Every setting that is not known to be harmless counts: a list of those that start programs would never be complete.
 """
 
 import re
@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 COUNT, KEY, VALUE, PARAMETERS = "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS"
-MOST_BY_VARIABLES = 1_000  # settings that variables give
+MOST_BY_VARIABLES = 1_000  # settings that are read from variables
 INCLUDE, CONDITIONAL = ("include", "path"), ("includeif", "path")
 HOOKS = ("core", "hookspath")
 SPACES = frozenset(" \t\r")
 ESCAPED: Mapping[str, str] = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"'}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 HEADER = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]')
-# Variables by which a person's git is told programs to start, or places of programs.
+# Variables that name programs which git starts, or places of programs, with the key of the like setting.
 PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS"), "command"),
     **dict.fromkeys(("GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL", "GIT_PAGER", "PAGER"), "command"),
@@ -68,7 +68,7 @@ _HARMLESS: Mapping[str, frozenset[str]] = {
 
 
 class Setting(NamedTuple):
-    """A setting: its section and key in lower case, what stands between them as it is, and its value."""
+    """A setting: its section and key in lower case, the subsection as it is written, and its value."""
 
     section: str
     sub: str
@@ -81,7 +81,7 @@ class Setting(NamedTuple):
 
     @property
     def is_harmless(self) -> bool:
-        """Tell whether git starts nothing because of it."""
+        """Tell whether the setting can't make git start a program."""
         if self.key in _URLS and ("::" in self.value or self.value.startswith("-")):
             return False  # the name of a helper that would be started, or an option
         if self.section == "branch":
@@ -90,8 +90,8 @@ class Setting(NamedTuple):
 
 
 def settings(text: str) -> Iterator[Setting]:
-    """Yield the settings of a file. Where git would stop with an error this ends: git starts nothing then."""
-    text, at, section, sub = text.replace("\r\n", "\n") + "\n", 0, "", ""  # git takes the end for one of a line
+    """Yield the settings of a file, up to an error at which git would stop: git starts nothing then."""
+    text, at, section, sub = text.replace("\r\n", "\n") + "\n", 0, "", ""  # git ends the last line at the file's end
     while at < len(text):
         character = text[at]
         if character == "\n" or character in SPACES:
@@ -117,7 +117,7 @@ def _end_of_line(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int) -> tuple[str | None, int]:
-    """Read the rest of a setting; return its value, None for an error, and the place behind it."""
+    """Read the rest of a setting; return its value, None for an error, and the position after it."""
     while at < len(text) and text[at] in " \t":
         at += 1
     if at == len(text) or text[at] == "\n":
@@ -152,46 +152,46 @@ def _is_escape(text: str, at: int) -> bool:
 
 
 def by_variables(env: Mapping[str, str]) -> Iterator[Setting]:
-    """Yield the settings that variables give to git."""
+    """Yield the settings that variables pass to git."""
     count = env.get(COUNT, "")
     for number in range(min(int(count), MOST_BY_VARIABLES) if count.isdecimal() else 0):
-        yield _named(env.get(f"{KEY}{number}", ""), env.get(f"{VALUE}{number}", ""))
+        yield _setting_of(env.get(f"{KEY}{number}", ""), env.get(f"{VALUE}{number}", ""))
     for word in _words(env.get(PARAMETERS, "")):  # 'KEY=VALUE', and in newer versions 'KEY'='VALUE'
         key, _, value = word.partition("=")
-        yield _named(key, value)
+        yield _setting_of(key, value)
 
 
-def _named(name: str, value: str) -> Setting:
+def _setting_of(name: str, value: str) -> Setting:
     section, _, rest = name.partition(".")
     sub, _, key = rest.rpartition(".")
     return Setting(section.lower(), sub, key.lower(), value)
 
 
-def folder_of_hooks(named: str) -> str:
-    """Return the parent of `.husky/_`: the programs in `_` start those beside it."""
-    return named.rstrip("/").removesuffix("/_")
+def folder_of_hooks(path: str) -> str:
+    """Return the folder with the hooks; for `.husky/_` that is its parent, as programs in `_` start those there."""
+    return path.rstrip("/").removesuffix("/_")
 
 
 def paths_in(command: str, folder: str, home: str) -> Iterator[str]:
-    """Yield what may be a path in a line that git gives to a shell, which starts in `folder`."""
-    for known, meant in (
+    """Yield the possible paths in a line that git passes to a shell, which starts in `folder`."""
+    for expression, value in (
         ("$(git rev-parse --show-toplevel)", folder),
         ("`git rev-parse --show-toplevel`", folder),
         *((f"{before}{name}{after}", folder) for name in ("PWD", "GIT_WORK_TREE") for before, after in _QUOTING),
         *((f"{before}HOME{after}", home) for before, after in _QUOTING),
     ):
-        command = command.replace(known, meant)
+        command = command.replace(expression, value)
     for word in _words(command.removeprefix("!")):
-        inner = _words(word) if re.search(r"[\s;|&()]", word) else ()  # what a `sh -c` is given
-        for one in (word, *inner):
-            yield from (part for part in (one, one.partition("=")[2]) if part and not part.startswith("-"))
+        inner = _words(word) if re.search(r"[\s;|&()]", word) else ()  # the script of a `sh -c`
+        for text in (word, *inner):
+            yield from (part for part in (text, text.partition("=")[2]) if part and not part.startswith("-"))
 
 
 _QUOTING = (("${", "}"), ("$", ""))
 
 
 def _words(line: str) -> list[str]:
-    """Split as a shell does; where that can't be done, at blanks."""
+    """Split a line as a shell does; if its quotes don't match, at blanks."""
     try:
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True

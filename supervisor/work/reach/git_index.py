@@ -1,8 +1,8 @@
-"""The paths in an index: those that a command must not have written into it, and those of repositories below. Pure.
+"""Reads a git index: finds paths that a command must not have written, and the repositories below. Pure.
 
-git checks the names of what it adds to an index, but not those that it finds in one, and writes files there later.
-Anything that is not read here exactly as git reads it is refused. It also runs itself in each path that the index has
-as a repository of its own (a gitlink). The format: gitformat-index(5).
+git checks names when it adds them to an index, but not when it reads them, and writes files to these paths later. An
+index that can't be read here exactly as git reads it is refused. git also runs itself in each path that the index
+has as a repository of its own (a gitlink). The format: gitformat-index(5).
 """
 
 import struct
@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 HEADER, FIELDS = struct.Struct(">4sII"), struct.Struct(">H")
-STAT_BYTES, MODE_AT = 40, 24  # what is known of the file, before the hash of its content
-EXTENDED, LONG = 0x4000, 0x0FFF  # flags: two more bytes of them follow; the name is longer than can be said
+STAT_BYTES, MODE_AT = 40, 24  # the file's data from stat, before the hash of its content
+EXTENDED, LONG = 0x4000, 0x0FFF  # flags: two more bytes of them follow; the name is longer than the field can hold
 LONGEST = 4_096  # bytes of a path, as Linux has it
 FOLDER_MODE = 0o040000  # a folder that is not checked out, in a sparse index
 LINK_MODE = 0o160000  # a repository below, a submodule for example
-SPLIT = b"link"  # the part that names the index which this one only changes
+SPLIT = b"link"  # the part that names the shared index on which this index is based
 WORD = struct.Struct(">Q")
-BLOCKS, ENTRIES_END = b"IEOT", b"EOIE"  # where threads begin to read
+BLOCKS, ENTRIES_END = b"IEOT", b"EOIE"  # the positions at which git's threads begin to read
 CACHES = frozenset({b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"sdir"})
-NEW_STYLE = 4  # the version whose names are shortened by those before them
+NEW_STYLE = 4  # the version in which a name leaves out the prefix that it shares with the name before
 VERSIONS = frozenset({2, 3, NEW_STYLE})
 
 
 class Unfit(Exception):
-    """The index must not be git's. The text says why."""
+    """The index must not become git's. The text says why."""
 
 
 class Link(NamedTuple):
@@ -35,7 +35,7 @@ class Link(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The entries' names of an index, its gitlinks, and the name of the index that it changes; empty: of none."""
+    """The entries' names of an index, its gitlinks, and the name of its shared index; empty if it has none."""
 
     names: tuple[bytes, ...]
     links: tuple[Link, ...]
@@ -44,16 +44,16 @@ class Read(NamedTuple):
 
 class _Entry(NamedTuple):
     at: int
-    shared: int  # bytes of the name that are those of the entry before
+    shared: int  # bytes of the name that it shares with the entry before
     name: bytes
     mode: int
     end: int
 
 
 def read(data: bytes, hash_bytes: int, *, with_names: bool = False) -> Read:
-    """Return what an index says of repositories below. Raises Unfit if it can't be read.
+    """Return the repositories below that an index names. Raises Unfit if it can't be read.
 
-    `with_names`: of all entries, for the numbers of another index's links.
+    `with_names`: with the names of all entries, to which another index's links refer by number.
     """
     try:
         return _read(data, hash_bytes, with_names=with_names)
@@ -74,19 +74,19 @@ def _read(data: bytes, hash_bytes: int, *, with_names: bool) -> Read:
             links.append(Link(entry.name))
     shared = next((body for name, body in _extensions(data[:-hash_bytes], end) if name == SPLIT), b"")
     if LINK_MODE in nameless:
-        numbers = _replaced(shared[hash_bytes:])
+        numbers = _replaced_entries(shared[hash_bytes:])
         links += [Link(b"", at) for at, mode in zip(numbers, nameless, strict=False) if mode == LINK_MODE]
     return Read(tuple(names), tuple(links), shared[:hash_bytes].hex())
 
 
-def _replaced(body: bytes) -> list[int]:
+def _replaced_entries(body: bytes) -> list[int]:
     """Return the numbers of the shared entries that are replaced: the second of two compressed bitmaps."""
     _, end = _bitmap(body, 0)
     return _bitmap(body, end)[0]
 
 
 def _bitmap(body: bytes, at: int) -> tuple[list[int], int]:
-    """Read a bitmap as gitformat-bitmap(5) describes it; return the numbers in it, and the place behind it."""
+    """Read a bitmap as gitformat-bitmap(5) describes it; return the numbers in it, and the position after it."""
     size, words = struct.unpack_from(">II", body, at)
     numbers: list[int] = []
     at, end, bit = at + 8, at + 8 + 8 * words, 0
@@ -105,7 +105,7 @@ def _bitmap(body: bytes, at: int) -> tuple[list[int], int]:
 
 
 def check(data: bytes, hash_bytes: int) -> None:
-    """Raise Unfit for an index that git would read paths from that lead out of the files of its work tree."""
+    """Raise Unfit for an index with paths that lead git out of the files of its work tree."""
     try:
         _check(data, hash_bytes)
     except (struct.error, IndexError):
@@ -114,7 +114,7 @@ def check(data: bytes, hash_bytes: int) -> None:
 
 def _check(data: bytes, hash_bytes: int) -> None:
     version, count = _header(data)
-    starts: dict[int, int] = {}  # of the entries: how much of each name was said before
+    starts: dict[int, int] = {}  # by each entry's position: the bytes of its name that it shares with the one before
     end = HEADER.size
     for entry in _entries(data, count, hash_bytes, version):
         _check_name(entry.name, entry.mode)
@@ -155,7 +155,7 @@ def _entries(data: bytes, count: int, hash_bytes: int, version: int) -> Iterator
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of variable length, as git writes them; return it and the place behind it."""
+    """Read a number of variable length, as git writes them; return it and the position after it."""
     byte = data[at]
     value = byte & 0x7F
     while byte & 0x80:
@@ -168,12 +168,12 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _check_name(name: bytes, mode: int) -> None:
-    """Refuse what git would refuse to add."""
+    """Refuse a name that git would refuse to add."""
     if not name:
-        return  # in a split index: the name is the other's
+        return  # in a split index: the shared index has the name
     path = name.removesuffix(b"/") if mode == FOLDER_MODE else name
     for part in path.split(b"/"):
-        plain = part.split(b":")[0].rstrip(b" .").lower()  # some file systems leave out what is behind
+        plain = part.split(b":")[0].rstrip(b" .").lower()  # some file systems ignore the rest
         if part in {b"", b".", b".."} or plain in {b".git", b"git~1"}:
             shown = name[:200].decode("utf-8", "backslashreplace")
             raise Unfit(f"it names {shown!a}, where git would later write that file")
@@ -200,7 +200,7 @@ def _extensions(data: bytes, at: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _check_blocks(body: bytes, starts: dict[int, int]) -> None:
-    """Each thread must begin at an entry, and with a whole name: it does not know the one before."""
+    """Refuse blocks that don't begin at an entry with a whole name: a thread does not know the name before."""
     numbered = list(starts)
     first = 0
     for at, count in struct.iter_unpack(">II", body[4:]):

@@ -1,7 +1,7 @@
-"""The settings of a person's git in a repository, wherever they stand, and the places that they name. Looks only.
+"""The settings of a person's git in a repository, wherever they stand, and the paths that they name. Looks only.
 
 Configuration names programs, folders of hooks and further configuration files; those may lie anywhere, also in the
-open tree.
+writable tree.
 """
 
 import os
@@ -29,8 +29,8 @@ from supervisor.work.reach.remembering import Memory
 CONFIGS, FORMAT = ("config", "config.worktree"), "objectformat"
 SYSTEM = tuple(Path(folder, "gitconfig") for folder in ("/etc", "/usr/local/etc", "/opt/homebrew/etc"))
 CONFIG_BYTES = 1 << 20
-INCLUDES = 256  # files that one configuration includes; more of them close the repository's whole folder
-# Keys of settings that are lines for a shell: a file that one names and that is not there may come to be.
+INCLUDES = 256  # files that a configuration includes; with more, the repository's whole folder is closed
+# Keys of settings that are shell commands: a file that such a command names may be created later.
 LINES = frozenset(
     {"fsmonitor", "sshcommand", "pager", "editor", "askpass", "gitproxy", "alternaterefscommand", "clean", "smudge"}
     | {"process", "command", "textconv", "external", "driver", "helper", "program", "defaultkeycommand", "cmd"}
@@ -40,18 +40,18 @@ PLAIN_PATH = re.compile(r"[\w.~+@%/-]*/[\w.~+@%/-]*")
 
 
 class Place(Struct, frozen=True):
-    """A path that git obeys. `is_file`: it would be one, if it came to be."""
+    """A path that git obeys. `is_file`: it is a file, even if it does not exist yet."""
 
     path: Path
     is_file: bool = False
 
 
 class Unjudged(OSError):
-    """More leads a repository than can be read or closed. The text says what."""
+    """A repository's configuration names more than can be read or closed. The text says more."""
 
 
 class Environment(Struct, frozen=True):
-    """The variables by which a person's git finds its configuration: the client's, besides the daemon's own."""
+    """The variables by which a person's git finds its configuration: the client's, and the daemon's own."""
 
     env: Mapping[str, str]
 
@@ -60,7 +60,7 @@ class Environment(Struct, frozen=True):
         return self.env.get("HOME") or str(Path("~").expanduser())
 
     def files(self, folder: Path) -> Iterator[Path]:
-        """Yield the files of the person's and the system's configuration, for git that runs in a folder."""
+        """Yield the person's and the system's configuration files, for a git that runs in a folder."""
         yield from SYSTEM
         for env in (self.env, os.environ):
             home = env.get("HOME") or str(Path("~").expanduser())
@@ -74,8 +74,10 @@ _settings = Memory[tuple[Setting, ...]]()
 
 def hash_bytes(stores: Iterable[Path]) -> int:
     """Return the length of a hash in the index of a repository."""
-    named = [one.value for store in stores for one in _settings_in(store / "config") if one.key == FORMAT]
-    return 32 if named[-1:] == ["sha256"] else 20
+    formats = [
+        setting.value for store in stores for setting in _settings_in(store / "config") if setting.key == FORMAT
+    ]
+    return 32 if formats[-1:] == ["sha256"] else 20
 
 
 def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> Iterator[Place]:
@@ -83,21 +85,21 @@ def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> I
 
     Raises Unjudged for more of them than can be closed.
     """
-    yours = tuple(dict.fromkeys(env.files(folder)))
-    yield from (Place(file, is_file=True) for file in yours)
+    personal = tuple(dict.fromkeys(env.files(folder)))
+    yield from (Place(file, is_file=True) for file in personal)
     named = [Path(folder, env.env[name]) for name in ("GIT_DIR", "GIT_COMMON_DIR") if env.env.get(name)]
     yield from map(Place, named)
     files = deque(file for store in (*stores, *named) for file in (store / name for name in CONFIGS))
-    files.extend(yours)
+    files.extend(personal)
     seen = set(files)
-    found: list[tuple[Setting, Path]] = [(one, folder) for one in by_variables(env.env)]
+    found: list[tuple[Setting, Path]] = [(setting, folder) for setting in by_variables(env.env)]
     found += ((Setting("", name, key, env.env[name]), folder) for name, key in PROGRAMS.items() if env.env.get(name))
     while found or files:
-        for one, beside in found:
-            if (one.section, one.key) not in {INCLUDE, CONDITIONAL}:
-                yield from _named_by(one, folder, env.home)
+        for setting, beside in found:
+            if (setting.section, setting.key) not in {INCLUDE, CONDITIONAL}:
+                yield from _named_by(setting, folder, env.home)
                 continue
-            included = beside / _expanded(one.value, env.home)
+            included = beside / _expand(setting.value, env.home)
             if included not in seen:
                 if len(seen) >= INCLUDES:
                     raise Unjudged(f"its git configuration includes more than {INCLUDES} files")
@@ -105,21 +107,21 @@ def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> I
                 files.append(included)
                 yield Place(included, is_file=True)
         file = files.popleft() if files else None
-        found = [(one, file.parent) for one in leading_settings(file)] if file is not None else []
+        found = [(setting, file.parent) for setting in leading_settings(file)] if file is not None else []
 
 
 def _named_by(setting: Setting, folder: Path, home: str) -> Iterator[Place]:
     if (setting.section, setting.key) == HOOKS:
         for named in {setting.value, folder_of_hooks(setting.value)}:
-            hooks = folder / _expanded(named, home)
-            if not folder.is_relative_to(hooks):  # otherwise the whole repository would be closed
+            hooks = folder / _expand(named, home)
+            if not folder.is_relative_to(hooks):  # else the whole repository would be closed
                 yield Place(hooks)
     elif setting.key == "templatedir":
-        yield Place(folder / _expanded(setting.value, home))
+        yield Place(folder / _expand(setting.value, home))
     elif setting.section != "alias" or setting.value.startswith("!"):
         is_line = setting.key in LINES
         for word in paths_in(setting.value, str(folder), home):
-            path = folder / _expanded(word, home)
+            path = folder / _expand(word, home)
             if _is_file(path) or (is_line and PLAIN_PATH.fullmatch(word) and not os.path.lexists(path)):
                 yield Place(path, is_file=True)
 
@@ -131,7 +133,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _expanded(value: str, home: str) -> Path:
+def _expand(value: str, home: str) -> Path:
     value = value.replace("\0", "")
     try:
         return Path(f"{home}{value[1:]}") if value == "~" or value.startswith("~/") else Path(value).expanduser()
@@ -141,11 +143,11 @@ def _expanded(value: str, home: str) -> Path:
 
 def leading_settings(file: Path) -> Iterator[Setting]:
     """Yield the settings of a file that may make git start something. Raises Unjudged for a file that is too long."""
-    return (one for one in _settings_in(file) if not one.is_harmless)
+    return (setting for setting in _settings_in(file) if not setting.is_harmless)
 
 
 def _settings_in(file: Path) -> tuple[Setting, ...]:
-    """Return the settings of a file that anybody here asks for."""
+    """Return the settings of a file that matter here: those that are not harmless, and the hash format."""
     try:
         found = os.stat(file)  # noqa: PTH116 - some ten for each repository and command
     except (OSError, ValueError):
@@ -153,7 +155,10 @@ def _settings_in(file: Path) -> tuple[Setting, ...]:
     if found.st_size > CONFIG_BYTES:
         raise Unjudged(f"{file} has more than {CONFIG_BYTES} bytes")
     return _settings.of(
-        found, lambda: tuple(one for one in settings(_text(file)) if not one.is_harmless or one.key == FORMAT)
+        found,
+        lambda: tuple(
+            setting for setting in settings(_text(file)) if not setting.is_harmless or setting.key == FORMAT
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""The gitlinks of a repository: paths in its index that git goes into by itself, at each `git status`. Looks only."""
+"""The gitlinks of a repository: paths in its index that git enters by itself, at each `git status`. Looks only."""
 
 import os
 from pathlib import Path
@@ -8,22 +8,22 @@ from supervisor.work.reach.git_index import Read, Unfit, read
 from supervisor.work.reach.remembering import Memory
 
 INDEX, SHARED = "index", "sharedindex."
-INDEX_BYTES = 64 << 20  # some 600,000 files; without a bound an empty file of any size would fill the disk
+INDEX_BYTES = 64 << 20  # some 600,000 files; without a bound, a sparse file of any size would fill the disk
 
 _links = Memory[Read]()
 _bases = Memory[Read]()
 
 
 def gitlinks(store: Path, hash_bytes: int) -> tuple[str, ...]:
-    """Return the paths, relative to the work tree. Raises Unfit: the index says more than can be read."""
+    """Return the paths, relative to the work tree. Raises Unfit for an index that can't be read."""
     found = _read(store / INDEX, hash_bytes)
     links = found.links
     if found.shared.strip("0"):
-        base = _read(store / f"{SHARED}{found.shared}", hash_bytes, with_names=any(not one.name for one in links))
+        base = _read(store / f"{SHARED}{found.shared}", hash_bytes, with_names=any(not link.name for link in links))
         links += base.links
-        names = [one.name if one.base is None else _name_at(base.names, one.base) for one in links]
+        names = [link.name if link.base is None else _name_at(base.names, link.base) for link in links]
     else:
-        names = [one.name for one in links]
+        names = [link.name for link in links]
     return tuple(dict.fromkeys(os.fsdecode(name) for name in names if name))
 
 
@@ -35,17 +35,17 @@ def _name_at(names: tuple[bytes, ...], number: int) -> bytes:
 
 def _read(file: Path, hash_bytes: int, *, with_names: bool = False) -> Read:
     try:
-        found = os.stat(file)  # noqa: PTH116 - one for each repository and command
+        found = os.stat(file)  # noqa: PTH116 - called for each repository and command
     except OSError:
-        return Read((), (), "")  # git has none there, either
+        return Read((), (), "")  # git sees no index either
     if found.st_size > INDEX_BYTES:
         raise Unfit(f"it has more than {INDEX_BYTES} bytes")
 
-    def reading() -> Read:
+    def parse() -> Read:
         data = read_ordinary(file, INDEX_BYTES)
         return read(data, hash_bytes, with_names=with_names) if data else Read((), (), "")
 
     try:
-        return (_bases if with_names else _links).of(found, reading)
+        return (_bases if with_names else _links).of(found, parse)
     except OSError as error:
         raise Unfit(f"it can't be read: {error.strerror or error}") from None

@@ -1,8 +1,8 @@
-"""The homes of an agent as its sandbox shows them. Blocking: looks at the disk, and makes what is kept there.
+"""The homes of an agent as its sandbox shows them. Blocking: looks at the disk, and makes the kept files and folders.
 
-A home that a table knows is a folder in memory there. It shows the entries of the real one, of which those in the
-table can be written; what else is made in it goes with the agent. Places that no table knows are open, but for the
-settings and programs in them that are recognised.
+A home in the table is a folder in memory there. It shows the entries of the real home, of which those in the table
+can be written; anything else that is made in it goes with the agent. Places that no table knows are open, but for the
+settings and programs that are recognised in them.
 """
 
 import contextlib
@@ -17,18 +17,18 @@ from supervisor.disk.folders import lies_in
 from supervisor.work.reach.agent_homes import LED_BY, Keeps, homes_of
 from supervisor.work.reach.leading_files import is_leading, links_below, named_programs, recognised
 
-EMPTY_SETTINGS = "{}\n"  # an empty file is no JSON, and some agents don't start with one
-MOST_ENTRIES = 1_000  # at the top of a home; each is an argument of the sandbox's
-DEEP, MOST_INSIDE = 2, 500  # how deep, and how many entries are shown one by one; below that nothing can be changed
-COPY_BYTES, MOST_COPIES = 4 << 20, 100  # of a file that is copied; and how many are, as each is a descriptor
-COPIED_BYTES = 32 << 20  # of all of them together, which are memory for as long as the agent lives
+EMPTY_SETTINGS = "{}\n"  # some agents don't start with an empty file, which is no JSON
+MOST_ENTRIES = 1_000  # at the top of a home; each is an argument of the sandbox program
+DEEP, MOST_INSIDE = 2, 500  # levels and number of entries that are shown singly; folders below are read-only
+COPY_BYTES, MOST_COPIES = 4 << 20, 100  # size of a copied file, and number of them, as each needs a descriptor
+COPIED_BYTES = 32 << 20  # of all copies together, which take memory for as long as the agent lives
 
 
 class HomeView(Struct, frozen=True):
-    """A home as a program in the sandbox sees it: a folder in memory, and what is shown in it of the real one.
+    """A home as a program in the sandbox sees it: a folder in memory with entries of the real home.
 
-    `kept` can be written, `shown` can't; `links` are made anew, `copies` are files of its own with the same content.
-    `folders` are folders of its own, in which the entries of the real ones are shown likewise.
+    `kept` can be written, `shown` can't; `links` are made again, `copies` are files in memory with the same content.
+    `folders` are folders in memory, in which entries of the real ones are shown likewise.
     """
 
     path: Path
@@ -41,9 +41,9 @@ class HomeView(Struct, frozen=True):
 
 
 class Own(Struct, frozen=True):
-    """Places that a program keeps its own things in, writable beside the roots, and what stays shut in them.
+    """Places of a program's own, which it can write besides the roots, and the paths that stay closed in them.
 
-    `shut` need not exist; `shut_files` are those that would be files. `views` are homes that it sees in memory.
+    `shut` are closed and need not exist; `shut_files` are those of them that are files. `views` are homes in memory.
     """
 
     places: tuple[Path, ...] = ()
@@ -53,7 +53,7 @@ class Own(Struct, frozen=True):
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """All that it can write and another life of it reads."""
+        """The paths that the program can write and its next run reads."""
         return (*self.places, *(path for view in self.views for path in view.kept))
 
 
@@ -61,7 +61,7 @@ NOTHING = Own()
 
 
 def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> Own:
-    """Return an agent's own places as they are now; what it keeps things in is made. `places` are all that it has."""
+    """Return an agent's own places as they are now, and make its kept files and folders. `places`: all of its own."""
     homes = homes_of(kind, env)
     for home, keeps in homes:
         _make(home, keeps)
@@ -71,9 +71,9 @@ def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> Own:
             place.mkdir(mode=0o700, parents=True)
     real = [(_real(home), keeps) for home, keeps in homes]
     named = tuple(named_programs([home for home, _ in real], env))
-    views = [_holding(_view(home, keeps), named) for home, keeps in real if home.is_dir()]
+    views = [_protect_named(_view(home, keeps), named) for home, keeps in real if home.is_dir()]
     kept = [
-        _real(path)  # elsewhere, by a link of the person's
+        _real(path)  # the person has moved it elsewhere by a link
         for home, keeps in real
         for path in (home / name for name in (*keeps.folders, *keeps.files, *keeps.begun))
         if path.is_symlink()
@@ -96,7 +96,7 @@ def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> Own:
 
 
 def _led_elsewhere(view: HomeView) -> Iterator[Path]:
-    """Yield where links in the settings of a home lead out of it."""
+    """Yield the targets of links in the settings of a home that lie outside it."""
     yield from (path for folder in view.shown for path in links_below(folder) if not lies_in(path, view.path))
 
 
@@ -105,25 +105,25 @@ def _real(path: Path) -> Path:
 
 
 def _make(home: Path, keeps: Keeps) -> None:
-    """Make a home, and what the agent keeps in it."""
+    """Make a home with the files and folders that the agent keeps in it."""
     if keeps.file:
         if home.parent.is_dir():
-            _begin(home, EMPTY_SETTINGS)
+            _create(home, EMPTY_SETTINGS)
         return
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in keeps.folders:
-        with contextlib.suppress(OSError):  # a link to nowhere, a file: that stays what it is
+        with contextlib.suppress(OSError):  # a dangling link or a file stays as it is
             (home / name).mkdir(mode=0o700, exist_ok=True)
     for name in keeps.begun:
-        _begin(home / name, "")
+        _create(home / name, "")
 
 
-def _begin(file: Path, text: str) -> None:
-    """Make a file without anything in it, so that it is there to be mounted."""
-    with contextlib.suppress(OSError):  # a link, a directory, one of somebody else's: that stays what it is
+def _create(file: Path, text: str) -> None:
+    """Make a file if it is missing, so that it can be mounted."""
+    with contextlib.suppress(OSError):  # a link, a directory or another user's file stays as it is
         made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            if text and os.fstat(made).st_size == 0:  # two that begin at once write the same
+            if text and os.fstat(made).st_size == 0:  # two agents that start at once write the same
                 os.write(made, text.encode())
         finally:
             os.close(made)
@@ -139,32 +139,34 @@ class _Draft(Struct):
     folders: list[Path] = field(default_factory=list)
     room: int = COPIED_BYTES
 
-    def add_unknown(self, one: "os.DirEntry[str]", deeper: int = DEEP) -> None:
-        """Show an entry that the table does not know: what leads the agent as it is, all else to be changed.
+    def add_unknown(self, entry: "os.DirEntry[str]", deeper: int = DEEP) -> None:
+        """Show an entry that the table does not know: read-only if the agent obeys it, else as a copy in memory.
 
-        The state of an agent that was started by hand is opened for writing at each start; changes go with it.
+        Agents open files of their state for writing at each start; changes of the copy go with the agent.
         """
-        with contextlib.suppress(FileNotFoundError):  # an agent that runs by hand as well has files that come and go
-            self._add(one, deeper)
+        with contextlib.suppress(FileNotFoundError):  # the files of an agent that a person runs as well come and go
+            self._add(entry, deeper)
 
-    def _add(self, one: "os.DirEntry[str]", deeper: int) -> None:
-        path, folder = Path(one), one.is_dir(follow_symlinks=False)
-        if one.is_symlink():
+    def _add(self, entry: "os.DirEntry[str]", deeper: int) -> None:
+        path, folder = Path(entry), entry.is_dir(follow_symlinks=False)
+        if entry.is_symlink():
             self.links.append((path, str(path.readlink())))
-        elif folder and deeper and not is_leading(one) and (inside := self._inside(path)) is not None:
+        elif folder and deeper and not is_leading(entry) and (inside := self._list_if_small(path)) is not None:
             self.folders.append(path)
             for below in inside:
                 self.add_unknown(below, deeper - 1)
-        elif folder or not one.is_file(follow_symlinks=False):
-            self.shown += [path] if folder else []  # a pipe or a socket may be somebody's ear
-        elif is_leading(one) or len(self.copies) >= MOST_COPIES or one.stat().st_size > min(COPY_BYTES, self.room):
+        elif folder or not entry.is_file(follow_symlinks=False):
+            self.shown += [path] if folder else []  # another process may listen at a pipe or a socket
+        elif (
+            is_leading(entry) or len(self.copies) >= MOST_COPIES or entry.stat().st_size > min(COPY_BYTES, self.room)
+        ):
             self.shown.append(path)
         else:
             self.copies.append(path)
-            self.room -= one.stat().st_size
+            self.room -= entry.stat().st_size
 
-    def _inside(self, folder: Path) -> "list[os.DirEntry[str]] | None":
-        """List a folder that can be shown entry by entry; None: it has too many, or may not be listed."""
+    def _list_if_small(self, folder: Path) -> "list[os.DirEntry[str]] | None":
+        """List a folder that can be shown entry by entry; None: it has too many entries, or may not be listed."""
         with contextlib.suppress(OSError):
             return _entries(folder, MOST_INSIDE - len(self.folders) - len(self.shown) - len(self.copies))
         return None
@@ -175,18 +177,18 @@ def _view(home: Path, keeps: Keeps) -> HomeView:
     found = _entries(home, MOST_ENTRIES)
     if found is None:
         raise OSError(f"{home} has more than the {MOST_ENTRIES} entries that a sandbox shows; move some of them away")
-    for one in found:
-        folder = one.is_dir(follow_symlinks=False)
-        if one.is_symlink():
-            draft.add_unknown(one)
-        elif one.name in (keeps.folders if folder else (*keeps.files, *keeps.begun)):
-            draft.kept.append(Path(one))
-        elif one.name in keeps.copies and not folder:
-            draft.copies.append(Path(one))
-        elif one.name in keeps.fresh and folder:
-            draft.folders.append(Path(one))
+    for entry in found:
+        folder = entry.is_dir(follow_symlinks=False)
+        if entry.is_symlink():
+            draft.add_unknown(entry)
+        elif entry.name in (keeps.folders if folder else (*keeps.files, *keeps.begun)):
+            draft.kept.append(Path(entry))
+        elif entry.name in keeps.copies and not folder:
+            draft.copies.append(Path(entry))
+        elif entry.name in keeps.fresh and folder:
+            draft.folders.append(Path(entry))
         else:
-            draft.add_unknown(one)
+            draft.add_unknown(entry)
     memory = tuple(home / name for name in keeps.memory if (home / name).parent in draft.kept)
     for path in memory:
         path.mkdir(mode=0o700, exist_ok=True)
@@ -202,16 +204,16 @@ def _view(home: Path, keeps: Keeps) -> HomeView:
 
 
 def _entries(folder: Path, most: int) -> "list[os.DirEntry[str]] | None":
-    """List a folder in order; None: there are more than so many."""
+    """List a folder in order; None: there are more than `most` entries."""
     with os.scandir(folder) as entries:
         found = list(islice(entries, max(0, most) + 1))
-    return None if len(found) > most else sorted(found, key=lambda one: one.name)
+    return None if len(found) > most else sorted(found, key=lambda entry: entry.name)
 
 
-def _holding(view: HomeView, named: Sequence[Path]) -> HomeView:
-    """Shut the scripts that settings name in folders that can be written, and hold the folders on the way."""
-    inside = [(path, over) for path in named for over in view.kept if lies_in(path, over) and path != over]
-    between = (folder for path, over in inside for folder in path.parents if lies_in(folder, over) and folder != over)
+def _protect_named(view: HomeView, named: Sequence[Path]) -> HomeView:
+    """Make scripts that settings name read-only in kept folders, and mount the folders that lead to them."""
+    inside = [(path, top) for path in named for top in view.kept if lies_in(path, top) and path != top]
+    between = (folder for path, top in inside for folder in path.parents if lies_in(folder, top) and folder != top)
     kept = dict.fromkeys((*view.kept, *between))
     shown = dict.fromkeys((*view.shown, *(path for path, _ in inside)))
     return structs.replace(view, kept=tuple(sorted(kept)), shown=tuple(sorted(shown)))

@@ -1,6 +1,6 @@
-"""Find the files that lead an agent, where no table names them: by their names, and by what settings say. Blocking.
+"""Finds the files that an agent obeys and no table names: by their names, and in the text of settings. Blocking.
 
-Starts and changes nothing. What it finds is shut in sandboxes, what it misses stays open, so too much is better.
+Starts and changes nothing. Sandboxes close the files that it finds and leave the others open, so too many are better.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from pathlib import Path
 from supervisor.disk.folders import lies_in
 from supervisor.disk.reading import read_ordinary
 
-LOOKED_AT, DEEP = 4_000, 6  # entries of a place that are looked at, and how deep
-MOST_FOUND = 400  # in one place: each is a mount
-SETTINGS_BYTES = 1 << 20  # of a file that is read for the scripts that it names
+LOOKED_AT, DEEP = 4_000, 6  # entries of a place that are searched, and how deep
+MOST_FOUND = 400  # in a place: each is a mount
+SETTINGS_BYTES = 1 << 20  # of a file that is read for names of scripts
 HOME_WORD = re.compile(r"^(~|\$HOME|\$\{HOME\})(?=/)")
 NAMED_PATH = re.compile(r"(?:~|\$HOME|\$\{HOME\}|(?<![\w.$}~-]))/[^\s\"'`;|&()<>\\,$*?]+")
 
-# Settings by their usual names, in homes that no table knows. Names are compared without their case.
+# The usual names of settings, for homes that no table knows. Compared without regard to case.
 _SETTINGS = re.compile(
     r"\.env(\..*)?|.*\.(toml|ya?ml|jsonc|ini|conf)|(.*[-_.])?(settings|config|hooks|mcp|keybindings|trusted\w*)"
     r"(\.local)?\.json|(agents|claude|gemini|qwen|kimi|vibe|goose)(\.\w+)?\.md|package(-lock)?\.json"
@@ -60,7 +60,7 @@ _HELD = (
     "hooks",
     "plugins",
     "skills",
-)  # must not come to be where they are missing; empty ones say nothing
+)  # closed even if missing, so that an agent can't make them; an empty folder does nothing
 # Keys of settings below which programs are named.
 _STARTING = frozenset(
     "apikeyhelper args awsauthrefresh awscredentialexport command commands env extensions fileSuggestion hooks mcp "
@@ -72,89 +72,90 @@ _SCRIPTS = frozenset(
 
 
 def named_programs(homes: Sequence[Path], env: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the scripts and programs that settings at the top of the homes name by their whole path.
+    """Yield the scripts and programs that settings at the top of the homes name by full path.
 
     A home may be a file of settings itself.
     """
     for file in (file for home in homes for file in _settings_in(home)):
-        for path in dict.fromkeys(path for said in _said(file) for path in _paths(said, env.get("HOME", ""))):
+        paths = (path for words in _program_words(file) for path in _paths(words, env.get("HOME", "")))
+        for path in dict.fromkeys(paths):
             with contextlib.suppress(OSError, ValueError):
                 if path.is_file() and (_is_script(path) or any(lies_in(path, home) for home in homes)):
                     yield from dict.fromkeys((path, Path(os.path.realpath(path))))
 
 
-def _paths(said: str, user: str) -> Iterator[Path]:
-    """Yield the paths that words name: all of them as one, by a shell's quotes, or standing anywhere."""
-    words = [said]
+def _paths(text: str, user: str) -> Iterator[Path]:
+    """Yield the paths in a text: the whole of it, its words as a shell splits them, and paths in its middle."""
+    words = [text]
     with contextlib.suppress(ValueError):  # a quote that is not closed
-        words += shlex.split(said)
-    for word in (*words, *(found[0] for found in NAMED_PATH.finditer(said))):
+        words += shlex.split(text)
+    for word in (*words, *(found[0] for found in NAMED_PATH.finditer(text))):
         whole = HOME_WORD.sub(lambda _: user, word)
         if whole.startswith("/") and "\0" not in whole:
             yield Path(os.path.normpath(whole))
 
 
-def _said(file: Path) -> Iterator[str]:
-    """Yield the words of settings that may name programs; of a file that can't be taken apart, all of them."""
+def _program_words(file: Path) -> Iterator[str]:
+    """Yield the texts of settings that may name programs; of a file that can't be parsed, the whole text."""
     try:
         text = read_ordinary(file, SETTINGS_BYTES).decode("utf-8", "surrogateescape")
-        said: object = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+        content: object = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
     except OSError:
         return
     except (ValueError, RecursionError):
         yield text
     else:
-        yield from _words(said, leading=False)
+        yield from _texts(content, leading=False)
 
 
-def _words(said: object, *, leading: bool) -> Iterator[str]:
-    match said:
+def _texts(content: object, *, leading: bool) -> Iterator[str]:
+    match content:
         case dict():
-            for key, value in said.items():
-                yield from _words(value, leading=leading or str(key).casefold() in _STARTING)
+            for key, value in content.items():
+                yield from _texts(value, leading=leading or str(key).casefold() in _STARTING)
         case list():
-            for value in said:
-                yield from _words(value, leading=leading)
+            for value in content:
+                yield from _texts(value, leading=leading)
         case str() if leading:
-            yield said
+            yield content
 
 
 def _settings_in(home: Path) -> Iterator[Path]:
     found = [home]
     with contextlib.suppress(OSError), os.scandir(home) as entries:
-        found = [Path(one) for one in entries if one.is_file()]
+        found = [Path(entry) for entry in entries if entry.is_file()]
     yield from (file for file in found if file.suffix in {".json", ".jsonc", ".toml"} or file.name == ".env")
 
 
 def links_below(folder: Path) -> Iterator[Path]:
-    """Yield where the links in a folder lead."""
-    yield from (Path(os.path.realpath(one)) for one in _below(folder) if one.is_symlink())
+    """Yield the targets of the links in a folder."""
+    yield from (Path(os.path.realpath(entry)) for entry in _entries_below(folder) if entry.is_symlink())
 
 
 def recognised(place: Path) -> Iterator[Path]:
-    """Yield the settings, scripts and programs in a place of an agent that no table knows, and where links lead."""
-    yield from islice(_recognised(place), MOST_FOUND)
+    """Yield the settings, scripts, programs and links with their targets in an agent's place that no table knows."""
+    yield from islice(_leading_in(place), MOST_FOUND)
 
 
-def _recognised(place: Path) -> Iterator[Path]:
+def _leading_in(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         if _SETTINGS.fullmatch(place.name.casefold()):
             yield place
         return
     yield from (place / name for name in _HELD if not os.path.lexists(place / name))
-    for one in _below(place, _FOLDERS):
-        path = Path(one)
-        if one.is_symlink():
+    for entry in _entries_below(place, _FOLDERS):
+        path = Path(entry)
+        if entry.is_symlink():
             yield from (path, Path(os.path.realpath(path)))
-        elif one.is_dir(follow_symlinks=False):
-            if one.name.casefold() in _FOLDERS:
+        elif entry.is_dir(follow_symlinks=False):
+            if entry.name.casefold() in _FOLDERS:
                 yield path
-        elif is_leading(one):
+        elif is_leading(entry):
             yield path
 
 
 def is_leading(entry: "os.DirEntry[str]") -> bool:
-    """Tell whether an entry of a home is a setting, a script or a program, or a folder of these, by its name."""
+    """Tell by its name whether an entry of a home is a setting, a script or a program, or a folder of these."""
     name = entry.name.casefold()
     if entry.is_dir(follow_symlinks=False):
         return name in _FOLDERS
@@ -165,14 +166,14 @@ def _is_script(path: Path) -> bool:
     return path.suffix.casefold() in _SCRIPTS or (path.is_file() and os.access(path, os.X_OK))
 
 
-def _below(folder: Path, passed_over: frozenset[str] = frozenset()) -> Iterator["os.DirEntry[str]"]:
-    """Yield the entries of a folder and of those in it, the shallow ones first, as far as the bounds reach."""
+def _entries_below(folder: Path, skipped: frozenset[str] = frozenset()) -> Iterator["os.DirEntry[str]"]:
+    """Yield the entries of a folder and of the folders below, the shallow ones first, within the bounds."""
     folders, looked = deque([(folder, 0)]), 0
     while folders and looked < LOOKED_AT:
         at, depth = folders.popleft()
         with contextlib.suppress(OSError), os.scandir(at) as entries:
-            for one in entries:
+            for entry in entries:
                 looked += 1
-                yield one
-                if depth < DEEP and one.is_dir(follow_symlinks=False) and one.name.casefold() not in passed_over:
-                    folders.append((Path(one), depth + 1))
+                yield entry
+                if depth < DEEP and entry.is_dir(follow_symlinks=False) and entry.name.casefold() not in skipped:
+                    folders.append((Path(entry), depth + 1))

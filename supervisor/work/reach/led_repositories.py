@@ -1,7 +1,7 @@
-"""Tell of each repository below a root what in it starts programs, and what of that is new. Looks only.
+"""Finds the settings and hooks that start programs in repositories below a root, and those that are new. Looks only.
 
-A repository that is made in a folder is nothing yet. But a person's `git add` makes a gitlink of it, and a shell's
-prompt goes into it with the person: then git starts whatever its configuration and its hooks name.
+A new repository in a folder does nothing by itself. But a person's `git add` makes a gitlink of it, and a shell's
+prompt runs git in it: then git starts every program that its configuration and its hooks name.
 """
 
 import os
@@ -20,18 +20,18 @@ Led = Mapping[Nested, frozenset[str]]
 
 
 def led_in(root: Path, repositories: Iterable[Nested]) -> Led:
-    """Return a text for each thing that leads to programs, by repository below the root."""
-    return {(folder, control): frozenset(_led(root, folder, control)) for folder, control in repositories}
+    """Return a text for each setting or hook that starts programs, by repository below the root."""
+    return {(folder, control): frozenset(_program_starts(root, folder, control)) for folder, control in repositories}
 
 
 def newly_led(before: Led, now: Led) -> Iterator[tuple[Path, Path | None, str]]:
-    """Yield each repository that starts programs and did not before, with what is new about it."""
-    for (folder, control), led in now.items():
-        if new := led.difference(before.get((folder, control), ())):
+    """Yield each repository with a new setting or hook that starts programs, and the first of these."""
+    for (folder, control), starts in now.items():
+        if new := starts.difference(before.get((folder, control), ())):
             yield folder, control, min(new)
 
 
-def _led(root: Path, folder: Path, control: Path | None) -> Iterator[str]:
+def _program_starts(root: Path, folder: Path, control: Path | None) -> Iterator[str]:
     if control is not None and control.name in LEADING:
         yield from fingerprints(control)
         return
@@ -47,10 +47,12 @@ def _led(root: Path, folder: Path, control: Path | None) -> Iterator[str]:
 
 
 def _settings(folder: Path, store: Path) -> Iterator[str]:
-    for one in (one for name in CONFIGS for one in leading_settings(store / name)):
-        leads_back = (one.section, one.key) == WORKTREE and os.path.realpath(store / one.value) == str(folder)
+    for setting in (setting for name in CONFIGS for setting in leading_settings(store / name)):
+        leads_back = (setting.section, setting.key) == WORKTREE and os.path.realpath(store / setting.value) == str(
+            folder
+        )
         if not leads_back:
-            yield f"{one.name} = {one.value}"
+            yield f"{setting.name} = {setting.value}"
 
 
 def _hooks(folder: Path) -> Iterator[str]:
@@ -58,7 +60,7 @@ def _hooks(folder: Path) -> Iterator[str]:
         found: Iterable[os.DirEntry[str]] = list(os.scandir(folder))
     except OSError:
         return
-    for one in found:
-        if not one.name.endswith(SAMPLE):
-            about = one.stat(follow_symlinks=False)
-            yield f"hooks/{one.name} ({about.st_ino}.{about.st_ctime_ns})"
+    for entry in found:
+        if not entry.name.endswith(SAMPLE):
+            stat = entry.stat(follow_symlinks=False)
+            yield f"hooks/{entry.name} ({stat.st_ino}.{stat.st_ctime_ns})"

@@ -1,6 +1,6 @@
-"""The paths in a root that version control obeys, unasked and outside of every sandbox: the one answer. Looks only.
+"""Finds the paths in a root that version control obeys by itself, outside every sandbox. Looks only.
 
-By itself git also goes into each repository that the index of another has as a gitlink.
+git also enters each repository that the index of another has as a gitlink.
 """
 
 import os
@@ -18,16 +18,16 @@ from supervisor.work.reach.gitlinks import gitlinks
 from supervisor.work.reach.other_systems import LEADING, leading_files
 from supervisor.work.reach.repositories import Found, Nested, behind, enclosing, is_repository, parts_of, search
 
-NESTED = 64  # of the repositories below a root, those that are closed; a change of the others is seen to afterwards
-# Submodules that are closed, each by a mount of its own; more of them close the folder of their repository.
+NESTED = 64  # repositories below a root that are closed; changes of the others are found afterwards
+# Submodules that are closed, each by a mount of its own; with more, the folder of their repository is closed.
 LINKS = 300
 REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and the most remembered for each
 
-_known: dict[Path, dict[Nested, None]] = {}  # any thread: each step is a single one
+_known: dict[Path, dict[Nested, None]] = {}  # used by any thread: each step is atomic
 
 
 class Obeyed(Struct):
-    """The places that git obeys, as they were named, and the folders to be closed whole, each with the reason.
+    """The paths that git obeys, as they were named, and the folders to close as a whole, each with the reason.
 
     `below` are the repositories below the root.
     """
@@ -42,8 +42,8 @@ class Obeyed(Struct):
 
 
 def obeyed_in(root: Path, env: Mapping[str, str]) -> Obeyed:
-    """Return what git would obey in a root, for a person whose variables these are."""
-    found, theirs = Obeyed(root, search(root)), Environment(env)
+    """Return the paths that git would obey in a root, for a person with these variables."""
+    found, environment = Obeyed(root, search(root)), Environment(env)
     found.add(root / GIT)
     for folder in (root, *enclosing(root)):
         stores = tuple(behind(folder / GIT))
@@ -51,32 +51,32 @@ def obeyed_in(root: Path, env: Mapping[str, str]) -> Obeyed:
         if is_repository(folder):
             found.add(*parts_of(folder))
             stores = (*stores, folder)
-        _lead(found, folder, stores, theirs)
-    for folder, control in _remembered(root, found.below.repositories):
+        _add_named(found, folder, stores, environment)
+    for folder, control in _known_repositories(root, found.below.repositories):
         if control is not None and control.name in LEADING:
             found.add(*leading_files(control), is_file=True)
         elif control is None:
             found.add(*parts_of(folder))
-            _lead(found, folder, (folder,), theirs)
+            _add_named(found, folder, (folder,), environment)
         else:
-            # A `.git` may be a file of anybody's, that names any place: only a repository there counts.
+            # A turn may have written this `.git`, and it may name any place: only a repository there counts.
             stores = tuple(store for store in behind(control) if store == control or is_repository(store))
             found.add(control, *stores)
-            _lead(found, folder, stores, theirs)
+            _add_named(found, folder, stores, environment)
     return found
 
 
-def _lead(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment) -> None:
-    """Add what the configuration and the index of a repository lead to."""
+def _add_named(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment) -> None:
+    """Add the paths that the configuration and the index of a repository name."""
     try:
         found.places += named_by_config(folder, stores, env)
-        _follow(found, folder, stores, env, set())
+        _add_gitlinks(found, folder, stores, env, set())
     except (Unjudged, Unfit) as error:
         found.whole[folder] = str(error)
 
 
-def _follow(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment, seen: set[Path]) -> None:
-    """Add the `.git` of each gitlink, whether it is there or not, and what those that are there lead to."""
+def _add_gitlinks(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment, seen: set[Path]) -> None:
+    """Add the `.git` of each gitlink, even if it does not exist, and the paths that existing ones name in turn."""
     links = (folder / link for store in stores for link in gitlinks(store, hash_bytes(stores)))
     for below in dict.fromkeys(links):
         if below in seen or not (lies_in(below, found.root) or lies_in(found.root, below)):
@@ -89,14 +89,18 @@ def _follow(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environmen
         if inner:
             found.add(*inner)
             found.places += named_by_config(below, inner, env)
-            _follow(found, below, inner, env, seen)
+            _add_gitlinks(found, below, inner, env, seen)
 
 
-def _remembered(root: Path, found: Iterable[Nested]) -> Iterator[Nested]:
-    """Yield the first repositories found now, then those found earlier: new folders must not crowd known ones out."""
+def _known_repositories(root: Path, found: Iterable[Nested]) -> Iterator[Nested]:
+    """Yield the first repositories of this search, then those of earlier ones, so that new can't crowd out known."""
     now = dict.fromkeys(islice(found, NESTED))
     known = _known.get(root, {})
-    kept = {one: None for one in known if one not in now and os.path.lexists(one[1] or one[0] / HEAD)}
+    kept = {
+        (folder, control): None
+        for folder, control in known
+        if (folder, control) not in now and os.path.lexists(control or folder / HEAD)
+    }
     if now.keys() != known.keys():
         if len(_known) >= REMEMBERED:
             _known.clear()

@@ -1,4 +1,4 @@
-"""Version control besides git: the files in its folders by which it is led to programs. Data, and looking.
+"""Version control systems other than git: the files in their folders that name programs. Data, and looking.
 
 Unlike `.git` these folders stay open, so that their programs work in a sandbox; only the files named here are closed.
 """
@@ -19,7 +19,7 @@ LEADING: Mapping[str, tuple[str, ...]] = {
 
 
 def leading_files(folder: Path) -> Iterator[Path]:
-    """Yield the files that lead the system whose folder this is; they need not exist."""
+    """Yield the files in a system's folder that name programs; they need not exist."""
     yield from (folder / name for name in LEADING[folder.name])
 
 
@@ -34,7 +34,7 @@ def is_leading(parts: Sequence[str]) -> bool:
 
 
 def fingerprints(folder: Path) -> Iterator[str]:
-    """Yield a text for each of those files that is there and says something."""
+    """Yield a text for each of those files that is not empty."""
     for file in leading_files(folder):
         try:
             found = os.lstat(file)

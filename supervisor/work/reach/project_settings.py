@@ -1,7 +1,7 @@
-"""Names in a project that lead agents, editors and shells to start programs or to ask less. Data, and matching.
+"""Names of settings in a project that make agents, editors and shells start programs or ask less. Data, and matching.
 
-Programs obey these without asking, once their person trusts the folder; so to change one is asked about, as to change
-`.git` is. Pure, standard library alone. Words that an agent is only told (AGENTS.md, CLAUDE.md) are none.
+Programs obey these without asking, once their person trusts the folder; so a change of one needs a question, like a
+change of `.git`. Texts that an agent only reads (AGENTS.md, CLAUDE.md) are no settings. Pure, standard library alone.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 
 class Setting(NamedTuple):
-    """Names that one program reads in a project.
+    """The names that a program reads in a project.
 
-    `folders` are held by an empty folder while something runs that may write: git lists none, and no program finds
-    anything in it. An empty file would be found, and be no JSON; so `others`, which are files, lie deeper, or are
-    read by few, are looked at afterwards.
+    `folders` are held by an empty folder while a command that may write runs: git does not list it, and no program
+    finds anything in it. An empty file would be found, and be no JSON; so `others`, which are files, lie deeper, or
+    are read by few programs, are checked afterwards.
     """
 
     who: str
@@ -38,7 +38,7 @@ TABLE = (
     Setting(
         "opencode",
         "plugins, MCP servers, language servers, permissions",
-        (),  # it writes into a folder of its own that it finds, an empty one as well
+        (),  # it writes into its folder if it finds one, even an empty one
         (".opencode", "opencode.json", "opencode.jsonc", ".opencode.json", ".opencode.jsonc"),
     ),
     Setting("Cursor", "hooks, MCP servers, permissions, set-up commands", (".cursor",)),
@@ -109,15 +109,15 @@ TABLE = (
 )
 
 
-def _folded(name: str) -> str:
-    """Return a name as file systems compare it that ignore case, invisible letters, and dots at the end."""
+def _fold(name: str) -> str:
+    """Return a name in the form in which lenient file systems compare it: without case, and invisible letters."""
     if not name.isascii():
-        seen = (letter for letter in name if unicodedata.category(letter) != "Cf")
-        name = unicodedata.normalize("NFKC", "".join(seen))
+        visible = (letter for letter in name if unicodedata.category(letter) != "Cf")
+        name = unicodedata.normalize("NFKC", "".join(visible))
     return name.casefold().rstrip(". ")
 
 
-_BY_NAME = {_folded(name): setting for setting in TABLE for name in setting.names if "*" not in name}
+_BY_NAME = {_fold(name): setting for setting in TABLE for name in setting.names if "*" not in name}
 _BY_PATTERN = {name: setting for setting in TABLE for name in setting.names if "*" in name}
 _PATTERN = re.compile("|".join(map(translate, _BY_PATTERN)))
 _ABOVE = frozenset(name.partition("/")[0] for setting in TABLE for name in setting.names if "/" in name)
@@ -125,15 +125,15 @@ HELD = tuple(name for setting in TABLE for name in setting.folders)
 
 
 def goes_on_below(name: str) -> bool:
-    """Tell whether a folder, which is no setting itself, may have some by a name of two parts in it."""
-    return _folded(name) in _ABOVE
+    """Tell whether a folder may contain settings with a name of two parts, such as `.github/hooks`."""
+    return _fold(name) in _ABOVE
 
 
 def setting_of(name: str, folder: str = "") -> Setting | None:
-    """Return what reads an entry of that name. `folder`: the name of the folder that it is in."""
-    folded = _folded(name)
+    """Return the setting that has this name, if any. `folder`: the name of the folder above."""
+    folded = _fold(name)
     found = _BY_NAME.get(folded)
-    if found is None and (above := _folded(folder)) in _ABOVE:
+    if found is None and (above := _fold(folder)) in _ABOVE:
         found = _BY_NAME.get(f"{above}/{folded}") or _by_pattern(f"{above}/{folded}")
     return found or _by_pattern(folded)
 
@@ -141,11 +141,11 @@ def setting_of(name: str, folder: str = "") -> Setting | None:
 def _by_pattern(folded: str) -> Setting | None:
     if _PATTERN.match(folded) is None:
         return None
-    return next(one for name, one in _BY_PATTERN.items() if fnmatchcase(folded, name))
+    return next(setting for name, setting in _BY_PATTERN.items() if fnmatchcase(folded, name))
 
 
 def settings_in(parts: Sequence[str]) -> Iterator[tuple[int, Setting]]:
-    """Yield the settings that a path below a project is or lies in, at any depth, by their place in the path."""
+    """Yield the settings that a path below a project is or lies in, each with its position in the path."""
     for at, name in enumerate(parts):
         if (setting := setting_of(name, parts[at - 1] if at else "")) is not None:
             yield at, setting

@@ -1,6 +1,6 @@
-"""The files that are read for a model or an agent: those that a command in the sandbox could read. Blocking.
+"""Reads files for a model or an agent: only those that a command in the sandbox could read. Blocking.
 
-A name is resolved first, judged, and then opened without following links, so what is opened is what was judged.
+A name is resolved, checked, and then opened without following links, so that exactly the checked file is opened.
 Guides, skills, prompts, pictures, patches and the files of third-party agents are all read here.
 """
 
@@ -17,12 +17,12 @@ from msgspec import Struct
 from supervisor.disk.folders import lies_in, open_below, open_folder
 from supervisor.disk.reading import NotReadable, leads_out
 
-# The sandbox has its own /proc and /dev. Ours would show the daemon's keys, and reading a device can do something.
+# The sandbox has its own /proc and /dev. Ours would show the daemon's keys, and reading a device can change it.
 NOT_ON_DISK = (Path("/proc"), Path("/sys"), Path("/dev"))
 MEMORY = Path("/dev/shm")  # noqa: S108 - no file of ours is made there
 OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 Identity = tuple[int, int]  # device and inode
-SHOWN = 200  # characters of a name that is no path
+SHOWN = 200  # characters that are shown of a name that is no path
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -32,11 +32,11 @@ KINDS = {
 
 
 class OutOfReach(NotReadable):
-    """The path leads where nothing is read for a model: into Greenroom's own folders, /proc, or out of a project."""
+    """The path leads to a place that must not be read: Greenroom's own folders, /proc, or outside a project."""
 
 
 class Reach(Struct, frozen=True):
-    """The directory that names are relative to, the user's home, and the folders that commands can't see."""
+    """The files that may be read. `cwd` and `home` resolve names, `hidden` are the folders that no command sees."""
 
     cwd: Path
     home: Path | None = None
@@ -49,22 +49,22 @@ class Reach(Struct, frozen=True):
         return cls(cwd, home if home.is_absolute() else None, hidden)
 
     def find(self, name: str, within: str = "") -> Path:
-        """Return the real path of something that is there and may be read. Raises NotReadable.
+        """Return the real path of an existing file or folder that may be read. Raises NotReadable.
 
-        `within`: a folder that it must really lie in; OutOfReach if it does not.
+        `within`: a folder that it must lie in, links resolved; OutOfReach if it does not.
         """
-        named = self._named(name)
+        named = self._resolve(name)
         try:
             real = Path(os.path.realpath(named, strict=True))
         except OSError as error:
-            raise _why(name, error) from None
+            raise _not_readable(name, error) from None
         self.insist(real, name)
         if within and not lies_in(real, Path(os.path.realpath(within))):
             raise OutOfReach(leads_out(name, real))
         return real
 
     def allows(self, name: str) -> bool:
-        """Tell whether something is there and may be read."""
+        """Tell whether a file or folder exists and may be read."""
         try:
             self.find(name)
         except NotReadable:
@@ -72,18 +72,20 @@ class Reach(Struct, frozen=True):
         return True
 
     def insist(self, real: Path, name: str) -> None:
-        """Raise OutOfReach for a resolved path that is not to be read. Nothing need be there."""
+        """Raise OutOfReach for a resolved path that must not be read; it need not exist."""
         hidden = self.real_hidden
-        if any(_within(real, folder) for folder in hidden) or _hidden_by_another_name(real, hidden):
+        if any(_lies_within(real, folder) for folder in hidden) or _hidden_by_another_name(real, hidden):
             raise OutOfReach(f"{name} belongs to Greenroom itself, and no command and no tool may read it")
-        if any(_within(real, folder) for folder in NOT_ON_DISK) and not self._is_own_memory(real):
+        if any(_lies_within(real, folder) for folder in NOT_ON_DISK) and not self._is_own_memory(real):
             raise OutOfReach(f"{name} is not on a disk", "; a command, such as cat, can read it")
 
     def _is_own_memory(self, real: Path) -> bool:
-        """Tell whether a path lies in a working directory in shared memory, which is one like any other."""
-        return _within(real, MEMORY) and _within(self.real_cwd, MEMORY) and _within(real, self.real_cwd)
+        """Tell whether a path lies in the working directory, if that is in shared memory."""
+        return (
+            _lies_within(real, MEMORY) and _lies_within(self.real_cwd, MEMORY) and _lies_within(real, self.real_cwd)
+        )
 
-    def _named(self, name: str) -> Path:
+    def _resolve(self, name: str) -> Path:
         try:
             os.fsencode(name)
         except UnicodeEncodeError:
@@ -104,11 +106,11 @@ class Reach(Struct, frozen=True):
 
     @property
     def hidden_files(self) -> set[Identity]:
-        """The files of the hidden folders, by which a hard link to one of them is known."""
+        """The files of the hidden folders, by which hard links to them are recognised."""
         return _identities_in(self.real_hidden)
 
     def shown(self, path: Path) -> str:
-        """Return a path as people write it: relative where it lies below the directory."""
+        """Return a path as people write it: relative if it lies below the working directory."""
         try:
             return str(path.relative_to(self.real_cwd))
         except ValueError:
@@ -120,7 +122,7 @@ class Reach(Struct, frozen=True):
             try:
                 return file.read(min(most, os.fstat(file.fileno()).st_size))
             except OSError as error:
-                raise _why(name, error) from None
+                raise _not_readable(name, error) from None
 
     @contextmanager
     def file(self, name: str, within: str = "") -> Iterator[tuple[BufferedReader, Path]]:
@@ -129,7 +131,7 @@ class Reach(Struct, frozen=True):
         try:
             handle = _open(real, name)
         except OSError as error:
-            raise _why(name, error) from None
+            raise _not_readable(name, error) from None
         with os.fdopen(handle, "rb") as file:
             yield file, real
 
@@ -142,7 +144,7 @@ class Reach(Struct, frozen=True):
         except NotADirectoryError:
             raise NotReadable(f"{name} is a file", ": read it with read_file") from None
         except OSError as error:
-            raise _why(name, error) from None
+            raise _not_readable(name, error) from None
         try:
             yield handle, real
         finally:
@@ -180,8 +182,8 @@ def _must_be_file(found: os.stat_result, name: str) -> None:
         raise NotReadable(f"{name} is {KINDS.get(stat.S_IFMT(found.st_mode), 'something else')}, not a file")
 
 
-def _within(path: Path, folder: Path) -> bool:
-    """Ignore case, as some file systems do; a match too many only refuses."""
+def _lies_within(path: Path, folder: Path) -> bool:
+    """Tell whether a path lies in a folder, ignoring case as some file systems do: a false match only refuses."""
     inner, outer = str(path).casefold(), str(folder).casefold()
     return inner == outer or inner.startswith(f"{outer.rstrip('/')}/")
 
@@ -191,11 +193,11 @@ def _real(path: Path) -> Path:
 
 
 def _hidden_by_another_name(real: Path, hidden: tuple[Path, ...]) -> bool:
-    """Tell whether a path lies in a hidden folder that is mounted twice or spelt otherwise, or is a hard link."""
+    """Tell whether a path leads to a hidden folder or file by another mount, another spelling, or a hard link."""
     folders = {_identity(folder) for folder in hidden} - {None}
     if any(_identity(path) in folders for path in (real, *real.parents)):
         return True
-    found = _found(real)
+    found = _lstat(real)
     if found is None or found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
         return False
     return (found.st_dev, found.st_ino) in _identities_in(hidden)
@@ -214,18 +216,18 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _identity(path: Path) -> Identity | None:
-    found = _found(path)
+    found = _lstat(path)
     return None if found is None else (found.st_dev, found.st_ino)
 
 
-def _found(path: Path) -> os.stat_result | None:
+def _lstat(path: Path) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except (OSError, ValueError):
         return None
 
 
-def _why(name: str, error: OSError) -> NotReadable:
+def _not_readable(name: str, error: OSError) -> NotReadable:
     if error.errno == errno.ENOENT:
         return NotReadable(f"there is no {name}", "; list_dir shows what there is")
     return NotReadable(f"{name} can't be read: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""Readings of files and folders, made again only when those have changed. Any thread: each step is a single one."""
+"""Caches readings of files and folders until these change. Any thread may use it: each step is atomic."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 MOST = 20_000  # readings that are kept; a folder's listing is some 100 bytes
-SETTLED_NS = 2_000_000_000  # what is younger than a file system's coarsest clock may change without showing it
+SETTLED_NS = 2_000_000_000  # a younger file may change again within a tick of a file system's coarsest clock
 
 
 class Memory(Generic[T]):

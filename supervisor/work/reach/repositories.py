@@ -1,7 +1,6 @@
-"""Find what version control takes for a repository. Looks, starts nothing.
+"""Finds folders that version control takes for repositories. Looks, starts nothing.
 
-Git reads configuration from `.git`, from the target of a `.git` file, and from any folder that holds HEAD, objects
-and refs.
+git reads configuration from `.git`, from the target of a `.git` file, and from any folder with HEAD, objects, refs.
 """
 
 import os
@@ -15,7 +14,7 @@ from supervisor.disk.work_tree import COMMON, GIT, HEAD, STORES, is_work_tree, m
 from supervisor.work.reach.other_systems import LEADING
 from supervisor.work.reach.remembering import Memory
 
-# In a folder that is a repository itself: the names that git reads programs from, or the places of programs.
+# In a bare repository: the names from which git reads programs, or places of programs.
 OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 # The search for repositories below a root: in a tree of 2,000 folders it takes some 50 ms, and the next 5 ms.
@@ -25,14 +24,14 @@ Nested = tuple[Path, Path | None]  # a folder and its `.git`; None: the folder i
 
 
 class Found(NamedTuple):
-    """Repositories below a root. `whole`: nothing there was left out."""
+    """Repositories below a root. `whole`: the search was complete."""
 
     repositories: tuple[Nested, ...] = ()
     whole: bool = True
 
 
 class Listing(NamedTuple):
-    """The folders of version control in a folder, `.git` of any kind with them, and all other ones."""
+    """The version control folders in a folder, with `.git` even if it is a file, and all other folders."""
 
     controls: tuple[str, ...]
     folders: tuple[str, ...]
@@ -43,7 +42,7 @@ _listings = Memory[Listing]()
 
 
 def behind(git: Path) -> Iterator[Path]:
-    """Yield `.git`, what a `.git` file points to, and what all worktrees share, wherever that is named."""
+    """Yield the directories of a `.git`: itself, the target of a `.git` file, and the one that worktrees share."""
     if not git.exists():
         return
     real = git.resolve()
@@ -58,18 +57,18 @@ def behind(git: Path) -> Iterator[Path]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether git takes the folder itself for a repository, without `.git`. A HEAD that is a folder is ours."""
+    """Tell whether git takes the folder itself for a bare repository. A HEAD that is a folder is our placeholder."""
     head = folder / HEAD
     return makes_repository(lambda name: os.path.lexists(folder / name)) and (head.is_symlink() or not head.is_dir())
 
 
 def parts_of(bare: Path) -> Iterator[Path]:
-    """Yield the parts of a bare repository from which git reads programs, or the places of programs."""
+    """Yield the parts of a bare repository from which git reads programs, or places of programs."""
     yield from (bare / name for name in OWN if os.path.lexists(bare / name) or name == "hooks")
 
 
 def around(folder: Path) -> tuple[Path, ...]:
-    """Return the folders above a folder that is no repository, up to and with the first that is a repository."""
+    """Return the folders above a folder, up to the first repository, which is included."""
     found: list[Path] = []
     for above in folder.parents:
         found.append(above)
@@ -79,42 +78,42 @@ def around(folder: Path) -> tuple[Path, ...]:
 
 
 def enclosing(folder: Path) -> Iterator[Path]:
-    """Yield the folders above a folder that are repositories."""
+    """Yield the repositories among the folders above a folder."""
     yield from (above for above in folder.parents if is_work_tree(str(above)) or is_repository(above))
 
 
 def search(root: Path) -> Found:
-    """Find the repositories below a root, the shallow ones first, as far as the bounds reach.
+    """Find the repositories below a root, the shallow ones first, within the bounds.
 
-    In place of `.git` there may be the folder of another system, also in the root itself. Links to folders are not
-    followed.
+    Instead of `.git`, a repository may have the folder of another system, also in the root itself. Links to folders
+    are not followed.
     """
     top = str(root)
     folders, found, looked = deque([top]), list[Nested](), 0
     while folders and looked < FOLDERS and len(found) < MOST:
         folder = folders.popleft()
         looked += 1
-        inside = _inside(folder)
-        bare = inside.stores and folder != top and is_repository(Path(folder))
+        listing = _listing(folder)
+        bare = listing.stores and folder != top and is_repository(Path(folder))
         if bare:
             found.append((Path(folder), None))
-        found += ((Path(folder), Path(folder, one)) for one in inside.controls if folder != top or one in LEADING)
+        found += ((Path(folder), Path(folder, name)) for name in listing.controls if folder != top or name in LEADING)
         above = folder.rstrip("/")
-        folders.extend(f"{above}/{name}" for name in inside.folders if not (bare and name in OWN))
+        folders.extend(f"{above}/{name}" for name in listing.folders if not (bare and name in OWN))
     return Found(tuple(found), whole=not folders)
 
 
-def _inside(folder: str) -> Listing:
-    def listed() -> Listing:
+def _listing(folder: str) -> Listing:
+    def scan() -> Listing:
         with os.scandir(folder) as entries:
-            names = [one.name for one in entries if _is_git(one.name) or one.is_dir(follow_symlinks=False)]
+            names = [entry.name for entry in entries if _is_git(entry.name) or entry.is_dir(follow_symlinks=False)]
         controls = tuple(name for name in names if _is_git(name) or name in LEADING)
         others = tuple(name for name in names if name not in controls)
         return Listing(controls, others, stores=set(STORES).issubset(names))
 
     try:
-        return _listings.of(os.stat(folder, follow_symlinks=False), listed)  # noqa: PTH116 - thousands for a command
-    except PermissionError:  # git finds what it knows the name of, also where nobody may list the folder
+        return _listings.of(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - thousands for a command
+    except PermissionError:  # git finds known names also in a folder that can't be listed
         controls = tuple(name for name in (GIT, *LEADING) if os.path.lexists(f"{folder}/{name}"))
         return Listing(controls, (), stores=all(os.path.lexists(f"{folder}/{name}") for name in STORES))
     except OSError:  # gone
