@@ -1,1 +1,1 @@
-"""Decisions about commands and patches: run, ask or refuse. Pure: runs nothing, opens no file."""
+"""Decisions about commands and patches: run, ask or refuse. Runs nothing, changes no file."""

@@ -1,7 +1,7 @@
-"""Recognise commands by which git changes a repository's history: its commits, branches and index. Pure.
+"""Recognises commands by which git changes a repository's history: its commits, branches and index. Pure.
 
-This only chooses which question is asked; what a command may then do is enforced by the sandbox. So a script that is
-no plain list of commands counts as well, as soon as one of its commands looks like git's.
+This only chooses the question; the sandbox enforces the limits of a command. So a script that is no plain list of
+commands counts, too, as soon as any of its commands looks like such a git command.
 """
 
 import re
@@ -20,15 +20,20 @@ CHANGES = frozenset(
 )
 LISTS = frozenset({("stash", "list"), ("stash", "show"), ("notes", "list"), ("notes", "show"), ("bisect", "log")})
 TAKES_A_WORD = frozenset({"-C", "-c"})
-ELSEWHERE = ("--git-dir", "--work-tree", "--namespace", "--exec-path")  # another repository, or another git
-LOOKED_AT = 64 * 1024  # characters of a script
+ELSEWHERE = (
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+)  # options that name another repository, or another git
+LOOKED_AT = 64 * 1024  # characters of a script that are searched
 # Each group is atomic: whatever a model writes, no part of it is read twice.
 IN_A_SCRIPT = re.compile(r"(?:^|[\s;&|({`])git(?>(?:\s+-(?>[cC]\s+\S+|\S+))*+)\s+([a-z][a-z-]*)")
 BEGINS_WITH_CD = re.compile(r"\s*cd\s+(?:--\s+)?([A-Za-z0-9_@%+=:,./-]+)\s*(?:&&|;|\n)")
 
 
 def history_place(argv: Sequence[str]) -> str | None:
-    """Return the directory, relative to the command's own, whose repository it changes. None: it changes none."""
+    """Return the directory, relative to the command's own, whose repository it changes; None: it changes none."""
     match argv:
         case ["git", *arguments]:
             return _place_of(arguments)
@@ -42,8 +47,8 @@ def _place_in(script: str) -> str | None:
     commands = plain_commands(script)
     if commands is None:
         changes = any(found[1] in CHANGES for found in IN_A_SCRIPT.finditer(script))
-        begins = BEGINS_WITH_CD.match(script)
-        return (begins[1] if begins else "") if changes else None
+        cd = BEGINS_WITH_CD.match(script)
+        return (cd[1] if cd else "") if changes else None
     at = PurePosixPath()
     for program, *arguments in commands:
         if program == "cd" and len(arguments) == 1:
@@ -54,7 +59,7 @@ def _place_in(script: str) -> str | None:
 
 
 def _place_of(arguments: Sequence[str]) -> str | None:
-    """Return the place of one git command, by its options before the verb."""
+    """Return the directory of a git command, by its options before the verb."""
     at, words = PurePosixPath(), iter(arguments)
     for word in words:
         if word.startswith(ELSEWHERE):

@@ -1,4 +1,4 @@
-"""Hints for display about what a command does. Pure, and never a reason to let anything run."""
+"""Hints for display about the purpose of a command. Pure, and never a reason to let anything run."""
 
 import re
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def _is_name(word: str) -> bool:
     return not word.startswith("-")
 
 
-# Each is assigned to a variable of its own type, which is how mypy knows that the key is a literal.
+# Each hint is assigned to a variable with a type of its own, so that mypy knows that the key is a literal.
 
 
 def _read(argv: Sequence[str], file: str) -> ParsedCommand:

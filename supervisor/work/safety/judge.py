@@ -1,4 +1,4 @@
-"""Judge a command or a patch by the tables of `rules`. Pure; the caller adds the model's own reason to a question."""
+"""Judges commands and patches by the tables of `rules`. Pure; the caller adds the model's reason to a question."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ def judge_command(
     escalated: bool = False,
     history: bool = False,
 ) -> Verdict:
-    """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
+    """Judge a command. `plainly_named`: its programs are the system's own; matters only without a sandbox.
 
-    `escalated`: the model asked to leave the sandbox; with one, a person is asked just that where policy hears it.
-    `history`: it changes that of a repository, which the sandbox could be opened for.
+    `escalated`: the model asked to leave the sandbox; if there is a sandbox, some policies pass that on to a person.
+    `history`: the command changes a repository's history, for which the sandbox could be opened.
     """
     column = _column(sandbox_mode, available=sandbox_available)
     verdict = rules.COMMANDS[policy][column]
@@ -37,11 +37,11 @@ def judge_command(
 
 
 def _only_reads(argv: Sequence[str], *, available: bool, plainly: bool) -> MayRun | None:
-    """Return how a known safe command runs without a question; None where it is judged like any other.
+    """Return how a known safe command runs without a question; None: it is judged like any other.
 
     A command is known by its name only: the search path decides which program that is, and a project can make a
-    reading program start others, as it can git by its configuration. So the command runs in a sandbox that lets it
-    do no harm; without a sandbox only a system program that obeys no project file runs at all.
+    reading program start others, as with git's configuration. So the command runs in a sandbox in which it can do no
+    harm; without a sandbox only a system program that obeys no project file runs at all.
     """
     names = programs(argv)
     if names and available:
@@ -67,8 +67,8 @@ def judge_patch(
 ) -> Verdict:
     """Judge a patch. `inside_roots` is about every path that is written, moved or deleted.
 
-    `obeyed_by`: the programs that would obey one of them. Where nobody is asked and nothing is confined, any command
-    could write it as well.
+    `obeyed_by`: the programs that would obey a written file. With policy `never` and without a sandbox the patch is
+    allowed all the same, as any command could write it.
     """
     if empty:
         return Reject(rules.EMPTY_PATCH)

@@ -1,4 +1,4 @@
-"""Recognise commands that are known only to read, by the lists of `rules`; any other command is not safe."""
+"""Recognises commands that are known only to read, by the lists of `rules`; any other command is not safe. Pure."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,9 @@ SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 
 def programs(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of all programs of a known safe command, or none if it is not known to be safe.
+    """Return the names of all programs of a known safe command; none if it is not known to be safe.
 
-    A command as it would be executed, or every command in a `bash -lc` script.
+    All commands of a `bash -lc` script must be safe.
     """
     match argv:
         case ["bash", "-lc", script]:
@@ -32,11 +32,11 @@ def _only_reads(argv: Sequence[str]) -> bool:
     return check is not None and check(arguments)
 
 
-def _find(arguments: Sequence[str]) -> bool:
+def _is_safe_find(arguments: Sequence[str]) -> bool:
     return not rules.FIND_ACTS & set(arguments)
 
 
-def _rg(arguments: Sequence[str]) -> bool:
+def _is_safe_rg(arguments: Sequence[str]) -> bool:
     for word in arguments:
         cluster = word.startswith("-") and not word.startswith("--")
         if _option(word) in rules.RG_STARTS_PROGRAMS or (cluster and rules.RG_SEARCH_ZIP_LETTER in word):
@@ -44,7 +44,7 @@ def _rg(arguments: Sequence[str]) -> bool:
     return True
 
 
-def _sed(arguments: Sequence[str]) -> bool:
+def _is_safe_sed(arguments: Sequence[str]) -> bool:
     match arguments:
         case ["-n", lines, file]:
             return bool(SED_PRINT.fullmatch(lines)) and bool(file) and not file.startswith("-")
@@ -52,7 +52,7 @@ def _sed(arguments: Sequence[str]) -> bool:
             return False
 
 
-def _git(arguments: Sequence[str]) -> bool:
+def _is_safe_git(arguments: Sequence[str]) -> bool:
     if not arguments or arguments[0] not in rules.GIT_READS or any(map(_acts_in_git, arguments[1:])):
         return False
     return arguments[0] != "branch" or _lists_branches(arguments[1:])
@@ -80,8 +80,8 @@ def _option(word: str) -> str:
 
 
 _CHECKS: Mapping[str, Callable[[Sequence[str]], bool]] = {
-    "find": _find,
-    "rg": _rg,
-    "sed": _sed,
-    "git": _git,
+    "find": _is_safe_find,
+    "rg": _is_safe_rg,
+    "sed": _is_safe_sed,
+    "git": _is_safe_git,
 }

@@ -1,6 +1,6 @@
-"""Check what a command's program names resolve to: the system's own programs, or files that a project put in the way.
+"""Checks that the names of a command's programs lead to the system's own programs, not to files of a project.
 
-Used only where there is no sandbox, for commands that are known to only read. Looks at the disk, changes nothing.
+Used only if there is no sandbox, for commands that are known only to read. Looks at the disk, changes nothing.
 """
 
 import os
@@ -12,7 +12,7 @@ from supervisor.disk.workspace import projects, temporary, temporary_of
 from supervisor.work.safety import rules
 from supervisor.work.safety.known_safe import programs
 
-BUILT_IN = frozenset({"cd", "echo", "false", "pwd", "true"})  # in bash, which then looks for no file
+BUILT_IN = frozenset({"cd", "echo", "false", "pwd", "true"})  # into bash, which then looks for no file
 
 
 def plainly_named(argv: Sequence[str], env: Mapping[str, str], policy: SandboxPolicy, cwd: Path) -> bool:
@@ -21,21 +21,21 @@ def plainly_named(argv: Sequence[str], env: Mapping[str, str], policy: SandboxPo
         return False
     names, open_places = programs(argv), list(_open_places(policy, cwd, env))
     shell = "bash" in names
-    if shell and any(_inside(Path(env.get("HOME", "/")), place) for place in open_places):
+    if shell and any(_lies_in(Path(env.get("HOME", "/")), place) for place in open_places):
         return False  # the agent may write the start-up files of the login shell
     looked_for = {name for name in names if not (shell and name in BUILT_IN)}
-    found = [_found(name, env.get("PATH", os.defpath)) for name in looked_for]
+    found = [_system_directory(name, env.get("PATH", os.defpath)) for name in looked_for]
     return bool(names) and all(
-        place is not None and not any(_inside(place, open_place) for open_place in open_places) for place in found
+        place is not None and not any(_lies_in(place, open_place) for open_place in open_places) for place in found
     )
 
 
-def _found(name: str, search_path: str) -> Path | None:
+def _system_directory(name: str, search_path: str) -> Path | None:
     """Return the directory in which the search finds the program first, if it is one of the system's."""
     for entry in search_path.split(os.pathsep):
         if not entry.startswith("/"):
-            return None  # relative to the directory the command runs in; an empty entry is that, too
-        if os.path.lexists(os.path.join(entry, name)):  # noqa: PTH118  # a Path per entry and name costs more than the look
+            return None  # relative to the command's own directory, as is an empty entry
+        if os.path.lexists(os.path.join(entry, name)):  # noqa: PTH118  # a Path costs more than the look
             return Path(entry) if os.path.normpath(entry) in rules.SYSTEM_DIRECTORIES else None
     return None
 
@@ -47,5 +47,5 @@ def _open_places(policy: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> It
         yield from temporary(policy, temporary_of(env))
 
 
-def _inside(path: Path, place: Path) -> bool:
+def _lies_in(path: Path, place: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(place))

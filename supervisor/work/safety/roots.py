@@ -1,6 +1,6 @@
-"""Compare a patch with the roots of its conversation: it may write only where commands could, by resolved paths.
+"""Compares a patch with the roots of its conversation: it may write only where commands could, by resolved paths.
 
-Also tell who would obey what it writes.
+Also names the programs that would obey a written file. Looks at the disk.
 """
 
 import os
@@ -41,7 +41,8 @@ def obeyed_by(roots: Roots, cwd: Path, paths: Iterable[Path]) -> tuple[str, ...]
     bases = [*roots.settings, *(() if setting_around(real) else (real,))]
     found: dict[str, None] = {}
     for path in paths:
-        base = max((one for one in bases if lies_in(path, one)), key=lambda one: len(one.parts), default=Path("/"))
+        containing = (base for base in bases if lies_in(path, base))
+        base = max(containing, key=lambda base: len(base.parts), default=Path("/"))
         found |= dict.fromkeys(setting.who for _, setting in settings_in(path.relative_to(base).parts))
         found |= dict.fromkeys(who for closed, who in roots.leading.items() if _lies_in(path, closed))
     return tuple(found)
@@ -63,13 +64,13 @@ def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
 def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
     """Tell whether a folder will be a repository once the planned paths are written."""
 
-    def there(name: str) -> bool:
+    def exists(name: str) -> bool:
         return os.path.lexists(folder / name) or any(_lies_in(path, folder / name) for path in planned)
 
-    return makes_repository(there)
+    return makes_repository(exists)
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Ignore case, as some file systems do; a match too many only causes a question."""
+    """Tell whether a path lies in a folder, ignoring case as some file systems do: a false match only asks more."""
     above = [part.casefold() for part in folder.parts]
     return [part.casefold() for part in path.parts[: len(above)]] == above

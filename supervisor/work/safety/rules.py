@@ -13,9 +13,9 @@ from actors.vocabulary.settings import ApprovalPolicy
 
 
 class MustAsk(Struct, frozen=True):
-    """A question. `history`: only whether the command may change a repository's history, in the sandbox.
+    """A question is needed. `history`: it only asks whether the command may change a repository's history, sandboxed.
 
-    `inside`: a yes means in the sandbox, and only a yes to `outside` means without.
+    `inside`: a yes means in the sandbox, and only a yes to `outside` means without it.
     """
 
     reason: str | None = None
@@ -26,7 +26,7 @@ class MustAsk(Struct, frozen=True):
 class MayRun(Struct, frozen=True):
     """Permission to run; `read_only`: without write access and network, whatever the conversation's own sandbox.
 
-    `retry_where_held_back`: a person is asked whether it may run again without the sandbox, where that held it back.
+    `retry_where_held_back`: if the sandbox held it back, a person is asked whether it may run again without it.
     """
 
     sandboxed: bool = False
@@ -92,14 +92,14 @@ PATCHES_INSIDE = _table(
     }
 )
 
-# The same in every column: patches are held back by the roots, not by a sandbox.
+# The same in every column: patches are confined by the roots, not by a sandbox.
 PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {
     _UNTRUSTED: MustAsk(),
     _ON_FAILURE: MustAsk(OUTSIDE_REASON),
     _ON_REQUEST: MustAsk(OUTSIDE_REASON),
     _NEVER: Reject(OUTSIDE),
 }
-# The same verdicts where nothing at all may be written: "outside" would be no reason there.
+# The same verdicts for a read-only sandbox, with another reason: "outside" would be wrong there.
 PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
     _UNTRUSTED: MustAsk(),
     _ON_FAILURE: MustAsk(READ_ONLY_REASON),
@@ -107,7 +107,7 @@ PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
     _NEVER: Reject(READ_ONLY),
 }
 
-# Files that agents, editors and shells of the person obey, in or outside of the roots. `{}`: who does.
+# Files that agents, editors and shells of the person obey, inside or outside the roots. `{}`: the programs' names.
 OBEYED_REASON = "{} would obey it without asking you"
 OBEYED = "{} would obey it without asking; rejected by user approval settings"
 
@@ -140,7 +140,7 @@ GIT_BRANCH_LISTS_SURELY = _words("--list --contains --no-contains --merged --no-
 # A command that runs without a sandbox must not obey a project's files. git starts programs that a repository's
 # configuration names, and a folder of a cloned tree can be such a repository.
 OBEYS_FILES = frozenset({"git"})
-# Directories that no project and no agent writes to; a program counts as known if it is found there first.
+# Directories to which no project and no agent writes; a program counts as known if it is found there first.
 SYSTEM_DIRECTORIES = frozenset(
     {
         *("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"),

@@ -1,8 +1,8 @@
-"""Reduce a bash script to the plain commands that bash would run, or to None if there is anything more to it.
+"""Reduces a bash script to the plain commands that bash would run; None if the script has anything else in it. Pure.
 
-The parser and bash may differ about odd text. So the parser's answer counts only where the script agrees with it
-byte for byte: words of harmless characters, simple quotes, operators, and only blanks in between. Other scripts are
-not parsed at all: some of 16 KiB keep the parser busy for many seconds.
+The parser and bash may differ about odd text. So the parser's answer counts only if the script agrees with it byte
+for byte: words of harmless characters, simple quotes, operators, and only blanks in between. Other scripts are not
+parsed at all: some of 16 KiB keep the parser busy for many seconds.
 """
 
 import re
@@ -46,7 +46,7 @@ class _Piece(Struct, frozen=True):
 
 def plain_commands(script: str) -> tuple[Words, ...] | None:
     simple = len(script) <= SCRIPT_LIMIT_CHARS and SIMPLE.fullmatch(script)
-    root = _parsed(script) if simple else None
+    root = _parse(script) if simple else None
     if root is None:
         return None
     source = script.encode()
@@ -59,8 +59,8 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
 
-def _parsed(script: str) -> Node | None:
-    """Parse a script and return its root, or None if any of it isn't understood."""
+def _parse(script: str) -> Node | None:
+    """Parse a script and return its root; None if any part of it isn't understood."""
     try:
         source = script.encode()
     except UnicodeEncodeError:
@@ -75,7 +75,7 @@ def _text_of(node: Node) -> str:
 
 
 def _plain_word(node: Node) -> str | None:
-    """Return the one string that bash makes of this word, or None if an expansion could change it."""
+    """Return the string that bash makes of this word; None if an expansion could change it."""
     text = _text_of(node)
     match node.type:
         case "word" | "number" if BARE_WORD.fullmatch(text):
