@@ -1,9 +1,9 @@
 """A program that ends the commands of a killed daemon at once, and not at the next start. Linux only.
 
-It reads from a pipe that only the daemon holds. A byte means that all is in order; an end without a byte means that
-the daemon was killed. Every process that bears the mark of that one life, or has inherited a number of its commands,
-is ended then with its descendants; the next life has its own marks, so the two never meet. Standard library only, no
-package: it is kept small.
+It reads from a pipe that only the daemon holds. A byte means an orderly end; an end of the pipe without a byte means
+that the daemon was killed. Then every process that has the mark of that daemon's life, or has inherited a number of
+its commands, is ended with its descendants; the next daemon's marks are others, so the two don't meet. Standard
+library only, no package: it is kept small.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ def main(mark: str, grace_s: float, top: int, width: int) -> None:
 
 
 def _is_ours(pid: int, mark: bytes, top: int, width: int) -> bool:
-    """Tell whether a process is of that life: it has its mark, or a number of its commands."""
+    """Tell whether a process belongs to that life: it has its mark, or a number of its commands."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # the same
             if any(entry.startswith(mark) for entry in file.read().split(b"\0")):
@@ -41,9 +41,9 @@ def _is_ours(pid: int, mark: bytes, top: int, width: int) -> bool:
 
 
 def _end(ours: Callable[[int], bool], deadline: float) -> None:
-    """Send TERM once to each, and when the grace is over KILL until nothing is found."""
+    """Send TERM once to each process, and after the grace KILL until none is found."""
     asked: set[int] = set()
-    while (found := _found(ours)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
+    while (found := _find(ours)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
         for pid in found:
             if now >= deadline:
                 _signal(pid, signal.SIGKILL)
@@ -54,7 +54,7 @@ def _end(ours: Callable[[int], bool], deadline: float) -> None:
         time.sleep(LOOK_AGAIN_S)
 
 
-def _found(ours: Callable[[int], bool]) -> set[int]:
+def _find(ours: Callable[[int], bool]) -> set[int]:
     parents = dict(_living())
     found = {pid for pid in parents if ours(pid)}
     while below := {pid for pid, parent in parents.items() if parent in found} - found:
@@ -64,7 +64,7 @@ def _found(ours: Callable[[int], bool]) -> set[int]:
 
 def _living() -> Iterator[tuple[int, int]]:
     """Yield all living processes, each with its parent."""
-    for name in os.listdir("/proc"):  # noqa: PTH208  # pathlib takes as long to load as all the rest
+    for name in os.listdir("/proc"):  # noqa: PTH208  # pathlib takes as long to load as everything else here
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  # the same
                 state, parent, *_ = file.read().rpartition(b")")[2].split()

@@ -1,4 +1,4 @@
-"""A command, its result, and the marks by which its processes are known. A leaf, no logic."""
+"""A command, its result, and the marks by which its processes are recognised. A leaf, no logic."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,15 +11,15 @@ from supervisor.disk.umask import USUAL
 INSTANCE = "GREENROOM_INSTANCE"  # the daemon's home; the same in its next life
 CONVERSATION = "GREENROOM_CONVERSATION"
 TURN = "GREENROOM_TURN"
-COMMAND = "GREENROOM_COMMAND"  # a single run; unique across daemon lives
+COMMAND = "GREENROOM_COMMAND"  # a single run; unique across lives of the daemon
 MARKS = (INSTANCE, CONVERSATION, TURN, COMMAND)
 
 
 class Command(Struct, frozen=True):
     """An argv to execute, without a shell of ours.
 
-    `env` is complete: nothing is inherited, only the marks are added. `keeper` says that the first process is a
-    sandbox's keeper, which does not pass signals on: TERM goes to its children instead.
+    `env` is complete: nothing is inherited, only the marks are added. `keeper`: the first process is a sandbox's
+    keeper, which does not pass signals on: TERM goes to its children instead.
     """
 
     argv: tuple[str, ...]

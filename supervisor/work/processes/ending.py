@@ -1,4 +1,4 @@
-"""The end of a process tree: TERM, a grace, KILL until nothing is found. `find` says which processes are left."""
+"""The end of a process tree: TERM, a grace, KILL until nothing is found. `find` returns the remaining processes."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ class Find(Protocol):
 Leaders = Callable[[], list[Child]]
 
 LOOK_AGAIN_S = 0.05  # a killed process is gone in less, unless the kernel holds it
-KEEPER_S = 0.001  # between looks at a sandbox that is being set up
+KEEPER_S = 0.001  # between looks at a sandbox during its set-up
 GIVE_UP_S = 5.0  # after the last KILL; a survivor is another user's, or stuck in the kernel, and the turn must end
 
 
@@ -36,7 +36,7 @@ async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Futur
 
 
 async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Future[None]) -> bool:
-    """Send TERM once to each; return True if that was enough.
+    """Send TERM once to each process; return True if that was enough.
 
     New processes are left alone while older ones may need them to clean up.
     """
@@ -44,7 +44,7 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
     while (found := find()) and not hurry.done() and (left_s := deadline - time.monotonic()) > 0:
         waiting = [process for process in found if process.name in asked]
         if not waiting:
-            waiting = _kept(found, leaders())
+            waiting = _recipients_of_term(found, leaders())
             asked.update(process.name for process in waiting)
             for process in waiting:
                 _signal(process.pid, signal.SIGTERM)
@@ -56,8 +56,8 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
     return not found
 
 
-def _kept(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
-    """Return the processes for TERM: not a sandbox's keeper, whose death kills its content, nor its first process.
+def _recipients_of_term(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
+    """Return the processes for TERM: all but a sandbox's keeper, whose death kills the others, and its first process.
 
     A keeper without other children is setting up its sandbox, or about to end: that takes milliseconds.
     """
@@ -73,9 +73,9 @@ async def _kill(find: Find, leaders: Leaders) -> list[Process]:
 
 
 def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
-    """Kill the groups, each in one step of the kernel in which none of it can fork; then those that left their group.
+    """Kill the groups, each in one step of the kernel in which none can fork; then processes outside their group.
 
-    Each is killed as soon as it is seen: a process that keeps forking and ending is another one a moment later.
+    Each is killed as soon as it is seen: a process that keeps forking and ending has another pid a moment later.
     """
     for child in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -84,6 +84,6 @@ def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
 
 
 def _signal(pid: int, sig: signal.Signals) -> None:
-    """Signal a process seen a moment ago: its pid could only be reused if all others had been used meanwhile."""
+    """Signal a process seen a moment ago: its pid can't have been reused unless all others were used meanwhile."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # a process that we may not end is a survivor
         os.kill(pid, sig)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-WATCHED = 64  # descriptors spent on one wait; the rest of a larger tree is found by the next look
+WATCHED = 64  # descriptors spent on a wait; the rest of a larger tree is found by the next look
 LOOK_AGAIN_S = 0.001  # if there is nothing to wait on: all are gone already, or no descriptor is left
 
 
@@ -28,15 +28,15 @@ def exit_fd(pid: int) -> int:
 
 
 class Exit:
-    """The end of one process as a future. The owner closes it."""
+    """The end of a process as a future. The owner closes it."""
 
     def __init__(self, pid: int) -> None:
         self._fd = exit_fd(pid)
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._fd, self._ended)
+        self._loop.add_reader(self._fd, self._on_exit)
 
-    def _ended(self) -> None:
+    def _on_exit(self) -> None:
         self._loop.remove_reader(self._fd)
         settle(self.future)
 

@@ -1,7 +1,7 @@
-"""The daemon's end of the pipe to `after_death`, a program that is started with the first command.
+"""The daemon's end of the pipe to the guard program, which ends the commands of a killed daemon.
 
-It runs in the daemon's session, like everything that is not a command, so that it is not taken for a command's
-orphan.
+The program is started with the first command. It runs in the daemon's session, like everything that is not a command,
+so that it is not taken for a command's orphan.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from supervisor.work.processes import after_death
 from supervisor.work.processes.platform import LINUX
 from supervisor.work.processes.tags import WIDTH, Span
 
-LEAVES_S = 1.0  # it only has to read the end of the pipe
+LEAVES_S = 1.0  # for the program's exit: it only has to read a byte
 ALL_IS_WELL = b"."
 
 log = structlog.get_logger()
@@ -48,7 +48,7 @@ class Guard:
             log.warning("guard.failed", error=str(error))
 
     def close(self) -> None:
-        """End the program: no command is left to be ended."""
+        """End the program: no command is left."""
         process, self._process = self._process, None
         if process is None or process.stdin is None:
             return

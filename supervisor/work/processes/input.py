@@ -6,15 +6,15 @@ from io import FileIO
 
 from supervisor.work.processes.exits import settle
 
-PIECE = 64 * 1024  # bytes for one write, the capacity of a pipe
+PIECE = 64 * 1024  # bytes of a write, the capacity of a pipe
 
 
 class Input:
-    """A command's input. Before its start and after its end nobody reads it."""
+    """A command's input. Before the command's start and after its end it has no reader."""
 
     def __init__(self) -> None:
         self._file: FileIO | None = None
-        self._room: asyncio.Future[None] | None = None  # waited for by a writer
+        self._room: asyncio.Future[None] | None = None  # a writer waits for it
 
     def open(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
@@ -25,7 +25,7 @@ class Input:
         return self._file is not None
 
     async def write(self, data: bytes) -> int:
-        """Write, and wait while nobody reads. Return how many bytes were taken; fewer if the reader is gone."""
+        """Write, and wait while the pipe is full. Return how many bytes were taken; fewer if the reader is gone."""
         taken = 0
         while self._file is not None and taken < len(data):
             try:

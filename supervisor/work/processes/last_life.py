@@ -1,4 +1,4 @@
-"""The end of everything that a killed daemon left running, before anything of this life is spawned.
+"""Ends all processes that a killed daemon left running, before this one spawns any.
 
 A process is certainly ours if it carries the marks of our instance or a number of the last life's commands, or if it
 descends from such a process.
@@ -16,7 +16,7 @@ from supervisor.work.processes.tags import ProcessLedger, Span
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> int:
-    """Return how many processes were ended."""
+    """End the processes, and return their number."""
     ledger, table = ProcessLedger(ledger_path), table_of_this_system()
     claims = ledger.claims()
     remains = _Remains(table, instance, [Span(top) for boot, top in claims if boot == table.boot])
@@ -32,19 +32,19 @@ class _Remains:
         self._table = table
         self._spans = spans
         self._instance = instance
-        self._spared = self._ourselves()
+        self._spared = self._own_lineage()
         self.seen: set[tuple[int, int]] = set()
 
-    def _ourselves(self) -> set[int]:
-        """Spare a daemon started from within a command, which carries its marks, and all its ancestors."""
+    def _own_lineage(self) -> set[int]:
+        """Return this process, which a command may have started and so marked, and all its ancestors."""
         self._table.refresh()
         spared = {pid := os.getpid()}
         while (process := self._table.look(pid)) is not None and process.ppid > 0:
             spared.add(pid := process.ppid)
         return spared
 
-    def _left_behind(self, pid: int) -> bool:
-        """Tell by the marks, or by the inherited number, which no clearing of the environment removes."""
+    def _is_ours(self, pid: int) -> bool:
+        """Tell by the marks, or by the inherited number, which stays when the environment is cleared."""
         if self._table.marks(pid).get(INSTANCE) == self._instance:
             return True
         tag = self._table.tag(pid) if self._spans else None
@@ -52,7 +52,7 @@ class _Remains:
 
     def find(self, at_sight: Sight = unmoved) -> list[Process]:
         self._table.refresh()
-        roots = (pid for pid in self._table.everybody() if self._left_behind(pid))
+        roots = (pid for pid in self._table.everybody() if self._is_ours(pid))
         found = living_below(self._table, roots, at_sight, self._spared)
         self.seen.update(process.name for process in found)
         return found

@@ -1,4 +1,4 @@
-"""A command's output, bounded: head and tail kept, the middle counted. Doesn't know where bytes come from."""
+"""A command's output, bounded: head and tail are kept, the middle is counted. Doesn't know the bytes' source."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -6,8 +6,8 @@ from typing import Literal
 Stream = Literal["stdout", "stderr"]
 Take = Callable[[Stream, bytes], Awaitable[None]]
 
-KEEP_BYTES = 128 * 1024  # per stream, for history and model: more than either wants to read
-LIVE_BYTES = 1024 * 1024  # per stream, shown while it runs; more tells a watcher nothing
+KEEP_BYTES = 128 * 1024  # per stream, for history and model: more than either needs
+LIVE_BYTES = 1024 * 1024  # per stream, shown while it runs; a watcher can't read more
 
 
 class Capture:
@@ -31,7 +31,7 @@ class Capture:
 
     @property
     def cut(self) -> int:
-        """The number of bytes that are gone from the middle."""
+        """The number of bytes that are left out from the middle."""
         return max(0, self.total - self._head_room - self._tail_room)
 
     def text(self) -> str:
@@ -51,7 +51,7 @@ class Capture:
 class Output:
     """The target of a command's output: pieces go to `take` while it runs, one at a time, and all to the captures.
 
-    It belongs to the caller, so that output from before an interrupt is still there after it.
+    It belongs to the caller, so that output from before an interrupt is kept.
     """
 
     def __init__(self, take: Take, *, keep_bytes: int = KEEP_BYTES, live_bytes: int = LIVE_BYTES) -> None:
@@ -62,7 +62,7 @@ class Output:
 
 
 def whole(data: bytes | bytearray) -> int:
-    """Return the length without a character that the end cuts. Binary data counts as whole."""
+    """Return the length without a character that is cut at the end. Binary data counts as whole."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0x80:

@@ -1,4 +1,4 @@
-"""Reading from a command's pipes to its Output: bounded, one piece in flight, and not ahead of a slow taker."""
+"""Reads a command's pipes into its Output: bounded, one piece in flight, never ahead of a slow taker. Loop thread."""
 
 import asyncio
 import contextlib
@@ -9,14 +9,14 @@ from io import FileIO
 from supervisor.work.processes.exits import settle
 from supervisor.work.processes.output import Capture, Output, Stream, whole
 
-CHUNK = 64 * 1024  # the capacity of a pipe, so that one read empties it
-PENDING = 64 * 1024  # bytes read ahead of the taker at most, and then one chunk
-LEFT_BEHIND = 1024 * 1024  # bytes read at most from children that go on writing after their command has ended
+CHUNK = 64 * 1024  # the capacity of a pipe, so that a single read empties it
+PENDING = 64 * 1024  # most bytes read ahead of the taker, plus a chunk
+LEFT_BEHIND = 1024 * 1024  # most bytes read from children that go on writing after their command has ended
 SINK_PAUSE_S = 0.01  # between reads of dropped data: 6 MB/s suit a server's log and don't let a `yes` keep us busy
 
 
 class Pipe:
-    """The reading end of one stream, on the loop."""
+    """The reading end of a stream."""
 
     def __init__(self, name: Stream, file: FileIO, capture: Capture, live: int, news: Callable[[], None]) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class Pipe:
         return len(data)
 
     def take(self, *, last: bool = False) -> bytes:
-        """Return the whole characters that came since the last time; reading goes on."""
+        """Return the whole characters that have come since the last time; reading goes on."""
         size = len(self._pending) if last or self.ended.done() else whole(self._pending)
         piece = bytes(self._pending[:size])
         del self._pending[:size]
@@ -61,7 +61,7 @@ class Pipe:
         return piece
 
     def empty(self) -> None:
-        """Read the current content, taker or not: no more than the pipe holds, unless somebody still writes."""
+        """Read the current content, even without a taker: as much as the pipe holds, and more while it is written."""
         left = LEFT_BEHIND
         while not self.ended.done() and left > 0 and (came := self._read()):
             left -= came
@@ -125,7 +125,7 @@ class Pump:
                 pipe.empty()
 
     async def finish(self) -> None:
-        """Hand over the rest."""
+        """Hand over the remaining pieces."""
         self._finishing = True
         self._came.set()
         await self.task
@@ -133,7 +133,7 @@ class Pump:
     def stop(self) -> list[Pipe]:
         """Stop handing over. The pipes' content is captured; return those that stay open."""
         self.task.cancel()
-        del self.task  # it keeps the frame that it was cancelled or failed in, which knows this pump
+        del self.task  # a cancelled or failed task keeps its frame, and that keeps this pump
         for pipe in self.pipes:
             pipe.empty()
         return [pipe for pipe in self.pipes if not pipe.ended.done()]

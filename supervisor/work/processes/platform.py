@@ -1,4 +1,4 @@
-"""The choice of the process table for this system. The other system's is not loaded."""
+"""Chooses the process table for this system. The other system's module is not loaded."""
 
 import functools
 import sys

@@ -1,7 +1,7 @@
-"""The owner of every process of every turn: starts commands, reads them, and ends their remains.
+"""The owner of every process of every turn: starts commands, reads them, and ends the processes that they leave.
 
-One per daemon, on the loop thread. Cancelling a run is interrupting its turn: nothing of the turn is alive when the
-cancellation comes out again. No other code of the daemon may spawn into a session of its own.
+One per daemon, on the loop thread. Cancelling a run interrupts its turn: no process of the turn is alive when the
+cancellation is raised again. No other code of the daemon may spawn into a session of its own.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class _Turn:
 
 class Processes:
     def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S, *, guarded: bool = False) -> None:
-        """A `guarded` object has its commands ended at once if this process is killed, not at the next start."""
+        """`guarded`: if this process is killed, its commands are ended at once, not at the next start."""
         self._ledger = ProcessLedger(ledger_path)
         self._instance = instance
         self._grace_s = grace_s
@@ -94,8 +94,7 @@ class Processes:
         }
 
     async def run(self, command: Command, output: Output, given: Input | None = None) -> Finished | NotStarted:
-        """Run a command, whose input is nothing or `given`. At the return its own process is gone; after a timeout,
-        its whole tree.
+        """Run a command, with no input or `given`. At the return its own process is gone; after a timeout, its tree.
 
         Processes that it left in the background on purpose live on until `end_turn`.
         """
@@ -109,7 +108,7 @@ class Processes:
             return NotStarted(reason(error))
         self._tree.children[child.pid] = child
         if turn.ending is not None and turn.ending.done():
-            turn.ending = None  # it saw nothing of this run
+            turn.ending = None  # that end has not seen this run
             self._tree.ending.discard(command.turn)
         pump = Pump(child.stdout, child.stderr, output)
         if given is not None and child.stdin is not None:
@@ -125,26 +124,26 @@ class Processes:
             self._put_away(turn, child, pump)
 
     def kill_now(self, turn: TurnId) -> None:
-        """Skip the grace of everything that is or will be ended in this turn."""
+        """Skip the grace of every end, present or future, in this turn."""
         if turn in self._turns:
             settle(self._turns[turn].hurry)
             for tied in self._turns[turn].tied:
                 self.kill_now(tied)
 
     def is_open(self, turn: TurnId) -> bool:
-        """Tell whether it has begun and nobody ends its processes."""
+        """Tell whether a turn has begun and its processes are not being ended."""
         return turn in self._turns and self._turns[turn].ending is None
 
     def living(self, turn: TurnId) -> list[Process]:
-        """Look which processes of a turn's commands are alive: six files for each of them, and four for ours."""
+        """Find the living processes of a turn's commands. Reads six files for each of them, and four for our own."""
         return self._tree.find_all(Scope(turn)) if turn in self._turns else []
 
     def tie(self, job: TurnId, turn: TurnId) -> None:
-        """Let the end of the turn be the end of a job, whose processes have an owner of their own."""
+        """Make the end of the turn end a job as well, whose processes have an owner of their own."""
         self._open(turn).tied.add(job)
 
     async def end_turn(self, turn: TurnId) -> None:
-        """End the remains of the turn's commands. What can't be ended is logged and counted."""
+        """End all processes that the turn's commands have left. Those that can't be ended are logged and counted."""
         ending = self._turns.get(turn)
         if ending is not None:
             try:
@@ -170,7 +169,7 @@ class Processes:
             self._reaping = None
 
     def reap_soon(self) -> None:
-        """Reap what a program that belongs to no turn has left: it is dead a moment after that program."""
+        """Reap the dead processes of a program that belongs to no turn, a moment after its end."""
         asyncio.get_running_loop().call_later(REAP_SOON_S, self._tree.reap)
 
     def _reap(self) -> None:
@@ -178,7 +177,7 @@ class Processes:
         self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
 
     def _spawn(self, command: Command, run: str, *, stdin: bool) -> Child:
-        """Lower the inherited number before and after: the first is the command's, the second nobody's."""
+        """Spawn a command with an inherited number of its own: that is lowered before, and once more after."""
         tags = tags_of_this_process()
         self._tree.enter(run, command.turn, tags.lower() if tags else None)
         try:
@@ -195,11 +194,11 @@ class Processes:
         ends: set[asyncio.Future[None]] = {child.exit.future, pump.task}
         await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if pump.task.done():
-            await pump.task  # it only ends by itself if its taker raised
+            await pump.task  # it ends by itself only if its taker raised
         duration_s = time.monotonic() - began
         if timed_out := not child.exit.future.done():
             scope, never = Scope(child.turn, child.run), asyncio.get_running_loop().create_future()
-            await _through(asyncio.create_task(self._end(scope, never)))
+            await _wait_through(asyncio.create_task(self._end(scope, never)))
         await pump.ended(DRAIN_S)
         await pump.finish()
         status = child.status()
@@ -214,7 +213,7 @@ class Processes:
         if turn.ending is None or (turn.ending.done() and not _found_nothing(turn.ending)):
             self._tree.ending.add(turn_id)
             turn.ending = asyncio.create_task(self._end(Scope(turn_id), turn.hurry))
-        await _through(turn.ending, turn.hurry)
+        await _wait_through(turn.ending, turn.hurry)
 
     async def _end(self, scope: Scope, hurry: asyncio.Future[None]) -> bool:
         """End the processes of a scope; False if some could not be ended."""
@@ -243,8 +242,8 @@ def _found_nothing(ending: asyncio.Task[bool]) -> bool:
     return not ending.cancelled() and ending.exception() is None and ending.result()
 
 
-async def _through(task: asyncio.Task[bool], hurry: asyncio.Future[None] | None = None) -> None:
-    """Wait for the task, however often the waiter is cancelled; the cancellation is raised after the task."""
+async def _wait_through(task: asyncio.Task[bool], hurry: asyncio.Future[None] | None = None) -> None:
+    """Wait for the task even if the waiter is cancelled; the cancellation is raised after the task."""
     cancelled = False
     while not task.done():
         try:

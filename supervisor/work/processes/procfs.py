@@ -1,7 +1,7 @@
-"""The process table of Linux, read a process at a time. Never the whole of /proc, except at the start of a life.
+"""The process table of Linux, read a process at a time. Reads the whole of /proc only at the daemon's start.
 
-We are sub-reaper: every process that a command leaves behind becomes our child, however it forked. So every root of a
-tree is in our own list of children, and the kernel appends to it in the same step in which it declares a parent dead.
+The daemon is a sub-reaper: every process that a command leaves becomes its child, however it forked. So every root of
+a tree is in its own list of children, and the kernel appends to that in the same step in which a parent dies.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def gather_orphans(on: bool) -> None:
-    """Make processes that a command leaves behind children of this process, where the system can."""
+    """Make processes that a command leaves become children of this process, if the system can."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -52,7 +52,7 @@ class ProcTable:
         line = _glance(f"/proc/{pid}/stat")
         if not line:
             return None
-        field = line[line.rindex(b")") + 2 :].split()  # the name before it may hold anything, brackets and blanks too
+        field = line[line.rindex(b")") + 2 :].split()  # the name before may hold brackets and blanks
         state, threads = field[0], int(field[17])
         dead = state in b"ZX" and threads <= 1  # a main thread may end before the others: that process lives
         return Process(pid, int(field[1]), int(field[2]), int(field[3]), int(field[19]), dead)
@@ -73,7 +73,7 @@ class ProcTable:
 
     def marks(self, pid: int) -> Mapping[str, str]:
         try:
-            environ = Path(f"/proc/{pid}/environ").read_bytes()  # which may have to wait for the process
+            environ = Path(f"/proc/{pid}/environ").read_bytes()  # may have to wait for the process
         except OSError:
             return {}
         pairs = (entry.partition(b"=") for entry in environ.split(b"\0") if entry.startswith(b"GREENROOM_"))
@@ -91,8 +91,8 @@ _libc = ctypes.PyDLL(None)  # calls made through it keep the interpreter's lock
 def _glance(path: str) -> bytes:
     """Read a file that the kernel writes at once, without waiting for its process; empty if there is none.
 
-    Releasing the interpreter's lock for these microseconds would mean waiting for it again, behind every busy
-    conversation, three times a file.
+    Keeps the interpreter's lock for these microseconds: to release it would mean to wait for it again, after every
+    busy conversation, three times a file.
     """
     page = ctypes.create_string_buffer(4096)
     fd = _libc.open(path.encode(), os.O_RDONLY | os.O_CLOEXEC)

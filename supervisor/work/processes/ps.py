@@ -1,7 +1,7 @@
-"""The process table of macOS, by `ps`: one snapshot for each look at a tree.
+"""The process table of macOS, read by `ps`: a snapshot for each look at a tree.
 
-There is no sub-reaper there, so every process is a candidate, and is recognised by group, descent and marks only; a
-process without all three escapes. Written after the manual of ps(1); only the parsing is tested on Linux.
+macOS has no sub-reaper, so every process is a candidate, and is recognised by group, descent and marks only; a
+process without all three escapes. Written from the manual of ps(1); only the parsing is tested on Linux.
 """
 
 import calendar
@@ -22,7 +22,7 @@ MARK = re.compile(rf"(?:^|\s)({'|'.join(MARKS)})=(\S*)")
 
 
 class PsTable:
-    boot = "-"  # lstart is a date, so it needs no boot beside it
+    boot = "-"  # lstart is a date, and means the same after another boot
 
     def __init__(self) -> None:
         self._processes: dict[int, Process] = {}
@@ -34,8 +34,8 @@ class PsTable:
 
     def refresh(self) -> None:
         env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-        ran = subprocess.run(PS, env=env, capture_output=True, timeout=PS_TIMEOUT_S, check=True)  # noqa: S603 - a constant
-        self.read(ran.stdout.decode("utf-8", "replace"))
+        done = subprocess.run(PS, env=env, capture_output=True, timeout=PS_TIMEOUT_S, check=True)  # noqa: S603 - a constant
+        self.read(done.stdout.decode("utf-8", "replace"))
 
     def read(self, listing: str) -> None:
         self._processes.clear()

@@ -1,4 +1,4 @@
-"""The start of one process: session and group of its own, nothing inherited but what the command names.
+"""Starts a process in a session and group of its own; it inherits only descriptors that the command names.
 
 Never `preexec_fn`, which would copy the daemon's memory maps. Loop thread only: a sandbox's keeper dies with the
 thread that spawned it.
@@ -20,7 +20,7 @@ class Child:
     def __init__(self, popen: subprocess.Popen[bytes], command: Command, run: str) -> None:
         self._popen = popen
         self.pid = popen.pid
-        self.run = run  # the mark of this one run
+        self.run = run  # the mark of this run
         self.turn = command.turn
         self.keeper = command.keeper
         self.stdout = cast("FileIO", popen.stdout)  # unbuffered, so it is the file itself
@@ -29,10 +29,10 @@ class Child:
         self.exit = Exit(popen.pid)
 
     def status(self) -> int | None:
-        """Return the exit status as in a shell, or None if the process lives and can't be ended."""
+        """Return the exit status as in a shell; None if the process lives and can't be ended."""
         code = self._popen.poll()
         if code is None:
-            self._popen.returncode = -1  # otherwise its garbage collection would wait for it once more and warn
+            self._popen.returncode = -1  # else its garbage collection would wait again, and warn
             return None
         return 128 - code if code < 0 else code
 
@@ -43,9 +43,9 @@ class Child:
 def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool = False) -> Child:
     """Start a process that reads nothing, or from a pipe if `stdin`.
 
-    OSError or ValueError if it can't be started; nothing of it is left then.
+    Raises OSError or ValueError if it can't be started; then no process is left.
     """
-    popen = subprocess.Popen(  # noqa: S603 - running what was asked for is the purpose; safety is judged before
+    popen = subprocess.Popen(  # noqa: S603 - to run commands is the purpose; they are judged before
         command.argv,
         bufsize=0,
         cwd=command.cwd,
@@ -66,7 +66,7 @@ def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool =
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return the system's words: `No such file or directory: 'x'`."""
+    """Return the system's message: `No such file or directory: 'x'`."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror
     return str(error)

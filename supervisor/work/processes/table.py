@@ -10,21 +10,21 @@ from msgspec import Struct
 
 
 class Process(Struct, frozen=True):
-    """A process. Its pid alone is no name, because pids are reused; with the start time it is."""
+    """A process. Only pid and start time together name it, because pids are reused."""
 
     pid: int
     ppid: int
     pgid: int
     sid: int
     start: int  # in the table's own unit; only compared with others of the same table
-    dead: bool  # a zombie, which only waits for its status to be read
+    dead: bool  # a zombie, whose status has not been read yet
 
     @property
     def name(self) -> tuple[int, int]:
         return self.pid, self.start
 
 
-Sight = Callable[[Process], None]  # called with each process in the moment in which it is found
+Sight = Callable[[Process], None]  # called with each process as soon as it is found
 
 
 def unmoved(_: Process) -> None:
@@ -57,14 +57,14 @@ class ProcessTable(Protocol):
         ...
 
     def marks(self, pid: int) -> Mapping[str, str]:
-        """Return the marks in the environment that the process was started with; empty if we may not read it."""
+        """Return the marks in the environment of the process's start; empty if we may not read it."""
         ...
 
 
 def living_below(
     table: ProcessTable, roots: Iterable[int], at_sight: Sight, spared: Container[int] = ()
 ) -> list[Process]:
-    """Return the living processes among the roots and all below them."""
+    """Return the living processes among the roots and their descendants."""
     found: dict[int, Process] = {}
     for root in roots:
         ahead = [root]
@@ -72,7 +72,7 @@ def living_below(
             pid = ahead.pop()
             if pid in found or pid in spared or (process := table.look(pid)) is None:
                 continue
-            if process.dead:  # its children were given away before it was declared dead
+            if process.dead:  # its children got another parent before it was declared dead
                 continue
             ahead.extend(table.children(pid))  # while they are still its own
             found[pid] = process

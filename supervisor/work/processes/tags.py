@@ -1,7 +1,7 @@
 """A number for each command, which its processes inherit and can't raise again: the limit of file locks.
 
 No kernel since 2.4.25 uses that limit, but each passes it on by fork and exec, and only root may raise it. The daemon
-lowers its own by one before each command and by one after it, so a command's number is its alone; other children of
+lowers its own by one before each command and by one after it, so no two commands share a number; other children of
 the daemon have the numbers in between. Linux only, loop thread only.
 """
 
@@ -12,18 +12,18 @@ from random import SystemRandom
 from msgspec import Struct
 
 LIMIT_LOCKS = 10  # RLIMIT_LOCKS, on every processor
-WIDTH = 1 << 32  # numbers of one life: two for each command
+WIDTH = 1 << 32  # numbers of a daemon's life: two for each command
 INFINITE = 1 << 62
 SPAN = "span"
 
 
 class Span(Struct, frozen=True):
-    """The numbers of one life of a daemon. From the top down every second belongs to a command."""
+    """The numbers of a daemon's life. From the top down every second number belongs to a command."""
 
     top: int
 
     def holds(self, tag: int | None) -> bool:
-        """Tell whether a number is a command's of that life; the daemon's other children have an even distance."""
+        """Tell whether a command of that life has the number; the daemon's other children have an even distance."""
         return tag is not None and self.top - WIDTH < tag <= self.top and (self.top - tag) % 2 == 1
 
 
@@ -34,7 +34,7 @@ class Tags:
         hard = resource.getrlimit(LIMIT_LOCKS)[1]
         ceiling = INFINITE if hard == resource.RLIM_INFINITY else min(hard, INFINITE)
         places = (ceiling >> 6) // WIDTH
-        # Below all numbers that our ancestors may still give out, and shared with others only by a chance of one in
+        # Below all numbers that our ancestors may still use; another daemon's are the same only by a chance of one in
         # millions.
         top = ceiling - (1 + SystemRandom().randrange(places)) * WIDTH if places else 0
         self.span = Span(top) if top else None  # an ancestor has left no room
@@ -50,10 +50,10 @@ class Tags:
 
 
 class ProcessLedger:
-    """The numbers on disk, for the daemon that follows after a kill: an empty file for each life, named by them.
+    """The numbers on disk, for the daemon that starts after a kill: each life has an empty file that is named by them.
 
     An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page
-    cache, and after a power cut nothing runs any more.
+    cache, and after a power cut no process runs any more.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -1,8 +1,8 @@
-"""The owners of processes: finds everything alive of a command or a turn, wherever it has gone.
+"""The owners of processes: finds all living processes of a command or a turn, even those that left its tree.
 
-A root is a child of ours: spawned by us, or an orphan that came to us. Its descendants belong with it. An orphan is
-known if it was seen below a root before; by the number it has inherited; by the session or group of a command still
-running. A process can choose none of these. It can choose its marks, so they only count where there is no number, and
+A root is a child of ours: spawned by us, or an orphan that came to us. Its descendants belong to it. An orphan is
+recognised if it was seen below a root before; by the number it has inherited; by the session or group of a running
+command. A process can choose none of these. It can choose its marks, so they only count if there is no number, and
 only if they name a run of an open turn. An orphan without any of these belongs to the only turn that can have started
 it, or else to the last of those. Turns that end at the same time are all the last.
 """
@@ -17,12 +17,12 @@ from supervisor.work.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.work.processes.spawn import Child
 from supervisor.work.processes.table import Process, ProcessTable, Sight, living_below, unmoved
 
-SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
-AGREEING_LOOKS = 5  # what moves on without end is seen in one of them
+SETTLING_LOOKS = 100  # while other turns' orphans keep arriving, an empty answer is believed after so many looks
+AGREEING_LOOKS = 5  # a process that keeps moving is seen in at least one of so many looks
 
 
 class Scope(Struct):
-    """A turn, or one run of it. `seen` are the processes of it found so far."""
+    """A turn, or a run of it. `seen` are its processes that were found so far."""
 
     turn: TurnId
     run: str | None = None
@@ -38,17 +38,16 @@ class Tree:
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
         self.runs: dict[str, TurnId] = {}  # of the open turns
         self.tags: dict[int, str] = {}  # the runs by the numbers that their processes inherit
-        self.ending: set[TurnId] = set()  # open turns whose end has begun, which may not look again
+        self.ending: set[TurnId] = set()  # open turns whose end has begun
 
     def leaders(self, scope: Scope) -> list[Child]:
-        return [child for child in self.children.values() if _within(scope, child)]
+        return [child for child in self.children.values() if _belongs_to(scope, child)]
 
     def find(self, scope: Scope, at_sight: Sight = unmoved) -> list[Process]:
-        """Return all living processes of a scope. Empty means gone: no parent died meanwhile and passed on children.
+        """Return all living processes of a scope. If empty, all are gone: no parent passed on children meanwhile.
 
-        The newest arrivals are checked first: a process that runs away will not be there much longer. Those that
-        arrive meanwhile are checked next, but none twice: otherwise a fork bomb of another turn would hold up all
-        others.
+        The newest arrivals are checked first, as a process that keeps forking will soon be gone. Those that arrive
+        meanwhile are checked next, but none twice: else a fork bomb of a turn would hold up all others.
         """
         looked_at: set[int] = set()
         for _ in range(SETTLING_LOOKS):
@@ -64,7 +63,7 @@ class Tree:
     def find_all(self, scope: Scope) -> list[Process]:
         """Return all living processes of a scope, looking until two looks agree.
 
-        One that dies while it is looked at passes on its children, to where nobody may look any more.
+        A process that dies during a look passes on its children, perhaps to a parent that was looked at already.
         """
         found: dict[tuple[int, int], Process] = {}
         before = None
@@ -77,21 +76,21 @@ class Tree:
         return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
-        """Tell whether a process lives and is the scope's. The dead are reaped, so that no later look meets them."""
+        """Tell whether a process lives and is the scope's. A dead one is reaped, so that no later look meets it."""
         if (child := self.children.get(pid)) is not None:
-            return _within(scope, child)
+            return _belongs_to(scope, child)
         process = self._table.look(pid)
         if process is None or self._put_away(process):
             return False
         if process.name in scope.seen:
             return True
-        run = self.tags.get(self._table.tag(pid) or 0) or self._marked(pid)
+        run = self.tags.get(self._table.tag(pid) or 0) or self._run_by_marks(pid)
         if run is not None:
             return self.runs[run] == scope.turn and scope.run in {None, run}
-        return self._orphan(process) and self._unmarked(scope, process)
+        return self._orphan(process) and self._owns_unmarked(scope, process)
 
-    def _marked(self, pid: int) -> str | None:
-        """Return the run that the marks name, if its turn is open; other marks would belong to nobody."""
+    def _run_by_marks(self, pid: int) -> str | None:
+        """Return the run that the marks name, if its turn is open."""
         marks = self._table.marks(pid)
         run = marks.get(COMMAND, "")
         ours = marks.get(INSTANCE) == self._instance and marks.get(TURN) == self.runs.get(run)
@@ -116,9 +115,9 @@ class Tree:
         """Tell whether a process is ours, and a command's: the daemon's other children stay in our session."""
         return process.ppid == os.getpid() and process.sid != self._session
 
-    def _unmarked(self, scope: Scope, process: Process) -> bool:
+    def _owns_unmarked(self, scope: Scope, process: Process) -> bool:
         if child := self.children.get(process.sid) or self.children.get(process.pgid):
-            return _within(scope, child)
+            return _belongs_to(scope, child)
         opened = self.since.get(scope.turn)
         if scope.run is not None or opened is None or process.start < opened:
             return False
@@ -139,5 +138,5 @@ class Tree:
         return process.dead
 
 
-def _within(scope: Scope, child: Child) -> bool:
+def _belongs_to(scope: Scope, child: Child) -> bool:
     return child.turn == scope.turn and scope.run in {None, child.run}
