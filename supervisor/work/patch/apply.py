@@ -1,4 +1,4 @@
-"""A verified plan written to disk: all of it, or nothing. Blocking, for a worker thread; one call, no state.
+"""Writes a verified plan to disk: all of it, or nothing. Blocking, for a worker thread; keeps no state.
 
 Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup keeps
 alive, and replaced only while its name still leads to that inode.
@@ -40,15 +40,15 @@ class _Step(Struct, frozen=True):
 
 
 def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
-    """Write a plan, and return the success text. `pinned`: folders that must still be these very inodes.
+    """Write a plan, and return the success text. `pinned`: folders that must still be these inodes.
 
-    After PatchStale or PatchFailed every file is as it was, or the text says which is not.
+    After PatchStale or PatchFailed every file is as it was, or the text names those that are not.
     """
     transaction = Transaction(umask, pinned or {})
     try:
         with transaction:
-            for step in [_prepared(transaction, edit) for edit in plan.edits]:
-                with _told(step.edit):
+            for step in [_prepare(transaction, edit) for edit in plan.edits]:
+                with _explain_errors(step.edit):
                     _commit(transaction, step)
     except PatchError as error:
         if not transaction.not_undone:
@@ -58,14 +58,14 @@ def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[
     return plan.summary
 
 
-def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
-    """Do everything that needs space or permission, while the files themselves are still untouched."""
-    with _told(edit):
+def _prepare(transaction: Transaction, edit: FileEdit) -> _Step:
+    """Do everything that needs space or permission, before any file is changed."""
+    with _explain_errors(edit):
         real = edit.path.real
         folder = transaction.folder(real.parent)
         old = None
         if edit.before is not None:
-            old = _secured(transaction, folder, edit, edit.before)
+            old = _back_up(transaction, folder, edit, edit.before)
         elif look(folder, real.name, most=0) is not None:
             raise _stale(edit)
         fresh = None
@@ -75,7 +75,7 @@ def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
         return _Step(edit, folder, old, fresh)
 
 
-def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: FileState) -> _Old:
+def _back_up(transaction: Transaction, folder: int, edit: FileEdit, expected: FileState) -> _Old:
     name = edit.path.real.name
     backup = transaction.link_backup(folder, name)
     identity = _identity(folder, backup or name)
@@ -101,7 +101,7 @@ def _commit(transaction: Transaction, step: _Step) -> None:
         os.unlink(name, dir_fd=folder)
         undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
-    # A program that had the old file open may have written to it after the comparison; the backup is that very file.
+    # A program that had the old file open may have written to it after the comparison; the backup is that same file.
     if look(folder, old.backup, most=len(old.state.data)) != old.state:
         raise _stale(step.edit)
 
@@ -116,7 +116,7 @@ def _stale(edit: FileEdit) -> PatchStale:
 
 
 @contextmanager
-def _told(edit: FileEdit) -> Iterator[None]:
+def _explain_errors(edit: FileEdit) -> Iterator[None]:
     verb = "delete" if edit.after is None else "write"
     failure = f"Failed to {verb} file {edit.path.written}"
     try:

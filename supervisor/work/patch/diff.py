@@ -1,6 +1,6 @@
 """Unified diffs of two texts. Pure; adds no file header.
 
-Texts that differ too much to be compared in a moment are shown as one removed and one added.
+Texts that differ too much for a quick comparison are shown as a removed and an added text.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,9 +9,9 @@ from itertools import takewhile
 
 from supervisor.work.patch.text import split_lines
 
-COMMENT = "\\ "  # begins a line of a diff that is in neither text
+COMMENT = "\\ "  # begins a line of a diff that belongs to neither text
 NO_NEWLINE = f"{COMMENT}No newline at end of file\n"
-MOST_STEPS = 2_000_000  # of the matcher in one diff: half a second
+MOST_STEPS = 2_000_000  # of the matcher in a diff: half a second
 GoOn = Callable[[], None]
 
 
@@ -30,7 +30,7 @@ class Matcher(SequenceMatcher[str]):
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
         self._go_on()
-        same: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # the places of each line in the second text
+        same: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # positions of lines in the new text
         self._steps_left -= sum(1 + len(same.get(line, ())) for line in self._old[alo:ahi])
         if self._steps_left < 0:
             raise TooDifferent
@@ -45,8 +45,8 @@ def diff_lines(
 
 
 def _hunks(old: list[str], new: list[str], context: int, go_on: GoOn, most_steps: int) -> Iterator[str]:
-    # Equal lines at both ends are cut off first: usually a few lines in a long file were edited, and the matcher's
-    # time grows faster than its input.
+    # Equal lines at both ends are cut off first: usually only a few lines of a long file were edited, and the
+    # matcher's time grows faster than its input.
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     skip = max(0, head - context)
@@ -57,10 +57,10 @@ def _hunks(old: list[str], new: list[str], context: int, go_on: GoOn, most_steps
         yield f"@@ -{_range(skip + a_from, skip + a_to)} +{_range(skip + b_from, skip + b_to)} @@\n"
         for tag, a1, a2, b1, b2 in group:
             if tag == "equal":
-                yield from _marked(" ", a[a1:a2])
+                yield from _mark_lines(" ", a[a1:a2])
             else:
-                yield from _marked("-", a[a1:a2])
-                yield from _marked("+", b[b1:b2])
+                yield from _mark_lines("-", a[a1:a2])
+                yield from _mark_lines("+", b[b1:b2])
 
 
 def _groups(
@@ -84,7 +84,7 @@ def _range(start: int, stop: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-def _marked(mark: str, lines: list[str]) -> Iterator[str]:
+def _mark_lines(mark: str, lines: list[str]) -> Iterator[str]:
     for line in lines:
         yield mark + line
         if not line.endswith("\n"):

@@ -1,4 +1,4 @@
-"""The changes of each file, and their words for people, clients and the model. Pure."""
+"""The changes of each file, and their description for people, clients and the model. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ DIFF_CONTEXT_LINES = 1
 
 
 class FileEdit(Struct, frozen=True):
-    """A file before and after the whole patch; None: it doesn't exist. A move is two of these."""
+    """A file before and after the whole patch; None: it doesn't exist. A move is two edits."""
 
     path: PatchPath
     before: FileState | None
@@ -28,7 +28,7 @@ Moves = Mapping[Path, PatchPath]  # the target of each move, by the real path of
 
 
 def told_changes(edits: Sequence[FileEdit], moves: Moves, effort: Effort) -> Iterator[tuple[str, FileChange]]:
-    """Yield path and change, in the patch's order, as far as there is room. A move is listed at its source."""
+    """Yield each path and its change, in the patch's order, cut to the room of an event. A move is at its source."""
     telling = Telling(effort.bounds)
     if not all(telling.take(str(edit.path.shown)) for edit in edits):
         raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
@@ -73,7 +73,7 @@ def _change(edit: FileEdit, telling: Telling, effort: Effort) -> FileChange:
 def _update(
     before: FileState | None, after: FileState | None, move_path: Path | None, telling: Telling, effort: Effort
 ) -> FileChange:
-    # A file that is deleted and added again need not have been text before.
+    # A file that is deleted and added again may not have been text before.
     old, new = (state.data.decode(errors="replace") if state else "" for state in (before, after))
     lines = diff_lines(old, new, DIFF_CONTEXT_LINES, effort.go_on)
     diff = telling.told(effort.walk(lines), max(len(old), len(new)), COMMENT)

@@ -1,4 +1,4 @@
-"""The cost of one patch, counted while it is planned: bytes, files, lines, comparisons."""
+"""The cost of a patch, counted while it is planned: bytes, files, lines, comparisons. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -10,11 +10,11 @@ from supervisor.work.patch.errors import PatchTooLarge
 Item = TypeVar("Item")
 
 NOTES = 10
-STRIDE = 1024  # lines between two checks whether the work is still wanted
+STRIDE = 1024  # lines between two calls of `go_on`
 
 
 class Effort:
-    """The cost so far. `go_on` is called between steps, and raises when nobody waits for the plan any more."""
+    """The cost so far. `go_on` is called between steps, and raises when the plan is not wanted any more."""
 
     def __init__(self, bounds: Bounds = DEFAULTS, go_on: Callable[[], None] = lambda: None) -> None:
         self.bounds = bounds
@@ -50,10 +50,10 @@ class Effort:
 
     def spend_path(self, path: Path) -> None:
         """Count a file, and the directories that lead to it."""
-        for one in (path, *path.parents):
-            if one in self._paths:
+        for entry in (path, *path.parents):
+            if entry in self._paths:
                 break
-            self._paths.add(one)
+            self._paths.add(entry)
         if len(self._paths) > self.bounds.patch_files:
             raise self.refusal("patch_files", "the patch names too many files and directories")
 
@@ -63,5 +63,5 @@ class Effort:
                 self.go_on()
             yield item
 
-    def refusal(self, key: str, what: str) -> PatchTooLarge:
-        return PatchTooLarge(self.bounds.beyond(key, what) + "; use several smaller patches")
+    def refusal(self, key: str, problem: str) -> PatchTooLarge:
+        return PatchTooLarge(self.bounds.beyond(key, problem) + "; use several smaller patches")

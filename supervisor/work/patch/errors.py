@@ -1,11 +1,11 @@
-"""Reasons why a patch was refused. The text is for the model; nothing was written when one of these is raised.
+"""Errors of patches. The text is for the model; after most of them nothing was written.
 
 PatchError
 ├── PatchSyntax      the text is not a patch
 ├── PatchTooLarge    it would cost more than a bound allows
 ├── PatchMismatch    it does not fit the files as they are
 ├── PatchStale       a file changed between verification and applying
-└── PatchFailed      the disk refused; everything was put back, or the text says what was not
+└── PatchFailed      the disk refused; everything was put back, or the text names the exceptions
 """
 
 from actors.vocabulary.errors import GreenroomError

@@ -1,4 +1,4 @@
-"""Reading of a patch's files by folder and name, without following a link."""
+"""Reads a patch's files by folder and name, without following links. Blocking."""
 
 import os
 import secrets
@@ -18,7 +18,7 @@ class UnfitFile(Exception):
 
 
 class TooLarge(UnfitFile):
-    """The file is larger than the rest of what may be read."""
+    """The file is larger than the bytes that may still be read."""
 
 
 class FileState(Struct, frozen=True):
@@ -29,7 +29,7 @@ class FileState(Struct, frozen=True):
 
 
 def look(folder: int, name: str, most: int) -> FileState | None:
-    """Read a file; None if there is none. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, even of holes."""
+    """Read a file; None if there is none. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, holes included."""
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def look(folder: int, name: str, most: int) -> FileState | None:
 
 
 def look_at(path: Path, most: int) -> FileState | None:
-    """Read a file by a path whose folder is resolved; None also where the folder is missing."""
+    """Read a file by a path with a resolved folder; None if it or its folder is missing."""
     try:
         folder = open_folder(path.parent)
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def look_at(path: Path, most: int) -> FileState | None:
 
 
 def is_writable(path: Path, mode: int) -> bool:
-    """Tell whether a file may be changed, although renaming over it would work. The bits count for root, too."""
+    """Tell whether a file may be changed, even if it could be replaced. The mode counts for root, too."""
     return bool(mode & 0o222) and os.access(path, os.W_OK)
 
 

@@ -1,4 +1,4 @@
-"""The parser of patches: text to operations. Pure: knows the grammar and its failure texts, and nothing of files."""
+"""The parser of patches: text to operations. Pure: knows the grammar and its error texts, and nothing of files."""
 
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -58,7 +58,7 @@ Operation = AddFile | DeleteFile | UpdateFile
 
 
 def parse(text: str, go_on: Callable[[], None] = lambda: None) -> tuple[Operation, ...]:
-    """Parse a patch; calls `go_on` at every line. Raises PatchSyntax, with texts that models know from Codex."""
+    """Parse a patch; call `go_on` at every line. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -88,7 +88,7 @@ class _Lines:
 
     @property
     def number(self) -> int:
-        """The number of the next line for the model, who counts from the begin mark."""
+        """The number of the next line for the model, counted from the begin mark."""
         return self._next + 2
 
     def peek(self) -> str | None:
@@ -112,8 +112,8 @@ class _Lines:
         self.skip()
         return line.removeprefix(prefix)
 
-    def wrong(self, what: str) -> PatchSyntax:
-        return PatchSyntax(f"invalid hunk at line {self.number}, {what}")
+    def wrong(self, problem: str) -> PatchSyntax:
+        return PatchSyntax(f"invalid hunk at line {self.number}, {problem}")
 
 
 def _operations(lines: _Lines) -> Iterator[Operation]:
@@ -121,7 +121,7 @@ def _operations(lines: _Lines) -> Iterator[Operation]:
         header = line.strip()
         if header.startswith(ADD):
             lines.skip()
-            yield AddFile(header.removeprefix(ADD), _added(lines))
+            yield AddFile(header.removeprefix(ADD), _added_content(lines))
         elif header.startswith(DELETE):
             lines.skip()
             yield DeleteFile(header.removeprefix(DELETE))
@@ -134,7 +134,7 @@ def _operations(lines: _Lines) -> Iterator[Operation]:
             )
 
 
-def _added(lines: _Lines) -> str:
+def _added_content(lines: _Lines) -> str:
     content: list[str] = []
     while (text := lines.take_after("+")) is not None:
         content.append(text + "\n")

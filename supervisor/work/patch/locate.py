@@ -1,4 +1,4 @@
-"""Find the place of each chunk of an update in a file, and apply the chunks. Pure."""
+"""Finds the place of each chunk of an update in a file, and applies the chunks. Pure."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ TYPOGRAPHY = str.maketrans(
 )
 
 
-def _typography_folded(text: str) -> str:
+def _fold_typography(text: str) -> str:
     return text.strip().translate(TYPOGRAPHY)
 
 
-# Strictest first: a loose match counts only where there is no closer one.
-READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _typography_folded)
+# Strictest first: a loose match counts only if there is no closer match.
+READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _fold_typography)
 
-FEW = 3  # lines; more tell a place apart, and models give three of context on either side
+FEW = 3  # lines that may be ambiguous; more identify a place, and models give three of context on either side
 
 
 def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
@@ -75,7 +75,7 @@ def _replacement(file: TextFile, search: "_Search", misfit: Misfit, cursor: int)
 
 
 def _note_a_second_place(search: "_Search", misfit: Misfit, start: int) -> None:
-    """Note that a few lines without @@ are there again, for then the first place may not be the one that is meant."""
+    """Note for the model that a few lines without @@ occur twice: the first place may not be the intended one."""
     old, lines = list(misfit.chunk.old), misfit.lines
     if misfit.chunk.context is not None or len(old) > FEW or lines[start : start + len(old)] != old:
         return
@@ -106,9 +106,9 @@ def _splice(file: TextFile, lines: Sequence[PatchLine], start: int) -> Splice:
 
 
 class _Reading:
-    """A file's lines under one way of reading, as a text with a letter for each line; equal lines share a letter.
+    """A file's lines in a way of reading, as a text with a letter for each line; equal lines share a letter.
 
-    Lines are so found by the interpreter's text search, whose time is linear even at its worst.
+    So lines are found by the interpreter's text search, which takes linear time even at its worst.
     """
 
     def __init__(self, lines: list[str], read: Callable[[str], str], effort: Effort) -> None:
@@ -117,12 +117,12 @@ class _Reading:
         self._letters: dict[str, str] = {}
         self._text = "".join(self._letter(read(line)) for line in effort.walk(lines))
 
-    def first(self, wanted: Sequence[str], start: int) -> int | None:
+    def find(self, wanted: Sequence[str], start: int) -> int | None:
         letters: list[str] = []
         for line in self._effort.walk(wanted):
             letter = self._letters.get(self._read(line))
             if letter is None:
-                return None  # a line that is nowhere in the file
+                return None  # the file has no such line
             letters.append(letter)
         found = self._text.find("".join(letters), start)
         self._effort.spend_comparisons(len(wanted) + (len(self._text) if found < 0 else found) - start)
@@ -147,15 +147,15 @@ class _Search:
 
     def find(self, wanted: Sequence[str], start: int, *, at_end: bool = False) -> int | None:
         last = len(self._lines) - len(wanted)
-        if at_end and last >= start and (found := self._first(wanted, last)) is not None:
+        if at_end and last >= start and (found := self._find_strictest(wanted, last)) is not None:
             return found
-        return self._first(wanted, start)
+        return self._find_strictest(wanted, start)
 
-    def _first(self, wanted: Sequence[str], start: int) -> int | None:
-        places = (self._as(read).first(wanted, start) for read in READINGS)
+    def _find_strictest(self, wanted: Sequence[str], start: int) -> int | None:
+        places = (self._reading(read).find(wanted, start) for read in READINGS)
         return next((place for place in places if place is not None), None)
 
-    def _as(self, read: Callable[[str], str]) -> _Reading:
+    def _reading(self, read: Callable[[str], str]) -> _Reading:
         if read not in self._readings:
             self._readings[read] = _Reading(self._lines, read, self._effort)
         return self._readings[read]

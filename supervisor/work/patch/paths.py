@@ -1,4 +1,4 @@
-"""The meaning of a path in a patch: the file, and how it is shown. Reads links, opens nothing."""
+"""Resolves a path in a patch to its file and its display form. Reads links, opens nothing."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ class PatchPath(Struct, frozen=True):
 
 
 def patch_path(written: str, cwd: Path) -> PatchPath:
-    """Make a path. `..` is applied to the text before links are resolved, so that the shown path is the one meant."""
+    """Make a path. `..` is applied to the text before links are resolved, so that the shown path means the same."""
     try:
         os.fsencode(written)
     except UnicodeEncodeError:
@@ -32,11 +32,11 @@ def patch_path(written: str, cwd: Path) -> PatchPath:
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")
     real = Path(os.path.realpath(plain.parent)) / plain.name
-    return PatchPath(written, _shown(real, cwd), real)
+    return PatchPath(written, _display_path(real, cwd), real)
 
 
 def readable_path(written: str, reach: Reach) -> PatchPath:
-    """Make a path of a file that may be read for a model. Raises PatchMismatch for one that may not."""
+    """Make a path of a file that may be read for a model. Raises PatchMismatch if it may not."""
     path = patch_path(written, reach.cwd)
     try:
         reach.insist(path.real, str(path.shown))
@@ -45,7 +45,7 @@ def readable_path(written: str, reach: Reach) -> PatchPath:
     return path
 
 
-def _shown(real: Path, cwd: Path) -> Path:
-    """Show a path below the working directory in that directory's spelling, and any other resolved."""
+def _display_path(real: Path, cwd: Path) -> Path:
+    """Return a path below the working directory in that directory's spelling, and any other path resolved."""
     base = Path(os.path.realpath(cwd))
     return cwd / real.relative_to(base) if real.is_relative_to(base) else real

@@ -1,7 +1,7 @@
-"""Verification of every operation against the files, before anything is asked or written.
+"""Verifies every operation against the files, before any question or write.
 
-Reads only; blocking, for a worker thread. A plan has each file's state before and after: the operations on one path
-are folded into one edit.
+Reads only; blocking, for a worker thread. A plan has each file's state before and after: all operations on a path
+become a single edit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ class PatchPlan(Struct, frozen=True):
 
     @property
     def touched(self) -> tuple[Path, ...]:
-        """Every file that is written, moved or deleted, by its real path."""
+        """The real paths of all files that are written, moved or deleted."""
         return tuple(edit.path.real for edit in self.edits)
 
 
 def plan_patch(operations: Sequence[Operation], reach: Reach, effort: Effort | None = None) -> PatchPlan:
-    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case.
+    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; changes nothing.
 
-    Refusals and previews show what is in the files, so none is read that is out of reach.
+    Refusals and previews show the files' content, so no file out of reach is read.
     """
     effort = effort or Effort()
     draft = _Draft(reach, effort)
@@ -53,8 +53,8 @@ def plan_patch(operations: Sequence[Operation], reach: Reach, effort: Effort | N
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
     changes = dict(told_changes(edits, draft.moves, effort))
-    told = summary(edits, draft.moves) + "".join(f"note: {one}\n" for one in effort.notes)
-    return PatchPlan(edits, changes, told, empty=not operations)
+    text = summary(edits, draft.moves) + "".join(f"note: {note}\n" for note in effort.notes)
+    return PatchPlan(edits, changes, text, empty=not operations)
 
 
 class _Draft(Struct):
@@ -64,12 +64,12 @@ class _Draft(Struct):
     effort: Effort
     edits: dict[Path, FileEdit] = field(default_factory=dict)
     on_disk: dict[Path, FileState | None] = field(default_factory=dict)
-    moves: dict[Path, PatchPath] = field(default_factory=dict)  # the targets, by their sources
+    moves: dict[Path, PatchPath] = field(default_factory=dict)  # targets by sources
 
     def add(self, operation: AddFile) -> None:
         path = self._path(operation.path)
         self._require_absent(path, operation.content)
-        self._set(path, self._written(operation.content, None))
+        self._set(path, self._new_state(operation.content, None))
 
     def delete(self, operation: DeleteFile) -> None:
         path = self._path(operation.path)
@@ -80,14 +80,14 @@ class _Draft(Struct):
         path = self._path(operation.path)
         failure = READ_FAILED
         old = self._existing(path, failure)
-        before = _decoded(old.data, f"{failure} {path.shown}")
-        new = self._written(updated(before, operation.chunks, str(path.shown), self.effort), old.mode)
+        before = _decode(old.data, f"{failure} {path.shown}")
+        new = self._new_state(updated(before, operation.chunks, str(path.shown), self.effort), old.mode)
         if operation.move_to is None:
             self._set(path, new)
         else:
             self._move(path, self._path(operation.move_to), new)
 
-    def _written(self, text: str, mode: int | None) -> FileState:
+    def _new_state(self, text: str, mode: int | None) -> FileState:
         data = text.encode()
         self.effort.spend_bytes(len(data))
         return FileState(data, mode)
@@ -150,7 +150,7 @@ class _Draft(Struct):
             raise PatchMismatch(f"{failure} {path.shown}: it exists already; update it, or delete it first")
 
 
-def _decoded(data: bytes, failure: str) -> str:
+def _decode(data: bytes, failure: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""A patch inside a shell call: as an argument of apply_patch, or as the heredoc of a script. Pure; parses no patch.
+"""Finds a patch in a shell call: as an argument of apply_patch, or as the heredoc of a script. Pure; parses no patch.
 
 Only `bash -lc` scripts are examined, as in Codex: other shells may read the text differently. The end of the heredoc
 is found by bash's own rule, line by line. The syntax tree would end it at a line like ` EOF`, which is an ordinary
-line of context in a patch of a shell script.
+context line in a patch of a shell script.
 """
 
 import re
@@ -29,7 +29,7 @@ class PatchCall(Struct, frozen=True):
 
 
 def patch_in(argv: Sequence[str]) -> PatchCall | None:
-    """Return a call's patch; None for an ordinary command. Raises PatchSyntax if a patch has commands beside it."""
+    """Return a call's patch; None for an ordinary command. Raises PatchSyntax if other commands come with a patch."""
     match argv:
         case [name, text] if name in NAMES:
             return PatchCall(text)
@@ -40,13 +40,13 @@ def patch_in(argv: Sequence[str]) -> PatchCall | None:
 
 
 def _in_script(script: str) -> PatchCall | None:
-    call = _alone(script)
+    call = _parse_call(script)
     if call is None and BEGINS.match(script) and "<<" in script.partition("\n")[0]:
         raise PatchSyntax("apply_patch must be the only command of its script, with the patch as its heredoc")
     return call
 
 
-def _alone(script: str) -> PatchCall | None:
+def _parse_call(script: str) -> PatchCall | None:
     first, *lines = script.split("\n")
     header = HEADER.fullmatch(first) if len(first) <= LONGEST_HEADER else None
     if header is None:

@@ -1,16 +1,16 @@
-"""A text file as lines that each keep their own ending. Pure; knows nothing of patches."""
+"""A text file as lines, each with its own ending. Pure; knows nothing of patches."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 from msgspec import Struct
 
-STRETCH = 256 * 1024  # characters split in one go: other threads wait that long
+STRETCH = 256 * 1024  # characters that are split without a pause: other threads wait that long
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def split_lines(text: str) -> list[str]:
-    """Split into lines with their line feed; unlike `str.splitlines`, nothing else ends a line."""
+    """Split a text into lines with their line feeds; unlike with `str.splitlines`, nothing else ends a line."""
     lines: list[str] = []
     start = 0
     while start < len(text):
@@ -37,7 +37,7 @@ class Splice(Struct, frozen=True):
 
 
 class TextFile(Struct, frozen=True):
-    """A text file. Its last line always has an ending here, even if the file's has none."""
+    """A text file. Its last line always has an ending here, even if it has none in the file."""
 
     mark: str
     lines: tuple[TextLine, ...]
@@ -49,13 +49,13 @@ class TextFile(Struct, frozen=True):
         return cls(mark, tuple(_with_endings(walk(split_lines(content.removeprefix(mark))))))
 
     def ending_at(self, index: int) -> str:
-        """Return the ending for a new line at `index`: that of the line it replaces or follows."""
+        """Return the ending for a new line at `index`: that of the line before it."""
         if not self.lines:
             return "\n"
         return self.lines[max(0, index - 1)].ending
 
     def spliced(self, splices: Iterable[Splice]) -> str:
-        """Return the new content. Splices must not overlap; two at one place stay in their order."""
+        """Return the new content. Splices must not overlap; two at the same place stay in their order."""
         result: list[TextLine] = []
         done = 0
         for splice in sorted(splices, key=lambda splice: splice.start):

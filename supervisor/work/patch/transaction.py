@@ -1,6 +1,6 @@
-"""A sequence of changes to disk with their undos: on failure the finished ones are taken back in reverse.
+"""A sequence of changes to disk with their undos: on failure the finished changes are undone in reverse. Blocking.
 
-Owns open folders, temporary files and backups for the time of one `with` block. Knows nothing of patches.
+Owns open folders, temporary files and backups for the time of a `with` block. Knows nothing of patches.
 """
 
 import errno
@@ -36,12 +36,12 @@ class Transaction:
         self._finished = kind is None
         self._stack.close()
 
-    def on_failure(self, what: str, undo: Undo) -> None:
-        """Register an undo. `what` names it in `not_undone` if it fails in its turn."""
-        self._stack.callback(self._undo, what, undo)
+    def on_failure(self, description: str, undo: Undo) -> None:
+        """Register an undo. If that fails as well, its description goes into `not_undone`."""
+        self._stack.callback(self._undo, description, undo)
 
     def folder(self, path: Path) -> int:
-        """Return a descriptor of this resolved folder, which is made with its parents if it is missing."""
+        """Return a descriptor of this resolved folder; make it with its parents if it is missing."""
         for at in (*reversed(path.parents), path):
             if at not in self._folders:
                 above = self._folders.get(at.parent)
@@ -52,7 +52,7 @@ class Transaction:
         return self._folders[path]
 
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
-        """Write a temporary file beside its final name. It is deleted at the end, unless it was renamed."""
+        """Write a temporary file into its final folder. It is deleted at the end, unless it was renamed."""
         name = temporary_name()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, 0o600, dir_fd=folder)
@@ -67,7 +67,7 @@ class Transaction:
         return name
 
     def link_backup(self, folder: int, name: str) -> str | None:
-        """Give the file a second name, kept if it can't be put back; None where there can't be one."""
+        """Give the file a second name, which is kept if it can't be put back; None if it can't have another name."""
         backup = temporary_name()
         try:
             os.link(name, backup, src_dir_fd=folder, dst_dir_fd=folder)
@@ -92,23 +92,23 @@ class Transaction:
         if self._pinned.get(path, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
             raise OSError(errno.ESTALE, "the directory was replaced by another", str(path))
 
-    def _undo(self, what: str, undo: Undo) -> None:
+    def _undo(self, description: str, undo: Undo) -> None:
         if self._finished:
             return
         try:
             undo()
         except OSError as error:
-            self.not_undone.append(f"{what}: {error.strerror}")
+            self.not_undone.append(f"{description}: {error.strerror}")
 
     def _discard(self, folder: int, name: str) -> None:
-        """Delete a temporary file. A failure is ignored: by now the patch is applied, or taken back."""
+        """Delete a temporary file. A failure is ignored: by now the patch is applied, or undone."""
         if not self.not_undone:
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)
 
 
 def put(folder: int, temporary: str, name: str) -> None:
-    """Give the file its name, which must be free: a link never overwrites, and checks and changes in one step."""
+    """Give the file its name, which must be free: a link never overwrites, and is made in one step with the check."""
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileExistsError:

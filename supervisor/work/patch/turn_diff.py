@@ -1,4 +1,4 @@
-"""All changes by one turn's patches, as git would show them.
+"""All changes by a turn's patches, as git would show them.
 
 Remembers the first state of each file, as far as there is room, and reads the last.
 """
@@ -21,7 +21,7 @@ NO_BLOB = "0" * 40
 
 
 class TurnChanges:
-    """The files of one turn. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
+    """The changed files of a turn. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
 
     def __init__(self, cwd: Path, bounds: Bounds = DEFAULTS) -> None:
         self._bounds = bounds
@@ -54,7 +54,7 @@ class TurnChanges:
             try:
                 now = look_at(path, self._bounds.patch_bytes)
             except (OSError, UnfitFile):
-                continue  # no longer a file that a patch could have made; there is nothing to show
+                continue  # no longer a file that a patch could have made
             sizes = (len(state.data) for state in (before, now) if state)
             yield telling.told(git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT)
             if telling.room <= 0:
@@ -76,11 +76,11 @@ def git_root(cwd: Path) -> Path | None:
 def git_diff_lines(
     name: str, old: FileState | None, new: FileState | None, go_on: GoOn = lambda: None
 ) -> Iterator[str]:
-    """Nothing where nothing changed."""
+    """Yield the diff of a file as git writes it; nothing if it is unchanged."""
     same_bytes = old is not None and new is not None and old.data == new.data
     if (old is None and new is None) or (same_bytes and _mode(old) == _mode(new)):
         return
-    yield f"diff --git {_quoted('a/' + name)} {_quoted('b/' + name)}\n"
+    yield f"diff --git {_quote('a/' + name)} {_quote('b/' + name)}\n"
     if old is None:
         yield f"new file mode {_mode(new)}\n"
     elif new is None:
@@ -89,8 +89,8 @@ def git_diff_lines(
         yield f"old mode {_mode(old)}\nnew mode {_mode(new)}\n"
     if not same_bytes:
         yield f"index {blob_id(old)}..{blob_id(new)}\n"
-        left = "/dev/null" if old is None else _quoted("a/" + name)
-        right = "/dev/null" if new is None else _quoted("b/" + name)
+        left = "/dev/null" if old is None else _quote("a/" + name)
+        right = "/dev/null" if new is None else _quote("b/" + name)
         yield from _content_diff(left, right, old, new, go_on)
 
 
@@ -102,7 +102,7 @@ def _content_diff(left: str, right: str, old: FileState | None, new: FileState |
         return
     for number, line in enumerate(diff_lines(before, after, CONTEXT_LINES, go_on)):
         if not number:
-            yield f"--- {_ended(left)}\n+++ {_ended(right)}\n"
+            yield f"--- {_mark_end(left)}\n+++ {_mark_end(right)}\n"
         yield line
 
 
@@ -117,7 +117,7 @@ def _text(state: FileState | None) -> str:
 def blob_id(state: FileState | None) -> str:
     if state is None:
         return NO_BLOB
-    # Git names a blob by SHA-1; nothing is secured by it.
+    # git names a blob by SHA-1; no security depends on it.
     blob = hashlib.sha1(b"blob %d\0" % len(state.data), usedforsecurity=False)
     blob.update(state.data)
     return blob.hexdigest()
@@ -127,8 +127,8 @@ def _mode(state: FileState | None) -> str:
     return "100755" if state is not None and state.mode is not None and state.mode & 0o100 else "100644"
 
 
-def _quoted(name: str) -> str:
-    """Quote in git's C style a name that would break the header's line."""
+def _quote(name: str) -> str:
+    """Quote a name that would break the header's line, in git's C style."""
     if all(character.isprintable() and character not in '"\\' for character in name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -136,6 +136,6 @@ def _quoted(name: str) -> str:
     return f'"{octal}"'
 
 
-def _ended(name: str) -> str:
-    """End a name that has blanks with a tab, as git does, so that readers know where it ends."""
+def _mark_end(name: str) -> str:
+    """End a name with blanks by a tab, as git does, so that its end is clear."""
     return name + "\t" if " " in name and not name.startswith('"') else name

@@ -50,7 +50,7 @@ class Tags:
 
 
 class ProcessLedger:
-    """The numbers on disk, for the daemon that starts after a kill: each life has an empty file that is named by them.
+    """The numbers on disk, for the daemon that starts after a kill: an empty file for each life, named by them.
 
     An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page
     cache, and after a power cut no process runs any more.
