@@ -1,6 +1,6 @@
-"""Checks after a command, for changes that no mount can prevent.
+"""Checks after a command, for changes that no mount can prevent. Blocking.
 
-A folder whose new content makes it a repository is made none again, and a changed `.git` link is restored.
+If a command has made a folder a repository, its HEAD is renamed; a changed `.git` link is restored.
 """
 
 import contextlib
@@ -20,28 +20,28 @@ SET_ASIDE = ".set-aside-by-greenroom"
 
 
 def seen_to(roots: Roots) -> Iterator[str]:
-    """Yield a text about each change that was undone, or could not be. Raises nothing."""
+    """Undo such changes; yield a text about each that was undone, or could not be. Raises nothing."""
     for root in roots.plain:
-        yield from _tried(root, partial(_renamed, root))
+        yield from _attempt(root, partial(_rename_head, root))
     for link in roots.links:
-        yield from _tried(link.place, partial(_linked_again, link))
+        yield from _attempt(link.place, partial(_restore_link, link))
 
 
-def _tried(root: Root, undo: Callable[[], str]) -> Iterator[str]:
+def _attempt(root: Root, undo: Callable[[], str]) -> Iterator[str]:
     try:
         with passable(root.folder):
-            told = undo()
+            text = undo()
     except OSError as error:
         log.error("sandbox.repository_left", path=str(root.path), error=str(error))  # noqa: TRY400 - no bug of ours
-        told = (
+        text = (
             f"{root.path} could not be looked at after a command ({error.strerror}); if it is a repository now, "
             "its configuration may run programs outside of the sandbox: look at it before you run git there"
         )
-    if told:
-        yield told
+    if text:
+        yield text
 
 
-def _linked_again(link: Link) -> str:
+def _restore_link(link: Link) -> str:
     left, folder = "", link.place.folder
     if exists_in(folder, link.name):
         with contextlib.suppress(OSError):  # not a link any more
@@ -54,7 +54,7 @@ def _linked_again(link: Link) -> str:
     return f"{path} was a link and was changed by a command; it is that link again{left}"
 
 
-def _renamed(root: Root) -> str:
+def _rename_head(root: Root) -> str:
     """Rename HEAD of a new repository: git would run the programs that its configuration names."""
     if not makes_repository(partial(exists_in, root.folder)) or _is_folder(root.folder, HEAD):
         return ""
@@ -67,7 +67,7 @@ def _renamed(root: Root) -> str:
 
 
 def _is_folder(folder: int, name: str) -> bool:
-    """Tell whether an entry is a folder. As HEAD it is the placeholder of a sandbox, and git finds no repository."""
+    """Tell whether an entry is a folder: a HEAD that is one is a sandbox's placeholder, and makes no repository."""
     return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
 
 

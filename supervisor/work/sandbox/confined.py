@@ -1,4 +1,4 @@
-"""The order to a sandbox, and its result."""
+"""The order to a sandbox, and its result. A leaf, no logic."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from supervisor.work.sandbox.roots import Roots
 
 
 class Availability(Struct, frozen=True):
-    """The answer whether commands can be confined here; if not, why, and what the user can do about it."""
+    """The answer whether commands can be confined here; if not, the reason, and how the user can change that."""
 
     ok: bool
     reason: str = ""
@@ -21,7 +21,7 @@ class Availability(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """Something of ours that a sandbox shows in a place."""
+    """A file or folder of Greenroom's that a sandbox shows at a path."""
 
     source: Path
     path: Path
@@ -29,7 +29,7 @@ class Placed(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True):
-    """A command to be confined: what it may reach, and where and with what it starts."""
+    """A command to confine, with the paths that it may reach, its directory and its environment."""
 
     roots: Roots
     start: Path
@@ -37,11 +37,11 @@ class Order(Struct, frozen=True):
     env: Mapping[str, str]
     network: bool
     sockets: Sequence[Path] = ()
-    history: GitView | None = None  # a repository's folder as the command is to see it
-    scratch: Path | None = None  # gets an empty directory of its own in this place, in memory
-    kept: Sequence[Path] = ()  # what of that place is shown all the same
+    history: GitView | None = None  # the view of a repository's folder
+    scratch: Path | None = None  # replaced by an empty directory in memory
+    kept: Sequence[Path] = ()  # entries of that directory that are shown all the same
     placed: Sequence[Placed] = ()
-    views: Sequence[HomeView] = ()  # homes of the program's own, which lie over all roots
+    views: Sequence[HomeView] = ()  # the program's own homes, mounted over all roots
 
 
 class Confined(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """git's locks on its index and packed refs, taken for the time of a command, as git itself takes them.
 
-A lock is noted in the ledger by its inode, so that one of a killed daemon is removed, and no other. Blocking.
+A lock is noted in the ledger by its inode, so that the lock of a killed daemon is removed, and no other. Blocking.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ LOOK_S = 0.05
 
 
 class Locked(Struct):
-    """A lock that is held."""
+    """A lock that we hold."""
 
     folder: int
     name: str
@@ -29,7 +29,7 @@ class Locked(Struct):
     file: int
 
     def replace_by(self, new: Path) -> None:
-        """Make the file's content that of another, by the lock. The lock is gone then."""
+        """Replace the file's content by another file's, which ends the lock."""
         mode = stat.S_IMODE(new.stat().st_mode) & 0o666
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(self.name, dir_fd=self.folder, follow_symlinks=False).st_mode)
@@ -43,37 +43,37 @@ class Locked(Struct):
 
 @contextlib.contextmanager
 def locked(folder: int, name: str, where: Path, ledger: Ledger) -> Iterator[Locked]:
-    """Hold `NAME.lock`. OSError if another git has held it for too long."""
+    """Hold `NAME.lock`. Raises OSError if another git holds it for too long."""
     lock, own = f"{name}.lock", f"greenroom-{os.urandom(4).hex()}.lock"
-    ours = entry_in(folder, own)
-    ledger.note(ours)
+    own_entry = entry_in(folder, own)
+    ledger.note(own_entry)
     file = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
-    held = entry_in(folder, lock, os.fstat(file).st_ino)
+    lock_entry = entry_in(folder, lock, os.fstat(file).st_ino)
     try:
-        ledger.note(held)
+        ledger.note(lock_entry)
         try:
-            _linked(folder, own, lock, where)
+            _take_lock(folder, own, lock, where)
         finally:
             os.unlink(own, dir_fd=folder)
-            ledger.gone(ours)
+            ledger.gone(own_entry)
         yield Locked(folder, name, lock, file)
     finally:
-        with contextlib.suppress(FileNotFoundError):  # it became the file itself
+        with contextlib.suppress(FileNotFoundError):  # the lock became the file itself
             if os.stat(lock, dir_fd=folder, follow_symlinks=False).st_ino == os.fstat(file).st_ino:
                 os.unlink(lock, dir_fd=folder)
-        ledger.gone(held)
+        ledger.gone(lock_entry)
         os.close(file)
 
 
-def _linked(folder: int, own: str, lock: str, where: Path) -> None:
+def _take_lock(folder: int, own: str, lock: str, where: Path) -> None:
     until = time.monotonic() + WAIT_S
     while True:
         try:
             os.link(own, lock, src_dir_fd=folder, dst_dir_fd=folder)
         except FileExistsError:
             if time.monotonic() > until:
-                told = f"another git is at work ({where / lock} exists); if none runs, remove that file"
-                raise OSError(errno.EBUSY, told) from None
+                reason = f"another git is at work ({where / lock} exists); if none runs, remove that file"
+                raise OSError(errno.EBUSY, reason) from None
             time.sleep(LOOK_S)
         else:
             return

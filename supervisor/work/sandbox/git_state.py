@@ -1,6 +1,6 @@
-"""The files of git's state that a command may write, and what may stand in them. Reads files; blocking.
+"""The files of git's state that a command may write, and checks of their content. Reads files; blocking.
 
-git believes what it finds there: names of files that it writes, and words that older versions give to a shell.
+git trusts their content: names of files that it writes, and words that older versions pass to a shell.
 """
 
 import re
@@ -11,7 +11,7 @@ from supervisor.work.reach.git_index import Unfit, check
 from supervisor.work.reach.gitlinks import INDEX, INDEX_BYTES, SHARED, gitlinks
 
 PACKED = "packed-refs"
-# HEAD, MERGE_MSG and their like. One word alone would be `config` or `commondir` where a file system ignores case.
+# HEAD, MERGE_MSG and their like. A single word could be `config` or `commondir` on a file system that ignores case.
 STATE = re.compile(r"HEAD|[A-Z]{2,20}(?:_[A-Z]{2,20}){1,3}|sharedindex\.[0-9a-f]{40,64}")
 STATE_BYTES = 1 << 20  # of a file of git's state but the index; messages are a few lines
 TEXTS = {
@@ -24,7 +24,7 @@ TEXTS = {
 
 
 def unfit(name: str, file: Path, hashes: int) -> str | None:
-    """Return why a file must not become git's; None: it may."""
+    """Return the reason why a file must not become git's; None: it may."""
     is_index = name == INDEX or name.startswith(SHARED)
     most = INDEX_BYTES if is_index or name == PACKED else STATE_BYTES
     if file.stat().st_size > most:
@@ -38,7 +38,7 @@ def unfit(name: str, file: Path, hashes: int) -> str | None:
 
 
 def new_link(before: Path, after: Path, hashes: int) -> str | None:
-    """Return why the index in a folder must not replace that in another: git would go into a further repository."""
+    """Return the reason why an index must not replace another: git would enter a further repository. None: it may."""
     try:
         new = set(gitlinks(after, hashes)).difference(gitlinks(before, hashes))
     except Unfit as error:

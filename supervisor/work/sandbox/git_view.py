@@ -1,9 +1,9 @@
-"""A view of a repository's folder for one command: history can be written, nothing else, and nothing else comes back.
+"""A view of a repository's folder for a command: it can write history and nothing else, and nothing else comes back.
 
 The command sees a scratch folder in place of `.git`. In it the stores of history (objects, refs, logs) are the real
-ones, what names programs (config, hooks, all the rest) is read-only, and the files of git's state (HEAD, index,
-MERGE_HEAD) are copies, which are brought back afterwards by git's own way: a lock, then a rename. So no name that git
-or a tool would look for in `.git` can come to be there, not even for a moment. Blocking; for a worker thread.
+ones, files that name programs (config, hooks, all others) are read-only, and the files of git's state (HEAD, index,
+MERGE_HEAD) are copies, which are written back afterwards as git does it: by a lock and a rename. So a command can't
+create a name in `.git` that git or a tool would look for, not even for a moment. Blocking; for a worker thread.
 """
 
 import contextlib
@@ -30,16 +30,16 @@ from supervisor.work.sandbox.history import Repository
 from supervisor.work.sandbox.leftovers import Ledger
 
 log = structlog.get_logger()
-LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # folders that are the real ones
+LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # the real folders, writable
 SHUT_IN = {"objects": ("info",)}  # alternates there would name further stores
 ENTRIES = 2_000  # of a repository's folder; git makes some twenty
-TOLD = 10  # names of what was not kept; the others are counted
+TOLD = 10  # names of dropped files that are listed; the others are counted
 PASSING = re.compile(r".*\.lock|index\.stash\..*|.*\.tmp|gc\..*")
-QUIET: Mapping[str, str] = {"gc.auto": "0", "maintenance.auto": "false"}  # it would go on, and die with the command
+QUIET: Mapping[str, str] = {"gc.auto": "0", "maintenance.auto": "false"}  # it would be killed with the command
 
 
 class Mount(Struct, frozen=True):
-    """Something real that lies over the scratch folder, or the scratch folder itself."""
+    """A real file or folder that is mounted over the scratch folder, or the scratch folder itself."""
 
     path: Path  # where the command sees it
     source: Path
@@ -48,7 +48,7 @@ class Mount(Struct, frozen=True):
 
 
 class GitView(Struct):
-    """The view of one command: its mounts, in order, and its findings when it is over."""
+    """The view of a command: its mounts, in order, and its findings after the command."""
 
     mounts: list[Mount] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
@@ -56,29 +56,29 @@ class GitView(Struct):
 
 @contextlib.contextmanager
 def view_of(repository: Repository, scratch: Path, ledger: Ledger) -> Iterator[GitView]:
-    """Make the view, and bring the new state back when it is left. OSError: another git is at work there."""
+    """Make the view, and write the new state back at the end. Raises OSError if another git is at work there."""
     view = GitView()
     with contextlib.ExitStack() as stack:
         hashes, alone = hash_bytes((repository.shared,)), repository.own == repository.shared
         folders = [_Folder(repository.shared, hashes, shared=True, own=alone)]
         if not alone:
             folders.append(_Folder(repository.own, hashes, shared=False, own=True))
-        for number, one in enumerate(folders):
-            one.open(scratch / str(number), ledger, stack)
-            view.mounts += one.mounts
+        for number, folder in enumerate(folders):
+            folder.open(scratch / str(number), ledger, stack)
+            view.mounts += folder.mounts
         try:
             yield view
         finally:
-            for one in folders:
-                view.findings += one.bring_back()
+            for folder in folders:
+                view.findings += folder.bring_back()
 
 
 class _Folder:
-    """One of the repository's folders, and its copy."""
+    """A folder of the repository, and its copy."""
 
     def __init__(self, real: Path, hashes: int, *, shared: bool, own: bool) -> None:
         self._real = real
-        self._hashes = hashes  # bytes of one
+        self._hashes = hashes  # bytes of a hash
         self._locks: dict[str, Locked] = {}
         self._locking = (*((INDEX,) if own else ()), *((PACKED,) if shared else ()))
         self._own = own
@@ -89,25 +89,25 @@ class _Folder:
     def open(self, copy: Path, ledger: Ledger, stack: contextlib.ExitStack) -> None:
         copy.mkdir(mode=0o700, parents=True)
         self._copy = copy
-        self._folder = self._held(open_folder(self._real), stack)
+        self._folder = self._adopt(open_folder(self._real), stack)
         for name in self._locking:
             self._locks[name] = stack.enter_context(locked(self._folder, name, self._real, ledger))
         if self._own and not (self._real / "logs").exists():
-            os.mkdir("logs", dir_fd=self._folder)  # git makes it with the first commit, but could not here
-        self.mounts.append(Mount(self._real, copy, self._held(os.open(copy, FOLDER), stack), writable=True))
+            os.mkdir("logs", dir_fd=self._folder)  # git makes it with the first commit, which is not possible here
+        self.mounts.append(Mount(self._real, copy, self._adopt(os.open(copy, FOLDER), stack), writable=True))
         with os.scandir(self._real) as found:
-            names = [one.name for _, one in zip(range(ENTRIES + 1), found, strict=False)]
+            names = [entry.name for _, entry in zip(range(ENTRIES + 1), found, strict=False)]
         if len(names) > ENTRIES:
             raise OSError(f"{self._real} has more than {ENTRIES} entries")
         for name in sorted(names):
             self._show(name, stack)
 
-    def _held(self, descriptor: int, stack: contextlib.ExitStack) -> int:
+    def _adopt(self, descriptor: int, stack: contextlib.ExitStack) -> int:
         stack.callback(os.close, descriptor)
         return descriptor
 
     def _show(self, name: str, stack: contextlib.ExitStack) -> None:
-        """Show one entry: real, copied, or read-only."""
+        """Show an entry: real, copied, or read-only."""
         found = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
         if stat.S_ISLNK(found.st_mode):
             (self._copy / name).symlink_to(os.readlink(name, dir_fd=self._folder))
@@ -115,22 +115,22 @@ class _Folder:
             self._mount(self._folder, Path(name), writable=name in LIVE, stack=stack)
         elif stat.S_ISREG(found.st_mode) and not PASSING.fullmatch(name):
             if self._is_state(name):
-                self._copied(name)
+                self._copy_file(name)
             else:
                 self._mount(self._folder, Path(name), writable=False, stack=stack)
 
     def _is_state(self, name: str) -> bool:
         return name in self._locks or (self._own and STATE.fullmatch(name) is not None)
 
-    def _copied(self, name: str) -> None:
+    def _copy_file(self, name: str) -> None:
         shutil.copy2(self._real / name, self._copy / name, follow_symlinks=False)
         if name not in self._locks:
             self._before[name] = (self._copy / name).read_bytes()
 
     def _mount(self, folder: int, path: Path, *, writable: bool, stack: contextlib.ExitStack) -> None:
-        descriptor = self._held(os.open(path.name, PASS, dir_fd=folder), stack)
+        descriptor = self._adopt(os.open(path.name, PASS, dir_fd=folder), stack)
         mode = os.fstat(descriptor).st_mode
-        if len(path.parts) == 1:  # the place for it
+        if len(path.parts) == 1:  # the mount point
             place = self._copy / path
             place.mkdir() if stat.S_ISDIR(mode) else place.touch()
         self.mounts.append(Mount(self._real / path, self._real / path, descriptor, writable))
@@ -144,35 +144,35 @@ class _Folder:
     # --- afterwards -----------------------------------------------------------------------------------------------
 
     def bring_back(self) -> Iterator[str]:
-        """Bring the new state back; yield a text about each part that was not. Raises nothing."""
+        """Write the new state back; yield a text about each part that was dropped. Raises nothing."""
         for descriptor, mode in self._rights.items():
             if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
-                Path(f"/proc/self/fd/{descriptor}").chmod(mode)  # without them git would take it for no repository
+                Path(f"/proc/self/fd/{descriptor}").chmod(mode)  # without them git would find no repository
         try:
-            yield from self._brought_back()
+            yield from self._write_back()
         except OSError as error:
             log.error("sandbox.history_left", path=str(self._real), error=str(error))  # noqa: TRY400 - no bug of ours
             yield f"the new state of {self._real} could not be written: {error}; look at it with `git status`"
 
-    def _brought_back(self) -> Iterator[str]:
+    def _write_back(self) -> Iterator[str]:
         with os.scandir(self._copy) as inside:
-            names = sorted(one.name for one in islice(inside, ENTRIES + 1))
+            names = sorted(entry.name for entry in islice(inside, ENTRIES + 1))
         if len(names) > ENTRIES:
             yield f"{self._real} is as it was before the command, which made more than {ENTRIES} files in it"
             return
-        yield from self._not_kept(names)
+        yield from self._report_dropped(names)
         without_head = False
         for name in sorted(filter(self._is_state, names), key=_order):
             if name == HEAD and without_head:
                 continue
             if (refused := self._take(name)) is not None:
-                without_head |= name == INDEX  # it would be that of another commit
+                without_head |= name == INDEX  # HEAD would belong to another index
                 yield f"{self._real / name} is as it was before the command: {refused}"
         for name, before in self._before.items():
-            if name not in names and name != HEAD and self._now(name) == before:
+            if name not in names and name != HEAD and self._present_content(name) == before:
                 os.unlink(name, dir_fd=self._folder)
 
-    def _not_kept(self, names: list[str]) -> Iterator[str]:
+    def _report_dropped(self, names: list[str]) -> Iterator[str]:
         shown = {mount.path.name for mount in self.mounts if mount.path.parent == self._real}
         made = [
             name if name.isprintable() else ascii(name)
@@ -186,7 +186,7 @@ class _Folder:
             yield f"{len(made) - TOLD} more files were made in {self._real} and were not kept"
 
     def _take(self, name: str) -> str | None:
-        """Take one file of the state over; return why not."""
+        """Take over a file of the state; return the reason if it can't be."""
         new = self._copy / name
         found = new.lstat()
         if not stat.S_ISREG(found.st_mode):
@@ -205,12 +205,12 @@ class _Folder:
             return None
         if (refused := unfit(name, new, self._hashes)) is not None:
             return refused
-        if self._now(name) != before:
+        if self._present_content(name) != before:
             return "somebody else has changed it meanwhile"
         self._write(name, new.read_bytes(), found.st_mode)
         return None
 
-    def _now(self, name: str) -> bytes | None:
+    def _present_content(self, name: str) -> bytes | None:
         try:
             found = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
             return (self._real / name).read_bytes() if stat.S_ISREG(found.st_mode) else b"\0"
@@ -230,10 +230,10 @@ class _Folder:
 
 
 def _order(name: str) -> tuple[bool, bool, str]:
-    """Bring the parts of the index back first, then the index, then all else."""
+    """Return a sort key: the parts of the index first, then the index, then all others."""
     return not name.startswith(SHARED), name != INDEX, name
 
 
 def quiet(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment in which git tidies nothing up by itself, with what it was configured by before."""
+    """Return the environment with its git settings, and those by which git does no maintenance by itself."""
     return with_settings(env, QUIET)

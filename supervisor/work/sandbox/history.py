@@ -1,7 +1,7 @@
-"""Find the repository around a directory whose history a command may change, if it is one that can be opened safely.
+"""Finds the repository around a directory whose history a command may change, if that can be opened safely.
 
-Looks, changes nothing; blocking. A `.git` that is a file counts only if the place that it names points back, as git
-writes it for worktrees and submodules: anybody may write a file that names somebody else's repository.
+Looks, changes nothing; blocking. A `.git` that is a file counts only if its target points back, as git writes it for
+worktrees and submodules: a turn may have written a file that names another repository.
 """
 
 import os
@@ -24,11 +24,11 @@ LINK_FORBIDDEN = (
     "reftable",
     "lfs",
     *STORES,
-)  # git writes these; a link would lead it out
+)  # git writes these; it would follow a link out of the repository
 
 
 class Repository(Struct, frozen=True):
-    """A repository by its real folders. `own` has HEAD and the index, `shared` objects and refs; often the same."""
+    """A repository by its real folders. `own` has HEAD and index, `shared` has objects and refs; often the same."""
 
     work_tree: Path
     own: Path
@@ -36,61 +36,61 @@ class Repository(Struct, frozen=True):
 
 
 def repository_around(start: Path, roots: tuple[Path, ...]) -> Repository | None:
-    """Return the repository that git would use in a directory; None if it concerns none of the roots, or is unfit."""
+    """Return the repository that git would use in a directory; None if it concerns no root, or is unsafe."""
     try:
         real = start.resolve(strict=True)
         for folder in (real, *real.parents):
             if _is_git(folder / GIT):
                 concerned = any(lies_in(folder, root) or lies_in(root, folder) for root in roots)
-                return _opened(folder) if concerned else None
+                return _repository_at(folder) if concerned else None
     except (OSError, RuntimeError, ValueError):
         return None
     return None
 
 
 def _is_git(found: Path) -> bool:
-    """Tell whether git stops here. An empty folder, as of a sandbox, is none: git looks further up."""
+    """Tell whether git stops its search here. It passes over an empty folder, such as a sandbox's placeholder."""
     return os.path.lexists(found / "HEAD") if found.is_dir() else os.path.lexists(found)
 
 
-def _opened(folder: Path) -> Repository | None:
+def _repository_at(folder: Path) -> Repository | None:
     git = folder / GIT
     mode = git.lstat().st_mode
     if stat.S_ISDIR(mode):
         found = Repository(folder, git, git)
     elif stat.S_ISREG(mode):
-        own = _pointed_to(git, "gitdir:")
+        own = _target_of(git, "gitdir:")
         linked = (own / COMMON).exists()
-        found = Repository(folder, own, _pointed_to(own / COMMON, "") if linked else own)
+        found = Repository(folder, own, _target_of(own / COMMON, "") if linked else own)
         if not (_is_worktree(found) if linked else _is_submodule(found)):
             return None
     else:
         return None
-    return found if _fit(found.own) and _fit(found.shared) else None
+    return found if _is_fit(found.own) and _is_fit(found.shared) else None
 
 
 def _is_worktree(found: Repository) -> bool:
-    return found.own.parent == found.shared / "worktrees" and _named_back(found)
+    return found.own.parent == found.shared / "worktrees" and _points_back(found)
 
 
-def _named_back(found: Repository) -> bool:
+def _points_back(found: Repository) -> bool:
     named = read_ordinary(found.own / "gitdir", POINTER_BYTES).decode().strip()
     return Path(os.path.realpath(found.own / named)) == found.work_tree / GIT
 
 
 def _is_submodule(found: Repository) -> bool:
     leading = leading_settings(found.own / "config")
-    named = [one.value for one in leading if (one.section, one.key) == ("core", "worktree")]
+    named = [setting.value for setting in leading if (setting.section, setting.key) == ("core", "worktree")]
     return bool(named) and Path(os.path.realpath(found.own / named[-1])) == found.work_tree
 
 
-def _pointed_to(file: Path, label: str) -> Path:
+def _target_of(file: Path, label: str) -> Path:
     line = read_ordinary(file, POINTER_BYTES).decode().strip()
     if not line.startswith(label):
         raise ValueError(line)
     return (file.parent / line.removeprefix(label).strip()).resolve(strict=True)
 
 
-def _fit(folder: Path) -> bool:
-    """Tell whether a folder is the user's own, and nothing that git writes there is a link."""
+def _is_fit(folder: Path) -> bool:
+    """Tell whether a folder is the user's own, and has no links where git writes."""
     return folder.stat().st_uid == os.getuid() and not any((folder / name).is_symlink() for name in LINK_FORBIDDEN)

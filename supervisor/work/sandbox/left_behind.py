@@ -1,21 +1,24 @@
-"""Tell whether an earlier life left something of its commands on disk. Loads nothing: each start asks. Blocking."""
+"""Tells whether an earlier life of the daemon left files of its commands on disk. Blocking.
+
+Imports nothing heavy, as each start asks.
+"""
 
 import os
 from pathlib import Path
 
 
 def views_beside(ledgers: Path) -> Path:
-    """Return the folder of the views of repositories, one for each command that runs."""
+    """Return the folder of the views of repositories, one for each running command."""
     return ledgers.parent / "views"
 
 
 def desks_beside(ledgers: Path) -> Path:
-    """Return the folder of the desks at which agents' git is served, one for each agent that runs."""
+    """Return the folder of the desks at which agents' git is served, one for each running agent."""
     return ledgers.parent / "desks"
 
 
 def watches_beside(ledgers: Path) -> Path:
-    """Return the folder of what was known of projects, a file for each command or turn that is watched."""
+    """Return the folder of the records of projects, a file for each watched command or turn."""
     return ledgers.parent / "watches"
 
 
@@ -31,4 +34,4 @@ def _holds_something(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # the sandbox has words for it
+        return True  # the sandbox reports it

@@ -1,8 +1,8 @@
-"""The ledger of what stands on disk for the time of a command: what a killed daemon left, the next one removes.
+"""Records temporary files created for a command, so that the next daemon can remove those of a killed one.
 
-One file for a life, with a line of JSON for each entry, written before the entry is made and when it is gone. It
-is not synced: it has to survive our death, not the machine's. Any thread. Only what is still empty is removed, or is
-the very file that was noted, so nothing of anybody else's is lost.
+A file for each life, with a line of JSON for each entry, written before the entry is made and after it is gone. It is
+not synced: it has to survive the daemon's death, not the machine's. Any thread. An entry is removed only if it is
+still empty, or the same file that was noted, so no other program's file is lost.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ from msgspec.structs import asdict
 from supervisor.disk.folders import open_folder
 
 log = structlog.get_logger()
-LINES = 4_096  # then the file is written anew with what still stands
-READ_BYTES = 16 << 20  # of the ledger of a life; a longer one is no ledger of ours
+LINES = 4_096  # after so many, the file is rewritten with the entries that still exist
+READ_BYTES = 16 << 20  # of the ledger of a life; a longer file is no ledger of ours
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Entry(Struct, frozen=True):
-    """An entry of a folder. `inode`: the only file that is meant; 0: whatever is empty there."""
+    """An entry of a folder. `inode`: the only file that may be removed; 0: any empty file or folder by that name."""
 
     folder: str
     device: int
@@ -42,7 +42,7 @@ def entry_in(folder: int, name: str, inode: int = 0) -> Entry:
 
 
 class Ledger(Struct):
-    """The ledger of this life, in a folder of such ledgers. Without a folder nothing is written."""
+    """The ledger of this life, in a folder of such ledgers. Without a folder it writes nothing."""
 
     folder: Path | None = None
     _standing: dict[Entry, int] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Ledger(Struct):
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, entry: Entry) -> None:
-        """Note what is going to be made. OSError if it can't be: then it must not be made."""
+        """Note an entry before it is made. Raises OSError if it can't be noted: then it must not be made."""
         with self._lock:
             self._standing[entry] = self._standing.get(entry, 0) + 1
             self._write("made", entry)
@@ -62,11 +62,11 @@ class Ledger(Struct):
             if left > 0:
                 self._standing[entry] = left
                 return
-            with contextlib.suppress(OSError):  # a full disk: it is looked for in vain at the next start
+            with contextlib.suppress(OSError):  # a full disk: the next start looks for it in vain
                 self._write("gone", entry)
 
     def close(self) -> None:
-        """Remove the file of this life, if nothing stands any more."""
+        """Remove the file of this life, if no entry is left."""
         with self._lock:
             if self._file is not None and not self._standing and self.folder is not None:
                 os.close(self._file)
@@ -75,7 +75,7 @@ class Ledger(Struct):
 
     @property
     def _path(self) -> Path:
-        assert self.folder is not None  # noqa: S101  # only asked for where there is one
+        assert self.folder is not None  # noqa: S101  # callers have checked
         return self.folder / f"{os.getpid()}.{self._life}"
 
     _life: str = field(default_factory=lambda: os.urandom(4).hex())
@@ -90,21 +90,21 @@ class Ledger(Struct):
         if not self._standing or self._lines >= LINES:
             os.ftruncate(self._file, 0)
             self._lines = len(self._standing)
-            os.write(self._file, b"".join(_line("made", one) for one in self._standing))
+            os.write(self._file, b"".join(_line("made", entry) for entry in self._standing))
             return
         self._lines += 1
         os.write(self._file, _line(what, entry))
 
 
 def clear(folder: Path) -> int:
-    """Remove what earlier lives left; return how much. Call it before the first command, with no other life in it."""
+    """Remove the entries of earlier lives; return the number of their ledgers. Only before the first command."""
     removed = 0
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
-            left = {one for one in _standing_in(file) if not _removed(one)}
+            left = {entry for entry in _standing_in(file) if not _remove(entry)}
             removed += 1
             if left:
-                file.write_bytes(b"".join(_line("made", one) for one in left))
+                file.write_bytes(b"".join(_line("made", entry) for entry in left))
             else:
                 file.unlink()
         except OSError as error:
@@ -118,23 +118,23 @@ def _standing_in(file: Path) -> Iterator[Entry]:
     standing: dict[Entry, None] = {}
     for line in lines:
         try:
-            told = json.loads(line)
-            entry = convert(told["entry"], Entry)
+            record = json.loads(line)
+            entry = convert(record["entry"], Entry)
         except (ValueError, TypeError, KeyError):  # the last line of a life that was killed while it wrote
             continue
-        if told["what"] == "made":
+        if record["what"] == "made":
             standing[entry] = None
         else:
             standing.pop(entry, None)
     yield from standing
 
 
-def _removed(entry: Entry) -> bool:
-    """Remove an entry, if it is still what was noted. False: another daemon's command stands on it."""
+def _remove(entry: Entry) -> bool:
+    """Remove an entry, if it is still the noted one. False: another daemon's command uses it."""
     try:
         folder = open_folder(Path(entry.folder))
     except OSError:
-        return True  # the folder is gone, or another stands there
+        return True  # the folder is gone, or replaced
     try:
         found = os.fstat(folder)
         if (found.st_dev, found.st_ino) != (entry.device, entry.folder_inode):
@@ -150,7 +150,7 @@ def _removed(entry: Entry) -> bool:
 
 
 def remove_empty(folder: int, name: str, inode: int = 0) -> bool:
-    """Remove an empty entry, or the very file that is meant. False if somebody holds a lock on it."""
+    """Remove an empty entry, or the file with this inode. False if another process has locked it."""
     lock = os.open(name, LOOK, dir_fd=folder)
     try:
         try:

@@ -1,4 +1,4 @@
-"""The mounts for a set of roots: paths that are opened, by descriptor, and paths that are closed again inside them.
+"""The mounts for a set of roots: writable paths, by descriptor, and closed paths inside them. Blocking.
 
 Every folder between a root and a closed path in it is mounted too, on itself: a mount point can't be renamed, so the
 closed path can't be moved away and replaced. A closed path that does not exist gets a placeholder.
@@ -30,8 +30,8 @@ class Mounts(Struct):
 
 
 def mounts_of(roots: Roots, placeholders: Placeholders, stack: contextlib.ExitStack) -> Mounts:
-    """Make the mounts. OSError if something was moved meanwhile; then no command may run."""
-    return _Plan(roots, placeholders, stack).made()
+    """Make the mounts. Raises OSError if a folder was moved meanwhile; then no command may run."""
+    return _Plan(roots, placeholders, stack).build()
 
 
 class _Plan(Struct, frozen=True):
@@ -40,7 +40,7 @@ class _Plan(Struct, frozen=True):
     stack: contextlib.ExitStack
     mounts: Mounts = field(default_factory=Mounts)
 
-    def made(self) -> Mounts:
+    def build(self) -> Mounts:
         mounts, roots = self.mounts, self.roots
         for root in roots.writable:
             if (outer := roots.over(root.path.parent)) is not None:
@@ -57,8 +57,8 @@ class _Plan(Struct, frozen=True):
     def _close(self, path: Path) -> None:
         outer = self.roots.over(path.parent)
         if outer is None:
-            if path.exists():  # it contains a root, and is closed around it
-                self.mounts.closed[path] = self._own(open_folder(path))
+            if path.exists():  # it contains a root, and is closed except for that
+                self.mounts.closed[path] = self._adopt(open_folder(path))
             return
         folder = self._walk(outer, path.parent)
         if folder is None:
@@ -68,9 +68,9 @@ class _Plan(Struct, frozen=True):
         except FileNotFoundError:
             self._hold(folder, path, file=path in self.roots.files)
             return
-        if not stat.S_ISLNK(os.fstat(self._own(found)).st_mode):  # a link can't be mounted on; its target is closed
+        if not stat.S_ISLNK(os.fstat(self._adopt(found)).st_mode):  # a mount can't cover a link; its target is closed
             self.mounts.closed[path] = found
-            if is_placeholder(folder, path.name):  # then it must stay as long as this command, too
+            if is_placeholder(folder, path.name):  # it must stay as long as this command
                 self._hold(folder, path, file=not stat.S_ISDIR(os.fstat(found).st_mode))
 
     def _hide(self, path: Path) -> None:
@@ -83,7 +83,7 @@ class _Plan(Struct, frozen=True):
             self._close(path)
 
     def _walk(self, outer: Root, path: Path) -> int | None:
-        """Make mount points of the folders from the root to the path. None: a placeholder stands in the way."""
+        """Make mount points of the folders from the root to the path. None: a folder on the way is a placeholder."""
         folder, at = outer.folder, outer.path
         for name in path.relative_to(outer.path).parts:
             at /= name
@@ -95,7 +95,7 @@ class _Plan(Struct, frozen=True):
                 except FileNotFoundError:
                     self._hold(folder, at, file=False)
                     return None
-                self.mounts.writable[at] = self._own(below)
+                self.mounts.writable[at] = self._adopt(below)
             folder = self.mounts.writable[at]
         return folder
 
@@ -106,6 +106,6 @@ class _Plan(Struct, frozen=True):
         elif os.access(".", os.W_OK, dir_fd=folder):
             raise OSError(errno.EBUSY, "what must not be created there could not be kept from it", str(path))
 
-    def _own(self, descriptor: int) -> int:
+    def _adopt(self, descriptor: int) -> int:
         self.stack.callback(os.close, descriptor)
         return descriptor

@@ -1,7 +1,7 @@
-"""Settings of agents and editors that came to be in a project: found, and set aside.
+"""Finds new settings of agents and editors in a project, and sets them aside.
 
-No mount can keep a file from being made, so they are looked for in the folders that were there before. A folder that
-is new is as trustworthy as all else in it. Blocking, for a worker thread.
+No mount can keep a file from being made, so this searches the folders that existed before. A new folder is as
+trustworthy as its content, and is not searched. Blocking, for a worker thread.
 """
 
 import os
@@ -27,11 +27,11 @@ def set_aside(before: Mapping[Path, FoundSettings], accepted: Collection[Path] =
         for folder, known in _folders(root, found):
             real = Path(os.path.realpath(folder))
             if real != folder and (real in found.folders or not lies_in(real, root)):
-                continue  # a link: what it leads to is looked at under its own name, or was never open
+                continue  # a link: its target is searched under its own name, or was never writable
             try:
                 yield from _look(real, {**known, **_accepted_in(real, accepted)}, top=real == root)
             except (FileNotFoundError, NotADirectoryError):
-                continue  # the folder is gone, and nothing of it is obeyed
+                continue  # the folder is gone
             except OSError as error:
                 log.error("sandbox.settings_unseen", path=str(real), error=str(error))  # noqa: TRY400 - no bug of ours
                 yield (
@@ -45,7 +45,7 @@ def _accepted_in(folder: Path, accepted: Collection[Path]) -> dict[str, Kept]:
 
 
 def _folders(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
-    """Yield the folders that were there, and new ones in them that are the first half of a name (`.github/hooks`)."""
+    """Yield the folders that existed before, and new ones in them that begin a two-part name (`.github/hooks`)."""
     for folder, known in found.folders.items():
         yield folder, known
         if folder != root and goes_on_below(folder.name):
@@ -57,33 +57,33 @@ def _folders(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Mapping[s
 
 def _look(folder: Path, known: Mapping[str, Kept], *, top: bool) -> Iterator[str]:
     if os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        if changed := _changed(folder, known, top=top):
-            yield from _undone(folder, changed, top=top)
+        if changed := _changes(folder, known, top=top):
+            yield from _undo(folder, changed, top=top)
         return
     handle = open_folder(folder)
     try:
         with passable(handle):
-            if changed := _changed(folder, known, top=top):
-                yield from _undone(folder, changed, top=top)
+            if changed := _changes(folder, known, top=top):
+                yield from _undo(folder, changed, top=top)
     finally:
         os.close(handle)
 
 
-def _changed(folder: Path, known: Mapping[str, Kept], *, top: bool) -> dict[str, Kept | None]:
-    """Return the names of settings that are new, and the links that lead elsewhere or are gone."""
+def _changes(folder: Path, known: Mapping[str, Kept], *, top: bool) -> dict[str, Kept | None]:
+    """Return the names of new settings, and the links that lead elsewhere or are gone."""
     _, names = list_settings(folder, top=top)
-    # The names that are held at the top of a project could not be made; who has is its person, in another window.
+    # A command can't make the names that are held at the top of a project; the person can, in another window.
     new = {name: None for name in names if name not in known and not (top and name in HELD)}
     links = {name: kept for name, kept in known.items() if kept.target is not None}
-    return {**new, **{name: kept for name, kept in links.items() if _leads(folder / name) != kept.target}}
+    return {**new, **{name: kept for name, kept in links.items() if _target(folder / name) != kept.target}}
 
 
-def _leads(path: Path) -> str | None:
+def _target(path: Path) -> str | None:
     found = keep(path)
     return found.target if found is not None else None
 
 
-def _undone(folder: Path, changed: Mapping[str, Kept | None], *, top: bool) -> Iterator[str]:
+def _undo(folder: Path, changed: Mapping[str, Kept | None], *, top: bool) -> Iterator[str]:
     handle = open_folder(folder)
     try:
         for name, kept in changed.items():

@@ -1,9 +1,9 @@
-"""Empty files and folders that keep names from being created while a command runs: they are mounted over.
+"""Empty files and folders that keep names from being created while a command runs: mounts cover them.
 
 git doesn't take an empty `.git` for a repository and goes on looking above it, and an empty configuration file sets
 nothing. Any thread. Each placeholder is locked, because its mount ends when it is deleted: another daemon must not
-delete it at the end of its command while one of ours still needs it. It has a time of its own, by which every daemon
-knows it, and stands in the ledger, so that none is left.
+delete it at the end of its command while ours still needs it. It has a time stamp of its own, by which every daemon
+recognises it, and is noted in the ledger, so that none is left.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ from supervisor.work.sandbox.leftovers import Entry, Ledger, entry_in
 
 log = structlog.get_logger()
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-TRIES = 20  # each is lost only to a command that ends in this very moment
+TRIES = 20  # each can fail only if a command ends at the same moment
 
 
 class _Placeholder(Struct):
     commands: int
-    folder: int  # a descriptor of our own: the name may leave the folder meanwhile
+    folder: int  # our own descriptor: the folder may be moved meanwhile
     lock: int
     entry: Entry
 
@@ -40,7 +40,7 @@ class Placeholders:
 
     @contextlib.contextmanager
     def held(self, folder: int, name: str, *, file: bool = False) -> Iterator[int | None]:
-        """Yield a descriptor of the entry by that name. None if we may not create it: a command may not either."""
+        """Hold a placeholder by that name, and yield its descriptor; None if we, and so a command, can't make it."""
         found = os.fstat(folder)
         place = (found.st_dev, found.st_ino, name)
         with self._lock:
@@ -48,12 +48,12 @@ class Placeholders:
         try:
             with contextlib.ExitStack() as stack:
                 try:
-                    standing = os.open(name, PASS if file else FOLDER, dir_fd=folder)
+                    descriptor = os.open(name, PASS if file else FOLDER, dir_fd=folder)
                 except OSError:
                     yield None
                 else:
-                    stack.callback(os.close, standing)
-                    yield standing
+                    stack.callback(os.close, descriptor)
+                    yield descriptor
         finally:
             if ours:
                 with self._lock:
@@ -66,7 +66,7 @@ class Placeholders:
         entry = entry_in(folder, name)
         try:
             self._ledger.note(entry)
-        except OSError as error:  # otherwise it could stay for ever
+        except OSError as error:  # without a note it could stay for ever
             log.warning("sandbox.ledger_failed", error=str(error))
             return False
         for _ in range(TRIES):
@@ -77,7 +77,7 @@ class Placeholders:
                     break
             except OSError:
                 break
-            if (lock := _locked(folder, name)) is not None:
+            if (lock := _lock_placeholder(folder, name)) is not None:
                 self._held[place] = _Placeholder(1, os.dup(folder), lock, entry)
                 return True
         self._ledger.gone(entry)
@@ -101,7 +101,7 @@ class Placeholders:
 
 
 def is_placeholder(folder: int, name: str) -> bool:
-    """Tell whether an entry is one, of any daemon's, or an empty `.git`, or gone, as another's may be by now."""
+    """Tell whether an entry is a placeholder of any daemon, an empty `.git`, or gone, as another daemon's may be."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -128,12 +128,12 @@ def _make(folder: int, name: str, *, file: bool) -> None:
     if file:
         os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
     else:
-        os.mkdir(name, 0o700, dir_fd=folder)  # it may be taken over as a directory of ours
+        os.mkdir(name, 0o700, dir_fd=folder)  # a program of the user's may go on to use it as its own directory
     os.utime(name, ns=(STAMP_NS, STAMP_NS), dir_fd=folder, follow_symlinks=False)
 
 
-def _locked(folder: int, name: str) -> int | None:
-    """Lock a placeholder, unless a command has; return its descriptor, or None if the placeholder is gone."""
+def _lock_placeholder(folder: int, name: str) -> int | None:
+    """Lock a placeholder, unless a command has locked it; return its descriptor, or None if it is gone."""
     try:
         lock = os.open(name, LOOK, dir_fd=folder)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The directories that workspace-write opens, and the paths in them that stay closed, for commands and patches alike.
 
-Opens pinned directories only; changes nothing. Blocking, for a worker thread.
+Opens only pinned directories; changes nothing. Blocking, for a worker thread.
 """
 
 import contextlib
@@ -28,9 +28,8 @@ from supervisor.work.reach.repositories import Found, around, is_repository
 class Protection(Struct, frozen=True):
     """Greenroom's own files, which no command and no patch may change, wherever the roots lie.
 
-    `closed` and `files` are read-only and must not be created, `hidden` is not even visible.
-
-    A relative file is in the conversation's directory.
+    `closed` and `files` are read-only and must not be created, `hidden` is not even visible. A relative file is in
+    the conversation's directory.
     """
 
     closed: tuple[Path, ...] = ()
@@ -39,11 +38,11 @@ class Protection(Struct, frozen=True):
 
 
 NAME_BYTES = 255
-MOST_LINKS = 40  # on one way, as the kernel has it
+MOST_LINKS = 40  # in a path, as in the kernel
 
 
 class Root(Struct, frozen=True):
-    """A writable directory, held open: it is mounted and written to as itself, whatever its name means by then."""
+    """A writable directory, held open: it is used by its descriptor, as its name may get another meaning."""
 
     path: Path
     folder: int
@@ -54,7 +53,7 @@ class Root(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """A link on the way to what is closed, or a `.git` that is one, and its target: no mount keeps it what it is."""
+    """A link on the way to a closed path, or a `.git` that is a link, with its target: no mount can protect it."""
 
     place: Root
     name: str
@@ -64,9 +63,9 @@ class Link(Struct, frozen=True):
 class Roots(Struct, frozen=True):
     """Resolved paths. `closed` paths lie in a root or above it; those that don't exist must not be created.
 
-    `files` are the closed paths that would be files. `plain` are folders in which git must find no repository after a
-    command: projects that are none, and the writable folders above them, where git looks next. `projects` are the
-    writable directories that are somebody's project.
+    `files` are the closed paths that are, or would be, files. `plain` are folders in which git must find no
+    repository after a command: projects without one, and the writable folders above them, where git looks next.
+    `projects` are the writable directories that are projects, and not scratch space.
     """
 
     writable: tuple[Root, ...] = ()
@@ -78,7 +77,7 @@ class Roots(Struct, frozen=True):
     below: Mapping[Path, Found] = MappingProxyType({})  # the repositories below each project
     links: tuple[Link, ...] = ()
     settings: Mapping[Path, FoundSettings] = MappingProxyType({})  # of agents and editors, by project
-    leading: Mapping[Path, str] = MappingProxyType({})  # closed paths of these, with whom they lead
+    leading: Mapping[Path, str] = MappingProxyType({})  # closed settings, with the programs that obey them
     notices: tuple[str, ...] = field(default=())
 
     def over(self, path: Path) -> Root | None:
@@ -96,7 +95,7 @@ def opened(
     own: Own = NOTHING,
     env: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Roots]:
-    """Open the roots; their descriptors live as long as the context. `env`: the client's, by which git is led."""
+    """Open the roots; their descriptors live as long as the context. `env`: the client's, with its git settings."""
     with contextlib.ExitStack() as stack:
         yield _roots(policy, cwd, pins, protection, own, env, stack)
 
@@ -115,11 +114,11 @@ def _roots(
     chosen, notices = set[Path](), list[str]()
     for pin in (
         pins if isinstance(policy, WorkspaceWrite) else ()
-    ):  # a command may be given less than its conversation
-        if pin.path is None:  # that was told when the conversation was made
+    ):  # a command's policy may be narrower than its conversation's
+        if pin.path is None:  # a notice told so when the conversation was made
             continue
-        if (around_it := setting_around(pin.path)) is not None:
-            notices.append(f"{pin.path} is not writable: {around_it[0]} leads {around_it[1].who}")
+        if (outer_setting := setting_around(pin.path)) is not None:
+            notices.append(f"{pin.path} is not writable: {outer_setting[0]} leads {outer_setting[1].who}")
             continue
         try:
             folder = open_pinned(pin.path, pin)
@@ -131,34 +130,39 @@ def _roots(
         if pin.name in named:
             chosen.add(pin.path)
     settings = {path: find_settings(path) for path in sorted(found) if path in chosen}
-    led = {path: tuple(islice(closed_by(path, one), MOST_CLOSED + 1)) for path, one in settings.items()}
-    for path in (path for path, closed in led.items() if len(closed) > MOST_CLOSED):
+    to_close = {path: tuple(islice(closed_by(path, inside), MOST_CLOSED + 1)) for path, inside in settings.items()}
+    for path in (path for path, closed in to_close.items() if len(closed) > MOST_CLOSED):
         notices.append(f"{path} is not writable: agents and editors obey more in it than can be closed; make it less")
         del found[path]
-    mine = tuple(found[path] for path in settings if path in found)
+    project_roots = tuple(found[path] for path in settings if path in found)
     for place in own.places:
         if (root := _place(place, pins, notices, stack)) is not None:
             found.setdefault(root.path, root)
     shut = {_real(path.parent) / path.name for path in own.shut}
     files = {_real(cwd / file) for file in protection.files}
-    hidden = _outermost(map(_real, protection.hidden))
-    plain = [root for root in mine if not (is_work_tree(str(root.path)) or is_repository(root.path))]
+    hidden = _drop_nested(map(_real, protection.hidden))
+    plain = [root for root in project_roots if not (is_work_tree(str(root.path)) or is_repository(root.path))]
     outer = {root.path: around(root.path) for root in plain}
-    by_git = [obeyed_in(root.path, env) for root in mine]
+    by_git = [obeyed_in(root.path, env) for root in project_roots]
     notices += _leave_out(found, by_git)
     writable = tuple(found[path] for path in sorted(found))
     above = _writable_above(outer, writable, stack)
     kept_plain = (*plain, *(root for root in above if not is_repository(root.path)))
     links: dict[tuple[Path, str], Link] = {}
-    git_files, git_folders = _of_git(by_git, writable, links, stack)
-    of_ours = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
-    of_git = (*git_folders, *git_files, *_scratch_git(mine, writable), *(root.path / GIT for root in above))
-    makes_one = (root.path / HEAD for root in kept_plain)
-    open_projects = tuple(root for root in mine if root.path in found)
-    of_settings = (item for root in open_projects for item in led[root.path])
+    git_files, git_folders = _git_paths(by_git, writable, links, stack)
+    our_paths = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
+    git_paths = (
+        *git_folders,
+        *git_files,
+        *_scratch_git(project_roots, writable),
+        *(root.path / GIT for root in above),
+    )
+    heads = (root.path / HEAD for root in kept_plain)
+    open_projects = tuple(root for root in project_roots if root.path in found)
+    settings_paths = (item for root in open_projects for item in to_close[root.path])
     homes = (view.path for view in own.views)
-    leading = dict(_of_settings(of_settings, writable, (*own.written, *homes)))
-    wanted = dict.fromkeys((*of_git, *makes_one, *of_ours, *files, *shut, *leading))
+    leading = dict(_settings_paths(settings_paths, writable, (*own.written, *homes)))
+    wanted = dict.fromkeys((*git_paths, *heads, *our_paths, *files, *shut, *leading))
     return Roots(
         writable=writable,
         closed=tuple(path for path in sorted(wanted) if _meets(path, writable) and not _in_any(path, hidden)),
@@ -166,7 +170,7 @@ def _roots(
         hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
         plain=kept_plain,
         projects=open_projects,
-        below={one.root: one.below for one in by_git},
+        below={obeyed.root: obeyed.below for obeyed in by_git},
         links=tuple(links.values()),
         settings={root.path: settings[root.path] for root in open_projects},
         leading=leading,
@@ -175,8 +179,8 @@ def _roots(
 
 
 def _leave_out(found: dict[Path, Root], by_git: Sequence[Obeyed]) -> Iterator[str]:
-    """Drop the roots in which more is obeyed than can be closed; yield a text about each, and each folder in one."""
-    for path, why in dict(item for one in by_git for item in one.whole.items()).items():
+    """Drop the roots with more obeyed paths than can be closed; yield a text about each, and each folder in one."""
+    for path, why in dict(item for obeyed in by_git for item in obeyed.whole.items()).items():
         left_out = [root for root in found if lies_in(root, path)]
         for root in left_out:
             del found[root]
@@ -184,19 +188,19 @@ def _leave_out(found: dict[Path, Root], by_git: Sequence[Obeyed]) -> Iterator[st
             yield f"{closed} is not writable, because not all that git obeys there can be closed: {why}"
 
 
-def _of_settings(
-    led: Iterable[tuple[Path, Setting]], writable: Sequence[Root], own: Sequence[Path]
+def _settings_paths(
+    to_close: Iterable[tuple[Path, Setting]], writable: Sequence[Root], own: Sequence[Path]
 ) -> Iterator[tuple[Path, str]]:
-    """Yield the paths of agents' and editors' settings to close, but what a program that runs keeps for itself."""
+    """Yield the paths of agents' and editors' settings to close, except in the running program's own places."""
     paths, places = [root.path for root in writable], [*map(_real, own)]
-    for path, setting in led:
+    for path, setting in to_close:
         inside = path not in paths and _in_any(path, paths)
         if inside and not any(lies_in(path, place) or lies_in(place, path) for place in places):
             yield path, setting.who
 
 
 def _place(place: Path, pins: Sequence[Pin], notices: list[str], stack: contextlib.ExitStack) -> Root | None:
-    """Open a place of the program's own. A link in what commands may write is not followed: they may have made it."""
+    """Open a place of the program's own. A link in a writable root is not followed: a command may have made it."""
     real = _real(place)
     for pin in pins:
         if pin.path is not None and lies_in(place, pin.name) and real != pin.path / place.relative_to(pin.name):
@@ -214,7 +218,7 @@ def _place(place: Path, pins: Sequence[Pin], notices: list[str], stack: contextl
 def _writable_above(
     outer: Mapping[Path, Sequence[Path]], writable: Sequence[Root], stack: contextlib.ExitStack
 ) -> tuple[Root, ...]:
-    """Return the writable folders in which git looks next for the repository of a project that is none."""
+    """Return the writable folders above projects without a repository, in which git looks next."""
     paths = [root.path for root in writable]
     found: dict[Path, Root] = {}
     for path in dict.fromkeys(path for above in outer.values() for path in above):
@@ -225,31 +229,31 @@ def _writable_above(
     return tuple(found.values())
 
 
-def _of_git(
+def _git_paths(
     obeyed: Sequence[Obeyed],
     writable: Sequence[Root],
     links: dict[tuple[Path, str], Link],
     stack: contextlib.ExitStack,
 ) -> tuple[set[Path], set[Path]]:
-    """Return the files and the folders in the roots that git obeys, and note the links on the way to them."""
+    """Return the files and folders in the roots that git obeys; add the links on the way to them to `links`."""
     paths = [root.path for root in writable]
     files, folders = set[Path](), set[Path]()
-    places = dict.fromkeys(place for one in obeyed for place in one.places)
-    whole = (path for one in obeyed for path in one.whole)
+    places = dict.fromkeys(place for entry in obeyed for place in entry.places)
+    whole = (path for entry in obeyed for path in entry.whole)
     for path, is_file in (*((place.path, place.is_file) for place in places), *((path, False) for path in whole)):
         is_git = path.name.casefold() == GIT
-        real, met = _traced(path.parent if is_git else path)
-        if is_git:  # if it is a link, anybody may have named what it leads to
+        real, met = _trace(path.parent if is_git else path)
+        if is_git:  # kept unresolved, as a turn may have made it a link to any place
             real /= path.name
             met = (*met, real) if real.is_symlink() else met
         for link in met:
             if _in_any(link.parent, paths) and (link.parent, link.name) not in links:
-                with contextlib.suppress(OSError):  # another way is closed, or it is gone
+                with contextlib.suppress(OSError):  # it is gone, or not readable
                     links[link.parent, link.name] = _held_link(link, stack)
                 folders.add(link)
         closed = _closable(real)
         if any(len(os.fsencode(part)) > NAME_BYTES for part in closed.parts):
-            continue  # no file system can have it
+            continue  # too long for any file system
         if closed not in paths and _in_any(closed, paths):
             (files if is_file and closed == real else folders).add(closed)
     return files, folders - files
@@ -262,7 +266,7 @@ def _held_link(link: Path, stack: contextlib.ExitStack) -> Link:
 
 
 def _closable(path: Path) -> Path:
-    """Return the path, or the file that stands where a folder on the way to it would be."""
+    """Return the path, or a file on the way to it in place of a folder."""
     for above in path.parents:
         if above.is_dir():
             return path
@@ -274,15 +278,15 @@ def _closable(path: Path) -> Path:
 def _scratch_git(projects_: Sequence[Root], writable: Sequence[Root]) -> Iterator[Path]:
     """Yield the `.git` of temporary directories.
 
-    One that points elsewhere closes nothing: any command could put it there, and so close another project's
+    A `.git` that points elsewhere is left out: any command could put it there, and so close another project's
     directory, or the whole disk.
     """
     scratch = (root.path / GIT for root in writable if root not in projects_)
     yield from (git for git in scratch if git.is_dir() and not git.is_symlink())
 
 
-def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Drop paths inside others: nothing needs hiding inside a hidden folder."""
+def _drop_nested(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Drop paths inside others: a hidden folder hides its content anyway."""
     found: list[Path] = []
     for path in sorted(paths):
         if not _in_any(path, found):
@@ -295,7 +299,7 @@ def _in_any(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _meets(path: Path, roots: Iterable[Root]) -> bool:
-    """Tell whether a path concerns a root. A root itself stays open, whatever a configuration names."""
+    """Tell whether a path lies in a root or above it. A root itself stays open, even if a configuration names it."""
     return any(path != root.path and (lies_in(path, root.path) or lies_in(root.path, path)) for root in roots)
 
 
@@ -303,8 +307,8 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _traced(path: Path) -> tuple[Path, tuple[Path, ...]]:
-    """Resolve a path, whether it is there or not; return the links that were met, too."""
+def _trace(path: Path) -> tuple[Path, tuple[Path, ...]]:
+    """Resolve a path, which need not exist; return it with the links on the way."""
     at, ahead, met = Path("/"), deque(path.parts[1:]), list[Path]()
     while ahead:
         name = ahead.popleft()

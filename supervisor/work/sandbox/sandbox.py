@@ -1,7 +1,7 @@
-"""The sandbox of this system: whether it works, and how a command is put into it.
+"""The sandbox of this system: probes whether it works, and confines commands in it. Blocking.
 
-The writable directories come from the conversation: its directory, its policy, its pins. A call only says where it
-starts.
+The writable directories come from the conversation: its directory, its policy, its pins. A call only names the
+directory in which the command starts.
 """
 
 import contextlib
@@ -54,9 +54,9 @@ class Sandbox:
         ledgers: Path | None = None,
         after_probe: Callable[[], object] = lambda: None,
     ) -> None:
-        """`ledgers` is the folder of what must not be left on disk; None: a life that leaves it, if it is killed.
+        """`ledgers`: the folder of ledgers of temporary files; None: if this process is killed, they stay on disk.
 
-        `after_probe` is called after the probe, whose processes may not all have been waited for.
+        `after_probe` is called after the probe, which may leave dead processes.
         """
         self.protection = protection
         self._after_probe = after_probe
@@ -64,7 +64,7 @@ class Sandbox:
         self._ledgers = ledgers
         self._ledger = Ledger(ledgers)
         self._views = views_beside(ledgers) if ledgers is not None else None
-        self._desks = desks_beside(ledgers) if ledgers is not None else None  # of agents' git, for a life each
+        self._desks = desks_beside(ledgers) if ledgers is not None else None  # for agents' git
         self._watches = watches_beside(ledgers) if ledgers is not None else None
         self._implementation: Implementation = (
             Seatbelt() if sys.platform == "darwin" else Bubblewrap(ledger=self._ledger)
@@ -72,13 +72,13 @@ class Sandbox:
 
     @functools.cached_property
     def availability(self) -> Availability:
-        """The result of a probe, which is run once. Ask for it at the start: it takes some 10 ms."""
+        """The result of a probe, which runs only once. Ask for it at the start: it takes some 10 ms."""
         found = self._implementation.probe()
         self._after_probe()
         return found
 
     def begin(self) -> None:
-        """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
+        """Remove the files that commands of a killed daemon left on disk. Call it before the first command."""
         for folder in (self._views, self._desks):
             if folder is not None:
                 remove_tree(folder)
@@ -92,21 +92,21 @@ class Sandbox:
 
     @property
     def opens_history(self) -> bool:
-        """Tell whether a command may be let into a repository's history and nothing else of it."""
+        """Tell whether a command can be given write access to a repository's history and no other part of it."""
         linux = isinstance(self._implementation, Bubblewrap) and program(os.uname().machine) is not None
         return linux and self._views is not None and self.availability.ok
 
     def new_desk(self) -> Path | None:
-        """Return the folder for what an agent asks of its git; None: it can't be let into any history."""
+        """Return a new folder for an agent's git requests; None: history can't be opened here."""
         return self._desks / os.urandom(8).hex() if self._desks is not None and self.opens_history else None
 
     def repository(self, policy: WorkspaceWrite, cwd: Path, start: Path) -> Repository | None:
-        """Return the repository that git would use in `start`, if a command may be let into its history. Blocking."""
+        """Return the repository that git would use in `start`, if its history can be opened to a command."""
         roots = tuple(Path(os.path.realpath(root)) for root in projects(policy, cwd))
         return repository_around(start, roots)
 
     @contextlib.contextmanager
-    def _viewed(self, history: Repository | None, findings: list[str]) -> Iterator[GitView | None]:
+    def _view(self, history: Repository | None, findings: list[str]) -> Iterator[GitView | None]:
         if history is None or self._views is None:
             yield None
             return
@@ -120,13 +120,13 @@ class Sandbox:
             remove_tree(scratch)
 
     def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
-        """Return the conversation's roots as they were when it first named them. Blocking."""
+        """Return the conversation's roots as they were when it first named them."""
         return self._pins.of(conversation, settings, temporary_of(env))
 
     def roots(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> contextlib.AbstractContextManager[Roots]:
-        """Open the directories in which commands and patches may write now. Blocking."""
+        """Open the directories in which commands and patches may write now."""
         return opened(policy, cwd, pins, self.protection, env=env)
 
     @contextlib.contextmanager
@@ -141,11 +141,11 @@ class Sandbox:
         pins: Sequence[Pin] | None = None,
         history: Repository | None = None,
     ) -> Iterator[Confined]:
-        """Confine a command. Blocking up to the yield; run the yielded argv to its end before you leave the context.
+        """Confine a command. Run the yielded argv to its end before you leave the context.
 
-        `cwd` is the conversation's; `start` is where this command starts, and opens nothing. Without `pins` the roots
-        are taken as they are now. With `history` it may change that of a repository. OSError if there is no such
-        directory or program: inside, its absence would look like a failed command.
+        `cwd` is the conversation's; `start` is the directory of this command, and opens nothing. Without `pins` the
+        roots are taken as they are now. With `history` the command may change a repository's history. Raises OSError
+        if there is no such directory or program: inside, its absence would look like a failed command.
         """
         real = _directory(start or cwd)
         if isinstance(policy, DangerFullAccess):
@@ -157,7 +157,7 @@ class Sandbox:
         known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
         findings: list[str] = []
         with self.roots(policy, cwd, known, env) as roots:
-            with self._viewed(history, findings) as view:
+            with self._view(history, findings) as view:
                 env = quiet(given) if view else given
                 order = Order(roots, real, argv, env, opens.network_access, opens.unix_sockets, view)
                 with self._implementation.confine(order) as confined, watch(roots, self._watches, confined.aftermath):
@@ -168,7 +168,7 @@ class Sandbox:
     def watched(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> Iterator[list[str]]:
-        """Watch over the projects for a turn of a program that lives longer; afterwards tell what was undone."""
+        """Watch the projects for a turn of a program that lives longer; the list then has the undone changes."""
         undone: list[str] = []
         with self.roots(policy, cwd, pins, env) as roots, watch(roots, self._watches, undone):
             yield undone
@@ -176,7 +176,7 @@ class Sandbox:
     def closed(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> frozenset[tuple[Path, int]]:
-        """Return the paths in the roots that would be closed now, and which file each setting is. Blocking."""
+        """Return the paths in the roots that would be closed now, each setting with its inode."""
         with self.roots(policy, cwd, pins, env) as roots:
             return frozenset((path, _inode(path) if path in roots.leading else 0) for path in roots.closed)
 
@@ -194,18 +194,18 @@ class Sandbox:
         network: bool,
         placed: Sequence[Placed] = (),
     ) -> Iterator[Confined]:
-        """Confine a program that lives for hours, with places of its own to write in. Otherwise like `confine`.
+        """Confine a program that lives for hours, with writable places of its own. Otherwise like `confine`.
 
-        What a path means in it is settled when it starts. Without a temporary directory it gets one in memory. What
-        it makes is looked at by whoever knows when: see `watched`.
+        The meaning of paths in it is fixed at its start. If the temporary directory is closed, it gets one in memory.
+        Its changes are checked for each turn: see `watched`.
         """
         real = _directory(start)
         _find(argv[0], real, env)
         sockets = policy.unix_sockets if isinstance(policy, WorkspaceWrite) else ()
         with opened(policy, cwd, pins, self.protection, own, env) as roots:
             homes = (view.path for view in own.views)
-            around = (real, Path(env.get("HOME", "/")), *own.places, *homes, *(Path(part) for part in argv))
-            scratch, kept = _scratch(roots, around)
+            needed = (real, Path(env.get("HOME", "/")), *own.places, *homes, *(Path(part) for part in argv))
+            scratch, kept = _scratch(roots, needed)
             tmpdir = env.get("TMPDIR", "")
             if tmpdir and roots.over(Path(os.path.realpath(tmpdir))) is None:
                 env = {**env, "TMPDIR": str(TEMPORARY)}
@@ -218,16 +218,16 @@ class Sandbox:
 
 
 def _inode(path: Path) -> int:
-    """Return which file it is; 0: none, or an empty folder of ours. A mount ends when its file is replaced."""
+    """Return the inode of a setting; 0: none, or a placeholder. A mount ends when its file is replaced."""
     kept = keep(path)
     return 0 if kept is None or kept.placeholder else kept.inode
 
 
-def _scratch(roots: Roots, around: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:
-    """Return the temporary directory to be replaced by one in memory, if it is closed, and what is shown of it."""
+def _scratch(roots: Roots, needed: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:
+    """Return the temporary directory to replace by one in memory, if it is closed, and its entries that are shown."""
     if roots.over(TEMPORARY) is not None:
         return None, ()
-    real = [Path(os.path.realpath(path)) for path in around if path.is_absolute()]
+    real = [Path(os.path.realpath(path)) for path in needed if path.is_absolute()]
     inside = [path for path in (*real, *(root.path for root in roots.writable)) if lies_in(path, TEMPORARY)]
     if TEMPORARY in inside:
         return None, ()

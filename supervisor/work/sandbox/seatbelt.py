@@ -40,9 +40,9 @@ class Seatbelt:
         groups = {
             "WRITABLE": tuple(root.path for root in roots.writable),
             # A folder on the way to a closed path can't be renamed or removed, only its content.
-            "ANCHOR": tuple(dict.fromkeys(_between(roots))),
+            "ANCHOR": tuple(dict.fromkeys(_anchors(roots))),
             "READ_ONLY": roots.closed,
-            # A home can't be one in memory here: what an agent keeps of it is opened again, and all else stays shut.
+            # macOS has no homes in memory: the kept entries of a home are opened again, and all others stay shut.
             "KEPT": tuple(path for view in order.views for path in view.kept),
             "SHUT": tuple(path for view in order.views for path in (*view.shown, *view.memory)),
             "HIDDEN": roots.hidden,
@@ -58,7 +58,7 @@ class Seatbelt:
         )
 
 
-def _between(roots: Roots) -> Iterator[Path]:
+def _anchors(roots: Roots) -> Iterator[Path]:
     for path in (*roots.closed, *roots.hidden, *(root.path for root in roots.writable)):
         outer = roots.over(path.parent)
         if outer is not None:
@@ -68,7 +68,7 @@ def _between(roots: Roots) -> Iterator[Path]:
 
 
 def profile(names: Iterable[str], *, network: bool) -> str:
-    """Write the profile. Unix sockets stay shut with the network on, but for those that were opened by name."""
+    """Compose the profile. Unix sockets stay shut even with network access, but for those opened by name."""
     rules = {
         "WRITABLE": '(allow file-write* (subpath (param "{}")))',
         "ANCHOR": '(deny file-write-unlink (literal (param "{}")))',

@@ -1,9 +1,9 @@
-"""The filter of system calls that every sandboxed command runs under: classic BPF, as seccomp(2) describes it.
+"""The filter of system calls for every sandboxed command: classic BPF, as seccomp(2) describes it.
 
-It refuses what mounts and namespaces do not separate: sockets of other programs, which work even through a read-only
-mount; the kernel's keyrings; leases, by which a reader of a file keeps all others from opening it; files that would
-run as their owner when somebody else starts them; and user namespaces, in which a process may make system calls meant
-for administrators. Decides from numbers alone; a filter sees no path.
+It refuses calls that mounts and namespaces do not cover: sockets of other programs, which work even through a
+read-only mount; the kernel's keyrings; leases, by which a reader of a file keeps all others from opening it; files
+that run as their owner when another user starts them; and user namespaces, in which a process may make system calls
+meant for administrators. Decides by numbers alone; a filter sees no path.
 """
 
 import errno
@@ -16,12 +16,12 @@ from msgspec import Struct
 
 AF_NETLINK = 16  # socket.AF_NETLINK exists on Linux only; names and routes of the own namespace
 NETWORK = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
-CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be connected to anybody else
+CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be connected to other sockets
 KIND = 0xF  # the kind of a socket; the bits above are flags
 SET_ID = 0o6000
 SETLEASE = 1024  # a command of fcntl
 NEW_USER = 0x10000000  # CLONE_NEWUSER
-CREATES = 0x40 | 0x400000  # O_CREAT, and what O_TMPFILE adds to O_DIRECTORY: only with these does open read a mode
+CREATES = 0x40 | 0x400000  # O_CREAT, and O_TMPFILE without O_DIRECTORY: only with these does open read a mode
 X32 = 0x40000000  # on x86_64 the numbers from here on are a second set of the same calls
 
 LOAD, MASK, JUMP_EQ, JUMP_GE, JUMP_ANY, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
@@ -34,7 +34,7 @@ Step = tuple[int, int, int, int]
 
 
 class Calls(Struct, frozen=True):
-    """One processor's call numbers. `modes`: call -> the argument with a mode; `opens`: call -> flags and mode."""
+    """A processor's call numbers. `modes`: call -> the argument with a mode; `opens`: call -> flags and mode."""
 
     arch: int
     socket: int
@@ -87,8 +87,8 @@ CALLS = {
 def program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> bytes | None:
     """Return the filter; None for an unknown processor. `unix_sockets`: some were opened by name.
 
-    Without `links` nothing can be made that leads elsewhere or is no file: in a repository's folder git, run by the
-    user later, would write through it.
+    Without `links` the command can make no links and no special files: in a repository's folder git, run by the user
+    later, would write through them.
     """
     calls = CALLS.get(machine)
     if calls is None:
@@ -102,18 +102,18 @@ def program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> 
         (RETURN, 0, 0, REFUSE),
     ]
     shut = () if links else ((calls.links, [(RETURN, 0, 0, REFUSE)]),)
-    for numbers, decided in (*shut, *_decided(calls, unix_sockets=unix_sockets)):
+    for numbers, decision in (*shut, *_decisions(calls, unix_sockets=unix_sockets)):
         for number in numbers:
-            steps += _if_equal(number, decided)
+            steps += _if_equal(number, decision)
     steps.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
-def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
-    """Yield calls, each with steps that return."""
+def _decisions(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
+    """Yield groups of calls, each with the steps that decide about it and return."""
     yield (IO_URING_SETUP, *calls.keyrings), [(RETURN, 0, 0, REFUSE)]
     yield (OPENAT2, CLONE3), [(RETURN, 0, 0, UNKNOWN)]  # their mode and flags lie in memory
-    yield calls.namespaces, _without(0, NEW_USER)
+    yield calls.namespaces, _refuse_bits(0, NEW_USER)
     yield (calls.fcntl,), [_argument(1), (JUMP_EQ, 0, 1, SETLEASE), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     families = [_argument(0)]
     for family in NETWORK:
@@ -124,9 +124,12 @@ def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, .
     yield (calls.socket,), [*families, (RETURN, 0, 0, REFUSE)]
     yield (calls.socketpair,), pair
     for number, mode in calls.modes.items():
-        yield (number,), _without(mode, SET_ID)
+        yield (number,), _refuse_bits(mode, SET_ID)
     for number, (flags, mode) in calls.opens.items():
-        yield (number,), [_argument(flags), (JUMP_ANY, 1, 0, CREATES), (RETURN, 0, 0, ALLOW), *_without(mode, SET_ID)]
+        yield (
+            (number,),
+            [_argument(flags), (JUMP_ANY, 1, 0, CREATES), (RETURN, 0, 0, ALLOW), *_refuse_bits(mode, SET_ID)],
+        )
 
 
 def _connected_kinds() -> Iterator[Step]:
@@ -136,7 +139,7 @@ def _connected_kinds() -> Iterator[Step]:
     yield (RETURN, 0, 0, REFUSE)
 
 
-def _without(argument: int, bits: int) -> list[Step]:
+def _refuse_bits(argument: int, bits: int) -> list[Step]:
     return [_argument(argument), (JUMP_ANY, 0, 1, bits), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
 
 

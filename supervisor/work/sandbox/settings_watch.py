@@ -1,7 +1,7 @@
-"""The watch over the settings of a project for as long as something runs there that may write: a look each second.
+"""Watches the settings of a project while a program that may write runs there: a look each second.
 
-One thread looks for all of them, and sleeps while nothing runs. Any thread begins and ends a watch; both may wait for
-the disk.
+A single thread looks for all watches, and sleeps while there are none. Any thread begins and ends a watch; both may
+wait for the disk.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from supervisor.work.reach.project_settings import settings_in
 from supervisor.work.sandbox.new_settings import set_aside
 
 LOOK_S = 1.0  # between looks; each takes a millisecond
-ENTRIES = 1_000  # of an approved setting that are compared, if it is a folder
+ENTRIES = 1_000  # of an approved folder of settings that are compared
 
 State = tuple[tuple[str, int, int], ...]
 
 
 class _Watch:
-    """The settings of the projects in which something runs, what was approved since, and what was found."""
+    """The settings of the watched projects, those that were approved since, and the findings."""
 
     def __init__(self, before: Mapping[Path, FoundSettings], findings: list[str]) -> None:
         self._before, self._findings = before, findings
@@ -46,7 +46,7 @@ class _Watch:
             self._accepted |= {path: _state(path) if written else None for path in paths}
 
     def _set_aside(self) -> None:
-        """Look, and pass over the approved ones that nobody has changed since."""
+        """Look, but skip approved settings that are unchanged since."""
         accepted = {path for path, state in self._accepted.items() if state is None or state == _state(path)}
         self._findings.extend(set_aside(self._before, accepted))
 
@@ -103,7 +103,7 @@ def looked_after(before: Mapping[Path, FoundSettings], findings: list[str]) -> I
 
 @contextlib.contextmanager
 def accepting(paths: Iterable[Path]) -> Iterator[None]:
-    """Let us write these resolved paths while something runs beside: a person has approved them, as they are."""
+    """Allow our own writes to these resolved paths during watches: a person has approved them, as they will be."""
     settings = [Path(*path.parts[: at + 1]) for path in paths for at, _ in settings_in(path.parts)]
     watches = _lookout.watches if settings else ()
     for watch in watches:
@@ -116,11 +116,11 @@ def accepting(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _state(path: Path) -> State:
-    """Return which files a setting consists of; each change of one changes it."""
+    """Return the state of a setting's files: a change of any of them changes it."""
     inside = (Path(at, name) for at, folders, files in os.walk(path) for name in (*folders, *files))
     found = []
-    for one in (path, *islice(inside, ENTRIES)):
+    for entry in (path, *islice(inside, ENTRIES)):
         with contextlib.suppress(OSError):
-            stat = one.lstat()
-            found.append((str(one), stat.st_ino, stat.st_ctime_ns))
+            stat = entry.lstat()
+            found.append((str(entry), stat.st_ino, stat.st_ctime_ns))
     return tuple(sorted(found))

@@ -1,4 +1,4 @@
-"""The unix sockets on this machine, for a command that may use some and no others. Reads /proc."""
+"""Finds the unix sockets on this machine, for a command that may use only some of them. Reads /proc."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ from pathlib import Path
 
 LISTED = Path("/proc/net/unix")
 NAME = 7  # the column of the path
-# Programs of one user put their sockets here; later ones are covered with the folder.
+# Folders in which a user's programs put their sockets; later sockets are covered with the folder.
 FOLDERS = ("/run/user/{uid}", "/tmp/tmux-{uid}", "/tmp/.X11-unix", "/tmp/.ICE-unix")  # noqa: S108 - looked at only
 
 
@@ -16,8 +16,8 @@ def others(named: Collection[Path]) -> tuple[list[Path], list[Path]]:
     wanted = (Path(folder.format(uid=os.getuid())) for folder in FOLDERS)
     folders = [folder for folder in wanted if folder.is_dir() and not folder.is_symlink()]
     lines = LISTED.read_text(encoding="utf-8", errors="surrogateescape").splitlines()[1:]
-    told = {Path(os.path.realpath(row[NAME])) for line in lines if (row := line.split(maxsplit=NAME))[NAME:]}
-    files = sorted(path for path in told if path not in named and _is_socket(path))
+    listed = {Path(os.path.realpath(row[NAME])) for line in lines if (row := line.split(maxsplit=NAME))[NAME:]}
+    files = sorted(path for path in listed if path not in named and _is_socket(path))
     return folders, [path for path in files if not any(path.is_relative_to(folder) for folder in folders)]
 
 

@@ -1,7 +1,6 @@
-"""A watch over the projects of a command, or of an agent's turn: what it makes there that starts programs is undone.
+"""Watches the projects of a command, or of an agent's turn, and undoes its changes that would start programs.
 
-What the watch knew before is on disk while it lasts, so that after `kill -9` the next life of the daemon looks, too.
-Blocking. Any thread.
+A record on disk has the state before, so that after `kill -9` the next daemon undoes them. Blocking. Any thread.
 """
 
 import contextlib
@@ -25,8 +24,8 @@ from supervisor.work.sandbox.settings_watch import looked_after
 
 log = structlog.get_logger()
 Known = Mapping[Path, Led]  # by project
-SHOWN = 200  # characters of what leads it
-READ_BYTES = 64 << 20  # of a record; a longer one is none of ours
+SHOWN = 200  # characters of the setting or hook that starts programs
+READ_BYTES = 64 << 20  # of a record; a longer file is none of ours
 
 
 class _Folder(Struct, frozen=True):
@@ -47,7 +46,7 @@ class _Repository(Struct, frozen=True):
 
 
 class _Settings(Struct, frozen=True):
-    """The settings of agents and editors in one folder: their names, and where those that are links lead."""
+    """The settings of agents and editors in a folder: their names, and the targets of links among them."""
 
     folder: str
     names: tuple[tuple[str, str | None], ...]
@@ -60,7 +59,7 @@ class _Project(Struct, frozen=True):
 
 
 class _Record(Struct, frozen=True):
-    """A watch as it stands on disk."""
+    """A watch as it is saved on disk."""
 
     projects: tuple[_Project, ...] = ()
     plain: tuple[_Folder, ...] = ()
@@ -69,22 +68,22 @@ class _Record(Struct, frozen=True):
 
 @contextlib.contextmanager
 def watch(roots: Roots, records: Path | None, findings: list[str]) -> Iterator[None]:
-    """Watch over the projects; afterwards `findings` has a text about each change that was undone."""
+    """Watch the projects; afterwards `findings` has a text about each change that was undone."""
     known = {root.path: led_in(root.path, roots.below[root.path].repositories) for root in roots.projects}
-    with _recorded(roots, known, records):
+    with _recording(roots, known, records):
         try:
             with looked_after(roots.settings, findings):
                 yield
         finally:
-            findings += _undone(roots, known)
+            findings += _undo(roots, known)
 
 
-def _undone(roots: Roots, known: Known) -> Iterator[str]:
+def _undo(roots: Roots, known: Known) -> Iterator[str]:
     yield from seen_to(roots)
     for root in roots.projects:
         found = search(root.path)
         for folder, control, why in newly_led(known[root.path], led_in(root.path, found.repositories)):
-            yield _without(folder, control, why)
+            yield _set_repository_aside(folder, control, why)
         if not found.whole and roots.below.get(root.path, found).whole:
             yield (
                 f"{root.path} has so many folders now that the deepest were not looked at: there may be repositories "
@@ -92,8 +91,8 @@ def _undone(roots: Roots, known: Known) -> Iterator[str]:
             )
 
 
-def _without(folder: Path, control: Path | None, why: str) -> str:
-    """Set aside what makes a folder a repository."""
+def _set_repository_aside(folder: Path, control: Path | None, why: str) -> str:
+    """Rename the entry that makes a folder a repository; return a text about it."""
     name = control.name if control is not None else HEAD
     shown = why[:SHOWN] if why[:SHOWN].isprintable() else ascii(why[:SHOWN])
     try:
@@ -113,7 +112,7 @@ def _without(folder: Path, control: Path | None, why: str) -> str:
 
 
 @contextlib.contextmanager
-def _recorded(roots: Roots, known: Known, records: Path | None) -> Iterator[None]:
+def _recording(roots: Roots, known: Known, records: Path | None) -> Iterator[None]:
     if records is None or not roots.projects:
         yield
         return
@@ -123,7 +122,7 @@ def _recorded(roots: Roots, known: Known, records: Path | None) -> Iterator[None
             for root in roots.projects
         ),
         tuple(map(_folder, roots.plain)),
-        tuple(_Link(_folder(link.place), _packed(link.name), _packed(link.target)) for link in roots.links),
+        tuple(_Link(_folder(link.place), _pack(link.name), _pack(link.target)) for link in roots.links),
     )
     records.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = records / os.urandom(8).hex()
@@ -135,77 +134,77 @@ def _recorded(roots: Roots, known: Known, records: Path | None) -> Iterator[None
 
 
 def look_after(records: Path) -> int:
-    """Undo what commands and turns of a killed daemon left; return how many were looked after."""
-    looked = 0
+    """Undo the changes of commands and turns of a killed daemon; return the number of its records."""
+    count = 0
     for file in sorted(records.iterdir()) if records.is_dir() else ():
         try:
             record = msgspec.json.decode(file.read_bytes()[:READ_BYTES], type=_Record)
             with contextlib.ExitStack() as stack:
                 roots, known = _as_it_was(record, stack)
-                for finding in (*set_settings_aside(roots.settings), *_undone(roots, known)):
+                for finding in (*set_settings_aside(roots.settings), *_undo(roots, known)):
                     log.warning("sandbox.left_by_a_killed_daemon", finding=finding)
-            looked += 1
-        except (OSError, msgspec.MsgspecError) as error:  # the daemon was killed while it wrote: nothing ran yet
+            count += 1
+        except (OSError, msgspec.MsgspecError) as error:  # the daemon was killed while it wrote, before the command
             log.warning("sandbox.watch_unread", file=str(file), error=str(error))
         file.unlink(missing_ok=True)
-    return looked
+    return count
 
 
 def _as_it_was(record: _Record, stack: contextlib.ExitStack) -> tuple[Roots, Known]:
-    projects = {root: one for one in record.projects for root in _opened(one.folder, stack)}
+    projects = {root: project for project in record.projects for root in _open(project.folder, stack)}
     links = (
-        Link(root, _unpacked(link.name), _unpacked(link.target))
+        Link(root, _unpack(link.name), _unpack(link.target))
         for link in record.links
-        for root in _opened(link.folder, stack)
+        for root in _open(link.folder, stack)
     )
     roots = Roots(
         projects=tuple(projects),
-        plain=tuple(root for one in record.plain for root in _opened(one, stack)),
+        plain=tuple(root for folder in record.plain for root in _open(folder, stack)),
         links=tuple(links),
-        settings={root.path: _found(one.settings) for root, one in projects.items()},
+        settings={root.path: _unpack_settings(project.settings) for root, project in projects.items()},
     )
     known = {
         root.path: {
             (
-                Path(_unpacked(one.folder)),
-                Path(_unpacked(one.control)) if one.control is not None else None,
-            ): frozenset(map(_unpacked, one.led))
-            for one in project.repositories
+                Path(_unpack(repository.folder)),
+                Path(_unpack(repository.control)) if repository.control is not None else None,
+            ): frozenset(map(_unpack, repository.led))
+            for repository in project.repositories
         }
         for root, project in projects.items()
     }
     return roots, known
 
 
-def _opened(one: _Folder, stack: contextlib.ExitStack) -> Iterator[Root]:
-    """Open a folder, if it is still the one that was meant."""
+def _open(saved: _Folder, stack: contextlib.ExitStack) -> Iterator[Root]:
+    """Open a folder, if it is still the saved one."""
     with contextlib.suppress(OSError):
-        path = Path(_unpacked(one.path))
+        path = Path(_unpack(saved.path))
         folder = open_folder(path)
         stack.callback(os.close, folder)
-        if os.fstat(folder).st_ino == one.inode:
+        if os.fstat(folder).st_ino == saved.inode:
             yield Root(path, folder)
 
 
-def _packed(name: str) -> str:
-    """Return a name as JSON can have it: a file's may be any bytes."""
+def _pack(name: str) -> str:
+    """Return a name in a form for JSON: a file's name may be any bytes."""
     return name.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
-def _unpacked(name: str) -> str:
+def _unpack(name: str) -> str:
     return name.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _folder(root: Root) -> _Folder:
-    return _Folder(_packed(str(root.path)), os.fstat(root.folder).st_ino)
+    return _Folder(_pack(str(root.path)), os.fstat(root.folder).st_ino)
 
 
 def _repositories(led: Led) -> tuple[_Repository, ...]:
     return tuple(
         _Repository(
-            _packed(str(folder)),
-            _packed(str(control)) if control is not None else None,
-            tuple(map(_packed, sorted(texts))),
+            _pack(str(folder)),
+            _pack(str(control)) if control is not None else None,
+            tuple(map(_pack, sorted(texts))),
         )
         for (folder, control), texts in led.items()
     )
@@ -214,20 +213,20 @@ def _repositories(led: Led) -> tuple[_Repository, ...]:
 def _settings(found: FoundSettings) -> tuple[_Settings, ...]:
     return tuple(
         _Settings(
-            _packed(str(folder)),
-            tuple((_packed(name), _packed(kept.target) if kept.target else None) for name, kept in names.items()),
+            _pack(str(folder)),
+            tuple((_pack(name), _pack(kept.target) if kept.target else None) for name, kept in names.items()),
         )
         for folder, names in found.folders.items()
     )
 
 
-def _found(settings: tuple[_Settings, ...]) -> FoundSettings:
-    """Return what was known of a project. Which files they were is not on disk: what has a known name stays."""
+def _unpack_settings(settings: tuple[_Settings, ...]) -> FoundSettings:
+    """Return the saved settings of a project. Inodes are not saved: a setting with a known name stays."""
     return FoundSettings(
         {
-            Path(_unpacked(one.folder)): {
-                _unpacked(name): Kept(0, 0, _unpacked(target) if target else None) for name, target in one.names
+            Path(_unpack(saved.folder)): {
+                _unpack(name): Kept(0, 0, _unpack(target) if target else None) for name, target in saved.names
             }
-            for one in settings
+            for saved in settings
         }
     )
