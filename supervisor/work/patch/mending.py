@@ -64,7 +64,7 @@ class Misfit(Struct, frozen=True):
                 f"These lines are at line {earlier + 1}, before the place of an earlier change or of its @@ line: "
                 "give the changes in the order of the file."
             )
-        nearest = self._nearest()
+        nearest = self._nearest_start()
         if nearest is None:
             return "Nothing in the file is like them: read the file again, and copy its lines exactly."
         return self._window(nearest, len(self.chunk.old))
@@ -87,7 +87,7 @@ class Misfit(Struct, frozen=True):
                 return f"Line {start + offset + 1} differs: the patch has {expected}.\n"
         return ""
 
-    def _nearest(self) -> int | None:
+    def _nearest_start(self) -> int | None:
         """Return the start at which most expected lines match; else the start at which the longest is similar."""
         places: dict[str, list[int]] = {}
         for number, line in enumerate(self.effort.walk(self.lines)):

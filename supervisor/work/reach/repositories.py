@@ -93,7 +93,7 @@ def search(root: Path) -> Found:
     while folders and looked < FOLDERS and len(found) < MOST:
         folder = folders.popleft()
         looked += 1
-        listing = _listing(folder)
+        listing = _inside(folder)
         bare = listing.stores and folder != top and is_repository(Path(folder))
         if bare:
             found.append((Path(folder), None))
@@ -103,7 +103,7 @@ def search(root: Path) -> Found:
     return Found(tuple(found), whole=not folders)
 
 
-def _listing(folder: str) -> Listing:
+def _inside(folder: str) -> Listing:
     def scan() -> Listing:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if _is_git(entry.name) or entry.is_dir(follow_symlinks=False)]
