@@ -87,7 +87,7 @@ async def _try_in(place: Place, definition: AgentDefinition, folder: Path, limit
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
     child = Child(
-        TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _IgnoringListener()
+        TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody()
     )
     began, trial = time.monotonic(), Trial()
     try:
@@ -127,7 +127,7 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
     return launch
 
 
-class _IgnoringListener:
+class _Nobody:
     """A receiver that ignores all messages and serves no request."""
 
     async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # as the protocol has it
