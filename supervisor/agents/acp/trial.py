@@ -86,9 +86,7 @@ async def tried(place: Place, definition: AgentDefinition, limit_s: float) -> Tr
 async def _try_in(place: Place, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
-    child = Child(
-        TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody()
-    )
+    child = Child(TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody())
     began, trial = time.monotonic(), Trial()
     try:
         async with asyncio.timeout(limit_s):
