@@ -20,4 +20,4 @@ if __name__ == "__main__":
     code = run()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # all has stopped in order; Python would still wait for a worker that hangs on a lost disk
+    os._exit(code)  # everything has stopped in order; Python would still wait for a worker that hangs on a lost disk

@@ -1,4 +1,4 @@
-"""The places of Greenroom's files, closed to other users.
+"""The paths of Greenroom's files and directories, which are closed to other users.
 
 Standard library only, and little of it: the bridge and the everyday verbs import this before anything else.
 Owns names and permissions, not the files' contents. Safe from any thread.
@@ -23,7 +23,7 @@ SOCKET = ", socket "
 
 
 class UnsafePath(Exception):
-    """A directory can't be used because of who owns it, what it is, or how it was named. The text says what to do."""
+    """A directory can't be used because of its owner, its kind or its name. The text says what to do."""
 
 
 class Paths:
@@ -47,11 +47,11 @@ class Paths:
         self.journal_file = os.path.join(state, JOURNAL)
         self.search_file = os.path.join(state, "search.sqlite3")
         self.ledger_file = os.path.join(state, "processes.ledger")
-        self.leftovers = os.path.join(state, "leftovers")  # what commands' sandboxes have put on disk for a while
+        self.leftovers = os.path.join(state, "leftovers")  # temporary files of commands' sandboxes
         self.seal_file = os.path.join(state, "seal.key")
         self.log_file = os.path.join(state, "greenroom.log")
         self.stacks_file = os.path.join(state, "greenroom.stacks")  # of all threads, which SIGUSR1 asks for
-        self.lock_file = os.path.join(state, LOCK)  # there, as a journal has one owner whatever the run directory is
+        self.lock_file = os.path.join(state, LOCK)  # beside the journal, which has one owner for all run directories
 
     def __repr__(self) -> str:
         return f"Paths(config={self.config!r}, state={self.state!r}, socket={self.socket!r})"
@@ -76,8 +76,8 @@ class Paths:
 def locate(environ: Mapping[str, str] | None = None) -> Paths:
     """The directories that this environment names: all under $GREENROOM_HOME, or where XDG puts them below HOME.
 
-    Nothing else has a say, XDG_RUNTIME_DIR least of all: editors start their MCP servers with HOME and little more.
-    The real path is taken, so that a home is the same home by every name it has.
+    No other variable counts, XDG_RUNTIME_DIR least of all: editors start their MCP servers with HOME and little more.
+    Links are resolved, so that a home is the same home by every name.
     """
     environ = os.environ if environ is None else environ
     home = environ.get("GREENROOM_HOME", "")
@@ -87,13 +87,13 @@ def locate(environ: Mapping[str, str] | None = None) -> Paths:
         home = os.path.realpath(home)
         return Paths(home, os.path.join(home, "state"), os.path.join(home, "run"))
     home = os.path.realpath(_home(environ))
-    state, config = _said(environ, "XDG_STATE_HOME"), _said(environ, "XDG_CONFIG_HOME")
-    if state and _used(_usual_state(home)) and not _used(state):
-        state = ""  # a program without the variable was first: with it, the same daemon is meant
+    state, config = _xdg_directory(environ, "XDG_STATE_HOME"), _xdg_directory(environ, "XDG_CONFIG_HOME")
+    if state and _is_used(_usual_state(home)) and not _is_used(state):
+        state = ""  # a program without the variable was first, so both programs mean that daemon
     if not (state and config):
-        told_state, told_config = _moved(home)
-        state = state or told_state or _usual_state(home)
-        config = config or (told_config if state == told_state else "") or _usual_config(home)
+        noted_state, noted_config = _directories_in_force(home)
+        state = state or noted_state or _usual_state(home)
+        config = config or (noted_config if state == noted_state else "") or _usual_config(home)
     return Paths(config, state, os.path.join(state, "run"), home)
 
 
@@ -105,27 +105,27 @@ def remember(paths: Paths) -> None:
     if not paths.home or (paths.state, paths.config) == (_usual_state(paths.home), _usual_config(paths.home)):
         return
     private_directory(_usual_state(paths.home))
-    file, text = _word(paths.home), f"{paths.state}\n{paths.config}\n"
+    file, text = _note_file(paths.home), f"{paths.state}\n{paths.config}\n"
     with open(f"{file}.new", "w", encoding="utf-8", errors="surrogateescape") as fresh:
         fresh.write(text)
     os.replace(f"{file}.new", file)
 
 
-def _moved(home: str) -> tuple[str, str]:
+def _directories_in_force(home: str) -> tuple[str, str]:
     """The state and the config directory that `remember` has noted, each "" if the note does not apply.
 
-    It does not if the usual place has a journal or a config, or if what it names is gone.
+    A note does not apply if the usual place has a journal or a config, or if the noted directory is gone.
     """
-    state, config = _told(home)
+    state, config = _noted_directories(home)
     usual = _usual_state(home)
-    if state != usual and (_used(usual) or not _used(state)):
+    if state != usual and (_is_used(usual) or not _is_used(state)):
         return "", ""
     return state, "" if _has(_usual_config(home), CONFIG_FILE) or not os.path.isdir(config) else config
 
 
-def _told(home: str) -> tuple[str, str]:
+def _noted_directories(home: str) -> tuple[str, str]:
     try:
-        with open(_word(home), encoding="utf-8", errors="surrogateescape") as file:
+        with open(_note_file(home), encoding="utf-8", errors="surrogateescape") as file:
             state, config, _ = file.read().split("\n")
     except (OSError, ValueError):
         return "", ""
@@ -134,13 +134,13 @@ def _told(home: str) -> tuple[str, str]:
 
 def second_journal(paths: Paths) -> str:
     """Another journal of the same HOME, which programs with other XDG variables use; "" where there is none."""
-    places = (_usual_state(paths.home), _told(paths.home)[0]) if paths.home else ()
+    places = (_usual_state(paths.home), _noted_directories(paths.home)[0]) if paths.home else ()
     others = (os.path.join(place, JOURNAL) for place in places if place not in {"", paths.state})
     return next((file for file in others if os.path.lexists(file)), "")
 
 
-def _used(state: str) -> bool:
-    """Whether a daemon has been there: its lock stays where its journal is lost, which is to be said, not hidden."""
+def _is_used(state: str) -> bool:
+    """Whether a daemon has been there. The lock alone counts too: a lost journal must be reported, not ignored."""
     return _has(state, JOURNAL) or _has(state, LOCK)
 
 
@@ -156,26 +156,26 @@ def _usual_config(home: str) -> str:
     return os.path.join(home, ".config", "greenroom")
 
 
-def _word(home: str) -> str:
+def _note_file(home: str) -> str:
     return os.path.join(_usual_state(home), "moved")
 
 
 def addresses(paths: Paths) -> Iterator[str]:
     """Addresses where the daemon of this home may listen: the usual place, then the place in the lock file."""
     yield paths.socket
-    told = told_address(paths.lock_file)
-    if told not in {"", paths.socket}:
-        yield told
+    other = told_address(paths.lock_file)
+    if other not in {"", paths.socket}:
+        yield other
 
 
 def told_address(lock_file: str) -> str:
     """The address that the last holder of the lock wrote; "" if it wrote none."""
     try:
         with open(lock_file, "rb") as file:
-            told = os.fsdecode(file.read(TOLD_BYTES)).strip()
+            text = os.fsdecode(file.read(TOLD_BYTES)).strip()
     except OSError:
         return ""
-    address = told.partition(SOCKET)[2]
+    address = text.partition(SOCKET)[2]
     return address if os.path.isabs(address) else ""
 
 
@@ -192,8 +192,8 @@ def codex_config_file(environ: Mapping[str, str] | None = None) -> str:
 def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
     """Paths of our own config file, most important first. $GREENROOM_HOME does not hide the file in XDG's place."""
     environ = os.environ if environ is None else environ
-    said = _said(environ, "XDG_CONFIG_HOME") or _usual_config(os.path.realpath(_home(environ)))
-    everyday = os.path.join(said, CONFIG_FILE)
+    directory = _xdg_directory(environ, "XDG_CONFIG_HOME") or _usual_config(os.path.realpath(_home(environ)))
+    everyday = os.path.join(directory, CONFIG_FILE)
     here = locate(environ).config_file
     return [here] if here == everyday else [here, everyday]
 
@@ -201,7 +201,7 @@ def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
 def worktrees(environ: Mapping[str, str] | None = None) -> str:
     """The folder of conversations' worktrees. Not below our state, where no command may write."""
     environ = os.environ if environ is None else environ
-    data = _said(environ, "XDG_DATA_HOME") or os.path.join(
+    data = _xdg_directory(environ, "XDG_DATA_HOME") or os.path.join(
         os.path.realpath(_home(environ)), ".local", "share", "greenroom"
     )
     return os.path.join(data, "worktrees")
@@ -214,9 +214,9 @@ def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
 
 
 def hidden_places(paths: Paths, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The directories that no command may see: those of this home, and of the one that HOME alone means.
+    """The directories that no command may see: those of this home, and the state directory that HOME alone means.
 
-    That one has the keys and the journal of a daemon that is started without this one's variables.
+    The latter has the keys and the journal of a daemon that is started without this daemon's variables.
     """
     return tuple(dict.fromkeys((*paths.hidden, usual_places(environ)[0])))
 
@@ -230,9 +230,9 @@ def working_directory() -> str:
 
 
 def private_directory(path: str, *, create: bool = True) -> str:
-    """Make sure that `path` is a directory of ours which nobody else can enter; its missing parents are made too.
+    """Make sure that `path` is a directory of ours, closed to all others; its missing parents are made too.
 
-    The mode is set on the open directory, so neither the umask nor a rename in between can change what is meant.
+    The mode is set on the open directory, so neither the umask nor a rename in between can lead it elsewhere.
     """
     made = False
     try:
@@ -261,7 +261,7 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
         )
     mode = stat.S_IMODE(found.st_mode)
     if mode & OTHERS_MAY_WRITE and not made:
-        # Somebody may have put a socket or a file there already; making it private now would be too late.
+        # Another user may have put a socket or a file there already; making it private now would be too late.
         raise UnsafePath(
             f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
         )
@@ -274,7 +274,7 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
 
 
 def _only_ours(names: list[str]) -> bool:
-    """Whether the directory is Greenroom's and may be closed to others: not `/run` when `/` was named as home."""
+    """Whether the directory is Greenroom's and may be closed to others: not so `/run` when `/` was named as home."""
     return not names or bool(OURS.intersection(names))
 
 
@@ -283,11 +283,13 @@ def _refuse_to_be_root_for(path: str) -> None:
     person = os.environ.get("SUDO_UID", "")
     if os.getuid() != 0 or person in {"", "0"}:
         return
-    there = path
-    while there and not os.path.lexists(there):
-        there = os.path.dirname(there)
-    if str(os.lstat(there).st_uid) == person:
-        raise UnsafePath(f"{there} belongs to uid {person}, and you are root; leave sudo out, or set GREENROOM_HOME")
+    existing = path
+    while existing and not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if str(os.lstat(existing).st_uid) == person:
+        raise UnsafePath(
+            f"{existing} belongs to uid {person}, and you are root; leave sudo out, or set GREENROOM_HOME"
+        )
 
 
 def _make(path: str) -> bool:
@@ -303,7 +305,7 @@ def _make(path: str) -> bool:
     return True
 
 
-def _said(environ: Mapping[str, str], name: str) -> str:
+def _xdg_directory(environ: Mapping[str, str], name: str) -> str:
     """The directory that an XDG variable names; "" for a relative path, which the specification says to ignore."""
     value = environ.get(name, "")
     return os.path.join(os.path.realpath(value), "greenroom") if os.path.isabs(value) else ""

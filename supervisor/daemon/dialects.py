@@ -1,4 +1,4 @@
-"""The table of dialects that this program speaks: the name in a hello, and what makes the dialect for a client.
+"""The dialects of this program, by the name in a hello: each entry makes the dialect for one client. On the loop.
 
 The config is looked up when a client connects and after each reload, never kept.
 """
@@ -30,12 +30,12 @@ log = structlog.get_logger()
 
 
 def dialects(config: Callable[[], Config], paths: Paths, instance: str = "") -> Dialects:
-    """`instance`: this run of the daemon."""
+    """Return the table. `instance`: the id of this run of the daemon."""
     secret = cache(partial(seal_key, Path(paths.seal_file)))
     return {
-        "acp": lambda client, said: _acp(config, client, said, instance),
+        "acp": lambda client, hello: _acp(config, client, hello, instance),
         "control": lambda client, _: _control(config().greenroom.limits, client),
-        "mcp": lambda client, said: _mcp(lambda: mcp_options(config(), said, secret()), client),
+        "mcp": lambda client, hello: _mcp(lambda: mcp_options(config(), hello, secret()), client),
     }
 
 
@@ -44,26 +44,26 @@ def _control(limits: LimitsTable, client: Client) -> Dialect:
 
 
 def load_the_rest() -> None:
-    """Import the dialects that being ready does not wait for. If that fails, the first client of them does it."""
+    """Import the dialects that a start does not wait for. If that fails, the first client of each imports it."""
     try:
         import transports.dialects.acp.dialect
         import transports.dialects.codex.methods
-        import transports.dialects.mcp.dialect  # noqa: F401  # for their effect on the next import of them
+        import transports.dialects.mcp.dialect  # noqa: F401  # so that the next import of them is fast
     except (OSError, ImportError) as error:  # many clients came at once and left no descriptor to read a file with
         log.warning("dialects.loaded_later", reason=str(error))
 
 
-def _acp(config: Callable[[], Config], client: Client, said: Options, instance: str) -> Dialect:
+def _acp(config: Callable[[], Config], client: Client, hello: Options, instance: str) -> Dialect:
     from transports.dialects.acp.dialect import AcpDialect
 
-    return AcpDialect(client, lambda: acp_options(config(), said, instance))
+    return AcpDialect(client, lambda: acp_options(config(), hello, instance))
 
 
-def acp_options(config: Config, said: Options, instance: str) -> "AcpOptions":
+def acp_options(config: Config, hello: Options, instance: str) -> "AcpOptions":
     """The options of one connection: the config, and over it the settings in the hello of its bridge."""
     from transports.dialects.acp.options import AcpOptions, with_hello
 
-    acp = with_connection(config.greenroom.acp, said.get("settings"), "acp")
+    acp = with_connection(config.greenroom.acp, hello.get("settings"), "acp")
     options = AcpOptions(
         version=VERSION,
         instance=instance,
@@ -73,7 +73,7 @@ def acp_options(config: Config, said: Options, instance: str) -> "AcpOptions":
         requests_in_flight=config.greenroom.limits.requests_in_flight,
         subscriptions=config.greenroom.limits.subscriptions,
     )
-    options = with_hello(options, said)
+    options = with_hello(options, hello)
     named = (config.greenroom.mcp.max_sandbox, config.sandbox_mode, options.person.sandbox)
     return replace(options, widest=widest(named))
 
@@ -85,11 +85,11 @@ def _mcp(options: Callable[[], "McpOptions"], client: Client) -> Dialect:
     return McpDialect(client, options, METHODS)
 
 
-def mcp_options(config: Config, said: Options, secret: bytes) -> "McpOptions":
+def mcp_options(config: Config, hello: Options, secret: bytes) -> "McpOptions":
     """The options of one connection: the config, and over it the settings in the hello of its bridge."""
     from transports.dialects.mcp.protocol.options import McpOptions, with_hello
 
-    mcp = with_connection(config.greenroom.mcp, said.get("settings"))
+    mcp = with_connection(config.greenroom.mcp, hello.get("settings"))
     options = McpOptions(
         version=VERSION,
         secret=secret,
@@ -102,4 +102,4 @@ def mcp_options(config: Config, said: Options, secret: bytes) -> "McpOptions":
         requests_in_flight=config.greenroom.limits.requests_in_flight,
         subscriptions=config.greenroom.limits.subscriptions,
     )
-    return with_hello(options, said)
+    return with_hello(options, hello)

@@ -1,7 +1,7 @@
-"""The key that seals what clients keep for a daemon and bring back, to this daemon or the next. From any thread.
+"""The key that seals the data which clients keep for this daemon or the next. From any thread.
 
-It lies in the state directory, which no command can see, with mode 0600. It is made when the first client needs it.
-A file that is too short, or open to others, is replaced: what was sealed with it is then refused.
+The key file lies in the state directory, which no command can see, with mode 0600. It is made when the first client
+needs it. A file that is too short, or open to others, is replaced; data sealed with the old key is then refused.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ KEY_BYTES = 32
 
 
 def seal_key(path: Path) -> bytes:
-    """Read the key, or make it. If the disk refuses, the key is good for this process alone."""
+    """Read the key, or make one. If the disk refuses, the key is good for this process alone."""
     with contextlib.suppress(OSError):
         known = _read(path)
         if known is not None:
@@ -34,8 +34,8 @@ def seal_key(path: Path) -> bytes:
 def _read(path: Path) -> bytes | None:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        about = os.fstat(handle)
-        private = stat.S_ISREG(about.st_mode) and not about.st_mode & 0o077 and about.st_uid == os.getuid()
+        found = os.fstat(handle)
+        private = stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()
         key = os.read(handle, KEY_BYTES + 1) if private else b""
     finally:
         os.close(handle)

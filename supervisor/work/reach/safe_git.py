@@ -1,7 +1,7 @@
-"""Git as we run it ourselves in a person's directory: it starts no program that the directory could name.
+"""Safe arguments and variables for git in a person's directory: git starts no program that the directory names.
 
-No hook, monitor, pager, editor, external diff, filter of the project's, or helper; no repository below is gone into,
-and nothing is fetched. Decides words and variables; runs nothing. Standard library alone, for short processes.
+No hook, monitor, pager, editor, external diff, project filter or helper runs; no submodule is entered, and nothing is
+fetched. Pure: runs nothing itself. Standard library alone, for short processes.
 """
 
 import os
@@ -31,13 +31,13 @@ _VARIABLES = {
     "GIT_EDITOR": "true",
     "LC_ALL": "C",
 }
-# All others of git's lead it to a repository, an index, a program or a file to write; and its own inherits ours.
+# All other GIT_ variables, which git would inherit, lead it to a repository, an index, a program or a file to write.
 _KEPT = re.compile(
     r"GIT_(AUTHOR|COMMITTER)_\w+|GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|GIT_EXEC_PATH"
     r"|GIT_CEILING_DIRECTORIES|GIT_DISCOVERY_ACROSS_FILESYSTEM"
 )
 _LEADING = frozenset({"SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER"})
-# Programs whose filters are no program of the project's: without them a checkout would have pointers for files.
+# Filters that come with well-known programs, not with the project: a checkout without them has pointers for files.
 _KNOWN_FILTER = re.compile(
     r"git[- ]lfs (clean|smudge|filter-process)( --skip)?( --)?( %f)?|\"?git-crypt\"? (clean|smudge)"
 )
@@ -45,7 +45,7 @@ _FILTER = frozenset({"clean", "smudge", "process"})
 
 
 def environment(env: Mapping[str, str], folders: Sequence[str]) -> dict[str, str]:
-    """Return the variables without those that lead git. `folders`: no program is looked for in them."""
+    """Return the variables without those that lead git elsewhere. `folders`: no program is looked for in them."""
     from pathlib import Path
 
     kept = {
@@ -57,7 +57,7 @@ def environment(env: Mapping[str, str], folders: Sequence[str]) -> dict[str, str
 
 
 def with_settings(env: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment by which git has these settings, too, over all that it was configured by before."""
+    """Return the environment with these settings for git added, which win over all others."""
     count = env.get(COUNT, "0")
     first = int(count) if count.isdecimal() else 0
     added: dict[str, str] = {}
@@ -67,7 +67,7 @@ def with_settings(env: Mapping[str, str], settings: Mapping[str, str]) -> dict[s
 
 
 def read_list(listed: str) -> Iterator[Setting]:
-    """Read what `git config -z --list` says."""
+    """Parse the output of `git config -z --list`."""
     for entry in listed.split("\0"):
         name, _, value = entry.partition("\n")
         section, _, rest = name.partition(".")
@@ -77,29 +77,29 @@ def read_list(listed: str) -> Iterator[Setting]:
 
 
 def switched_off(settings: Sequence[Setting]) -> dict[str, str]:
-    """Return the settings without which git starts no filter and no merge driver but the known ones."""
+    """Return settings that switch off every merge driver, and every filter but the known ones."""
     off: dict[str, str] = {}
-    for one in settings:
-        if one.section == "filter" and one.key in _FILTER and not _KNOWN_FILTER.fullmatch(one.value):
-            off |= {one.name: "", f"filter.{one.sub}.required": "false"}
-        elif one.section == "merge" and one.key == "driver":
-            off[one.name] = "false"  # a conflict, for a person to solve
+    for setting in settings:
+        if setting.section == "filter" and setting.key in _FILTER and not _KNOWN_FILTER.fullmatch(setting.value):
+            off |= {setting.name: "", f"filter.{setting.sub}.required": "false"}
+        elif setting.section == "merge" and setting.key == "driver":
+            off[setting.name] = "false"  # a conflict, for a person to solve
     return off
 
 
 def obeyed_below(settings: Sequence[Setting], top: str, home: str) -> dict[str, str]:
-    """Return the paths below a work tree's top that git obeys, each with the name of the setting that says so."""
+    """Return the paths below a work tree's top that git obeys, each with the name of the setting that leads there."""
     found: dict[str, str] = {}
-    for one in settings:
-        if one.is_harmless:
+    for setting in settings:
+        if setting.is_harmless:
             continue
-        is_hooks = (one.section, one.key) == HOOKS
-        is_path = is_hooks or one.key in {"path", "templatedir"}
-        value = folder_of_hooks(one.value) if is_hooks else one.value
+        is_hooks = (setting.section, setting.key) == HOOKS
+        is_path = is_hooks or setting.key in {"path", "templatedir"}
+        value = folder_of_hooks(setting.value) if is_hooks else setting.value
         for word in (value,) if is_path else paths_in(value, top, home):
             # Included files are named from the folder of the file that names them, mostly `.git`.
-            for start in (top, os.path.join(top, ".git")) if one.key == "path" else (top,):
+            for start in (top, os.path.join(top, ".git")) if setting.key == "path" else (top,):
                 path = os.path.normpath(os.path.join(start, os.path.expanduser(word)))
                 if path.startswith(f"{top}/"):
-                    found.setdefault(path[len(top) + 1 :], one.name)
+                    found.setdefault(path[len(top) + 1 :], setting.name)
     return found
