@@ -1,6 +1,6 @@
-"""The agent that a conversation uses, and what starting it needs: program, variables, its own directories.
+"""The agent that a conversation uses, ready to be started: its program, variables and own directories.
 
-Looks for programs on the disk, in the environment that it is given, never in the process's own: blocks meanwhile.
+Looks for programs on the disk, by the environment that is passed in, never by the process's own. Blocking.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from supervisor.config.models import Config
 from supervisor.disk.search_paths import lies_open, missing_interpreter, outside
 from supervisor.work.reach.known_agents import KNOWN, KnownAgent, places_of
 
-FOUND = "its program was found"  # the beginning of what is said of one that is not started
+FOUND = "its program was found"  # begins the message about an agent that is not started
 
 
 class AgentDefinition(Struct, frozen=True):
@@ -29,8 +29,8 @@ class AgentDefinition(Struct, frozen=True):
 
     `env`: variables that it gets besides the conversation's. `cwd`: None means the conversation's. `own`: files and
     directories of its own, which it may write wherever they are; not all of them need to exist.
-    `mode`, `config_options`: what a person has chosen for it in the config. `wanted`: what it gets of the
-    conversation's variables besides what commands get.
+    `mode`, `config_options`: a person's choices for it in the config. `wanted`: the conversation's variables that it
+    gets besides those that commands get.
     """
 
     name: str
@@ -52,14 +52,14 @@ class AgentDefinition(Struct, frozen=True):
 
 
 def agent_names(config: Config) -> list[str]:
-    """All that can be chosen, our own first; not each needs to be installed."""
+    """The agents that can be chosen, our own first; not all of them need to be installed."""
     return list(dict.fromkeys([OWN_AGENT, *config.agents, *KNOWN]))
 
 
 def agent_named(name: str, config: Config) -> str:
-    """Return the name as settings have it, where our own agent is the empty one."""
+    """Return the name as settings have it: "" stands for our own agent."""
     if name not in agent_names(config):
-        raise ConfigError(f"agent: there is no agent {printable(name)!a}{_instead(name, config)}", key="agent")
+        raise ConfigError(f"agent: there is no agent {printable(name)!a}{_suggestion(name, config)}", key="agent")
     return "" if name == OWN_AGENT else name
 
 
@@ -70,7 +70,7 @@ def table_of(name: str, config: Config) -> AgentTable:
 def definition_of(
     name: str, config: Config, environ: Mapping[str, str], open_to_turns: Sequence[Path] = ()
 ) -> AgentDefinition:
-    """Return the definition of an agent that is not ours, or raise with what would help.
+    """Return the definition of a third-party agent, or raise an error that says how to get it.
 
     `environ` is the conversation's. Its program is not looked for in folders that are `open_to_turns`.
     """
@@ -88,7 +88,9 @@ def definition_of(
         confine=own.confine,
         mode=own.mode,
         config_options=own.config_options,
-        mcp_servers={one: config.mcp_servers[one] for one in own.mcp_servers if one in config.mcp_servers},
+        mcp_servers={
+            server: config.mcp_servers[server] for server in own.mcp_servers if server in config.mcp_servers
+        },
         start_s=own.startup_timeout_seconds,
         wanted=wanted(kind_named(name, argv), {**environ, **own.variables}, own.env_vars)._replace(
             everything=own.inherits
@@ -97,15 +99,15 @@ def definition_of(
 
 
 def kind_named(name: str, argv: Sequence[str]) -> str:
-    """Return which of the known agents it is: by its name, or by its program, whatever its person calls it."""
+    """Return the known agent that this is, by its name or its program; "" if it is none of them."""
     if name in KNOWN:
         return name
     words = {part for word in argv[:2] for path in (Path(word),) for part in (*path.parts[-4:], path.stem)}
-    return next((one for one, known in KNOWN.items() if words.intersection(known.programs)), "")
+    return next((kind for kind, known in KNOWN.items() if words.intersection(known.programs)), "")
 
 
 def program_of(command: str, environ: Mapping[str, str]) -> str | None:
-    """Find a program by its path, or on the PATH of this environment. One in a relative directory is not found."""
+    """Find a program by its path, or on the PATH of this environment. Relative directories are left out."""
     if command.startswith("~/"):
         command = environ.get("HOME", "~") + command[1:]
     if "/" in command:
@@ -121,7 +123,7 @@ def _argv(
     environ: Mapping[str, str],
     open_to_turns: Sequence[Path],
 ) -> tuple[str, ...]:
-    """The first way to start it of which the program is there. Arguments of the person's replace the known ones."""
+    """The first way to start the agent whose program is here. The person's arguments replace the known ones."""
     trusted, passed_over = outside(environ, open_to_turns), ""
     for command, *usual in _starts(own, known):
         program = program_of(command, trusted)
@@ -131,15 +133,15 @@ def _argv(
                 raise ConfigError(f"agent {name}: {_no_interpreter(program, wants, environ)}", key="agent")
             return (program, *args)
         passed_over = passed_over or program or program_of(command, environ) or ""
-    why = _open(name, passed_over) if passed_over else _missing(name, own, known, environ)
+    why = _writable_by_turns(name, passed_over) if passed_over else _missing(name, own, known, environ)
     raise ConfigError(f"agent {name}: {why}", key="agent")
 
 
 def _is_path(command: str) -> bool:
-    return "/" in command  # then a person has said which
+    return "/" in command  # then a person has chosen this very program
 
 
-def _open(name: str, program: str) -> str:
+def _writable_by_turns(name: str, program: str) -> str:
     return (
         f"{FOUND} only at {program}, where turns may write, so it is not started; install it "
         f"elsewhere, or name it by its whole path as agents.{name}.command in the config"
@@ -147,8 +149,8 @@ def _open(name: str, program: str) -> str:
 
 
 def _no_interpreter(program: str, wants: str, environ: Mapping[str, str]) -> str:
-    there = shutil.which(wants, path=environ.get("PATH", ""))
-    where = f"only at {there}, where turns may write" if there else "nowhere on the PATH"
+    open_place = shutil.which(wants, path=environ.get("PATH", ""))
+    where = f"only at {open_place}, where turns may write" if open_place else "nowhere on the PATH"
     return f"{program} is run by {wants}, which is {where}; install {wants} in a directory of the PATH that is yours"
 
 
@@ -162,18 +164,18 @@ def _missing(name: str, own: AgentTable, known: KnownAgent | None, environ: Mapp
     if own.command is not None:
         where = "no program there" if "/" in own.command else "not on the PATH"
         return f"{own.command!a} is {where}; agents.{name}.command in the config names it"
-    assert known is not None  # noqa: S101  # an agent that nobody knows has a command, see agent_misfits
+    assert known is not None  # noqa: S101  # an unknown agent has a command, see agent_misfits
     names = " or ".join(known.programs)
-    if there := _itself(known, environ):
+    if program := _itself(known, environ):
         return (
-            f"{known.title} is here ({there}), but not its adapter: {names} is not on the PATH; install it with "
+            f"{known.title} is here ({program}), but not its adapter: {names} is not on the PATH; install it with "
             f"`{known.install}`"
         )
     return f"it is not installed: {names} is not on the PATH; install it with `{known.install}`"
 
 
 def itself_without_adapter(name: str, config: Config, environ: Mapping[str, str]) -> str:
-    """Return the program that people know an agent by, where it is here; empty: it isn't, or needs no adapter."""
+    """Return the agent's everyday program, if it is installed and only its adapter is missing; else ""."""
     known = KNOWN.get(name)
     return _itself(known, environ) if known is not None and table_of(name, config).command is None else ""
 
@@ -182,15 +184,15 @@ def _itself(known: KnownAgent, environ: Mapping[str, str]) -> str:
     return (known.itself and program_of(known.itself, environ)) or ""
 
 
-def _instead(name: str, config: Config) -> str:
+def _suggestion(name: str, config: Config) -> str:
     near = difflib.get_close_matches(name, agent_names(config), n=1)
     guess = f"; did you mean {near[0]}?" if near else ";"
     return f"{guess} `greenroom agents` lists them, [agents.NAME] in the config adds one"
 
 
 def _places(known: KnownAgent | None, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Its own places. A variable that makes the home itself one of them opens nothing."""
+    """The agent's own places. A variable that names the home itself, or a folder above it, opens nothing."""
     home = Path(environ.get("HOME") or "/")
-    for place in (Path(os.path.normpath(one)) for one in places_of(known.places, environ)) if known else ():
+    for place in (Path(os.path.normpath(path)) for path in places_of(known.places, environ)) if known else ():
         if not home.is_relative_to(place):
             yield place

@@ -1,4 +1,4 @@
-"""The variables that are an agent's own, and so are passed on to it, whatever their names say. No others' secrets.
+"""The environment variables that belong to an agent and are passed on to it, even if they look like secrets.
 
 Reads the agent's own settings for the variables that they name; blocking. Names and patterns, never a value.
 """
@@ -24,12 +24,12 @@ SETTINGS_BYTES = 1 << 20  # of a file that is read for the variables that it nam
 
 
 class _Own(NamedTuple):
-    """The variables of one agent, as patterns. `clouds`: what it gets besides, where a person has set the first."""
+    """The variables of one agent, as patterns. `clouds`: further patterns, for a variable that a person has set."""
 
     patterns: tuple[str, ...]
     clouds: Mapping[str, tuple[str, ...]] = {}
     settings: tuple[Place, ...] = ()
-    named: str = ""  # finds the variables that its settings name
+    named: str = ""  # an expression that finds the variables that its settings name
 
 
 _OWN: Mapping[str, _Own] = {
@@ -66,21 +66,21 @@ _OWN: Mapping[str, _Own] = {
 
 
 class Wanted(NamedTuple):
-    """The variables that an agent gets, whatever their names say: `patterns`, but for others' keys, and `names`."""
+    """The variables that an agent gets: those in `names`, and those that fit `patterns` and hold no other's key."""
 
     patterns: tuple[str, ...] = COMMON
     names: frozenset[str] = frozenset()
     everything: bool = False
 
     def has(self, name: str, keys: frozenset[str]) -> bool:
-        """Tell whether it gets a variable. `keys` are those of model providers and MCP servers in the config."""
+        """Tell whether the agent gets a variable. `keys`: those of model providers and MCP servers in the config."""
         if name in self.names:
             return True
         return name not in keys and any(fnmatchcase(name.upper(), pattern) for pattern in self.patterns)
 
 
 def wanted(kind: str, env: Mapping[str, str], named: tuple[str, ...]) -> Wanted:
-    """Return the variables of an agent of this kind. `named`: what a person passes on; names or patterns."""
+    """Return the variables of an agent of this kind. `named`: further names or patterns, which a person passes on."""
     own, known = _OWN.get(kind, _Own(())), KNOWN.get(kind)
     chosen = (more for switch, more in own.clouds.items() if env.get(switch, "0") not in {"", "0"})
     matching = (name for name in env if any(fnmatchcase(name, pattern) for pattern in named))
@@ -91,7 +91,7 @@ def wanted(kind: str, env: Mapping[str, str], named: tuple[str, ...]) -> Wanted:
 
 
 def named_by_settings(kind: str, env: Mapping[str, str]) -> Iterator[str]:
-    """Yield the variables that the agent's own settings name as the place of a key; a project's don't count."""
+    """Yield the variables that the agent's own settings name as holders of a key; a project's don't count."""
     own = _OWN.get(kind, _Own(()))
     for file in places_of(own.settings, env):
         yield from re.findall(own.named, _text(file))

@@ -1,6 +1,6 @@
-"""The tables `[agents.NAME]`: programs that carry out turns in place of our own agent, and speak ACP.
+"""The tables `[agents.NAME]`: programs that speak ACP and carry out turns in place of our own agent.
 
-Only a person can define one, because it says what is started and how it is confined.
+Only a person can define an agent, because its table says which program is started and how it is confined.
 """
 
 import re
@@ -14,7 +14,7 @@ from supervisor.config.shape import Expect, KeyPath
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
 from supervisor.work.reach.known_agents import KNOWN
 
-# It stands in tables, in commands and in the journal.
+# A name stands in tables, in commands and in the journal.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 Confine = Literal["workspace", "none"]
@@ -22,7 +22,7 @@ INHERIT = "inherit"
 
 
 def _variables(value: object) -> object:
-    """Take the word for all of the client's variables as what it stands for."""
+    """Turn the word `inherit` into a table that stands for all of the client's variables."""
     return {INHERIT: INHERIT} if value == INHERIT else value
 
 
@@ -32,7 +32,7 @@ Variables = Annotated[
 
 
 class AgentTable(ConfigTable):
-    """An agent that speaks ACP. One with the name of a known agent changes only the keys that it sets."""
+    """An agent that speaks ACP. A table with the name of a known agent changes only the keys that it sets."""
 
     command: str | None = Field(
         None, description="The program to start, by its path or as the client's PATH has it. Known agents have one."
@@ -80,17 +80,17 @@ class AgentTable(ConfigTable):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The variables that are set for it."""
+        """The variables that are set for the agent."""
         return {} if self.inherits else self.env
 
     @property
     def inherits(self) -> bool:
-        """Tell whether it gets all of the client's variables."""
+        """Whether the agent gets all of the client's variables."""
         return self.env == {INHERIT: INHERIT}
 
 
 def agent_misfits(tree: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
-    """The agents of a tree that can't be: without a program, or under a name that is not theirs."""
+    """The invalid agents of a tree: without a program, or with a name that they may not have."""
     agents, servers = tree.get("agents"), tree.get("mcp_servers")
     for name, agent in agents.items() if isinstance(agents, Mapping) else ():
         path: KeyPath = ("agents", str(name))
@@ -108,5 +108,5 @@ def _unknown_servers(path: KeyPath, wanted: object, servers: object) -> Iterator
     known = list(servers) if isinstance(servers, Mapping) else []
     for name in wanted if isinstance(wanted, (list, tuple)) else ():
         if isinstance(name, str) and name not in known:
-            there = f"expected one of {', '.join(map(str, known))}" if known else "none is defined"
-            yield (*path, "mcp_servers"), f"there is no `[mcp_servers.{name}]`; {there}"
+            hint = f"expected one of {', '.join(map(str, known))}" if known else "none is defined"
+            yield (*path, "mcp_servers"), f"there is no `[mcp_servers.{name}]`; {hint}"

@@ -1,6 +1,6 @@
-"""The agents of this machine, as somebody with these variables has them: installed, logged in, and what to do next.
+"""The agents of this machine, for a client's variables: installed or not, logged in or not, and the next step.
 
-Looks at the disk and starts nothing. Signs of a login are cheap and may be wrong: unknown is said as unknown.
+Looks at the disk and starts nothing; blocking. Signs of a login are cheap and may be wrong, or unknown.
 """
 
 import sys
@@ -32,9 +32,9 @@ Login = Literal["yes", "no", "unknown"]
 class AgentHere(Struct, frozen=True):
     """An agent as it is here. `start`: the program and its arguments; none if it is missing.
 
-    `login`: yes: `sign` says what was found. no: neither a key nor a file of credentials. `wrong`: why it can't be
-    started. `install`, `log_in`: commands for a person, empty where nobody knows them. `itself`: the program that
-    people know it by, if that is here and only its adapter is missing.
+    `login`: yes: `sign` has the key or file that was found. no: neither a key nor a file of credentials. `wrong`: why
+    it can't be started. `install`, `log_in`: commands for a person, empty if unknown. `itself`: its everyday program,
+    if that is here and only its adapter is missing.
     """
 
     name: str
@@ -53,19 +53,19 @@ class AgentHere(Struct, frozen=True):
     itself: str = ""
 
 
-def next_step(one: AgentHere) -> str:
-    """Return what a person does next to use it; empty: nothing is missing, as far as is known."""
-    if one.state == "missing":
-        if one.itself:
-            return f"{one.title} is here, its adapter is not: {one.install}"
-        return one.wrong if one.wrong.startswith(FOUND) else one.install or one.wrong
-    if one.state == "no login":
-        return f"log in: {roads_to_a_login(one.name)}" if one.log_in else "log in with its own program"
+def next_step(agent: AgentHere) -> str:
+    """Return the next step for a person who wants to use the agent; "" if nothing is known to be missing."""
+    if agent.state == "missing":
+        if agent.itself:
+            return f"{agent.title} is here, its adapter is not: {agent.install}"
+        return agent.wrong if agent.wrong.startswith(FOUND) else agent.install or agent.wrong
+    if agent.state == "no login":
+        return f"log in: {roads_to_a_login(agent.name)}" if agent.log_in else "log in with its own program"
     return ""
 
 
 def agents_here(config: Config, environ: Mapping[str, str], cwd: Path) -> list[AgentHere]:
-    """Return all of them as conversations in `cwd` have them: our own, then those of the config, then the known."""
+    """Return all agents as conversations in `cwd` see them: our own, then those of the config, then the known."""
     return [_ours(config), *(agent_here(name, config, environ, cwd) for name in agent_names(config)[1:])]
 
 
@@ -119,6 +119,6 @@ def _login(name: str, known: KnownAgent | None, environ: Mapping[str, str]) -> t
                 return "yes", str(sign)
         except OSError:
             continue
-    # With only a part of the signs known, or a keychain that is not looked into, nothing found says nothing.
-    told = known.keys and known.signs and not (known.elsewhere or named) and sys.platform != "darwin"
-    return ("no" if told else "unknown"), ""
+    # If only some of the signs are known, or a keychain can't be read, the missing sign proves nothing.
+    certain = known.keys and known.signs and not (known.elsewhere or named) and sys.platform != "darwin"
+    return ("no" if certain else "unknown"), ""

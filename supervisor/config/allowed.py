@@ -1,4 +1,4 @@
-"""The budgets of a conversation: its own for turns and for all of them, everybody's for the day and the home."""
+"""The budgets in force: a conversation's own, per turn and in total, and those that all share. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,26 +10,26 @@ from supervisor.config.load import LoadedConfig
 
 
 def budgets_for(loaded: LoadedConfig, settings: Settings, raises: Iterable[Raise] = ()) -> BudgetsTable:
-    """The budgets, with the raises that are in force now."""
+    """The budgets of a conversation. `raises`: those that are in force now."""
     shared = shared_budgets(loaded, raises)
     own = loaded.relayered(settings.overrides).config.greenroom.budget
     return own if own is shared else own.model_copy(update={"day": shared.day, "home": shared.home})
 
 
 def shared_budgets(loaded: LoadedConfig, raises: Iterable[Raise]) -> BudgetsTable:
-    """The budgets of the day and of the home: what the configuration has is the least."""
+    """The budgets of the day and of the home: the configuration's, or larger by a raise."""
     budgets = loaded.config.greenroom.budget
-    for one in counting(loaded, raises):
-        table = getattr(budgets, one.scope).model_copy(update={one.unit: one.limit})
-        budgets = budgets.model_copy(update={one.scope: table})
+    for step in counting(loaded, raises):
+        table = getattr(budgets, step.scope).model_copy(update={step.unit: step.limit})
+        budgets = budgets.model_copy(update={step.scope: table})
     return budgets
 
 
 def counting(loaded: LoadedConfig, raises: Iterable[Raise]) -> list[Raise]:
-    """The raises of limits that there are, and that are not larger by now."""
+    """The raises that still count: the configuration has such a limit, and it is smaller."""
     budgets = loaded.config.greenroom.budget
-    limits = ((one, getattr(getattr(budgets, one.scope), one.unit)) for one in raises)
-    return [one for one, configured in limits if configured is not None and one.limit > configured]
+    limits = ((step, getattr(getattr(budgets, step.scope), step.unit)) for step in raises)
+    return [step for step, configured in limits if configured is not None and step.limit > configured]
 
 
 def insist_on_own_budgets(overrides: Mapping[str, object]) -> None:

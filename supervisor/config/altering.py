@@ -1,6 +1,6 @@
-"""Values for the settings of a conversation that exists: what they come to, and which fields they are about.
+"""New values for the settings of an existing conversation: the settings that follow, and the fields that were meant.
 
-A value of None means what the config says. Reads the file of instructions that a profile may name, and nothing else.
+A value of None means the config's. Reads the file of instructions that a profile may name, and nothing else.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from supervisor.config.providers import choose_provider, default_model, provider
 Choice = TypeVar("Choice", bound=StrEnum)
 Value: TypeAlias = str | tuple[str, ...] | None
 
-# What a profile may say, and the setting that it means. Its other keys are of the whole program.
+# The keys of a profile that are settings of a conversation. Its other keys belong to the whole program.
 OF_PROFILE = {
     "model_provider": "provider",
     "model": "model",
@@ -35,7 +35,7 @@ OF_PROFILE = {
 
 
 class Surroundings(Struct, frozen=True):
-    """The place of the client. `unnamed` gives the sandbox of a directory for which nobody has named one."""
+    """The client's directory and environment. `unnamed` chooses the sandbox of a directory if no sandbox is named."""
 
     base: Path
     environ: Mapping[str, str]
@@ -53,7 +53,7 @@ class Altered(Struct, frozen=True):
 
 
 def altered(current: Settings, values: Mapping[str, Value], config: Config, around: Surroundings) -> Altered:
-    """Work out all values, or raise for the first that can't be. Relative roots are the client's."""
+    """Apply all values, or raise for the first that is invalid. Relative roots are the client's."""
     altering = _Altering(current, config, around)
     profile = altering.of_profile(values["profile"]) if "profile" in values else {}
     wanted = {**profile, **{name: value for name, value in values.items() if name != "profile"}}
@@ -66,7 +66,7 @@ def altered(current: Settings, values: Mapping[str, Value], config: Config, arou
 
 
 class _Altering:
-    """The settings so far, and the config that they go back to."""
+    """The settings so far, and the config that a value of None goes back to."""
 
     def __init__(self, current: Settings, config: Config, around: Surroundings) -> None:
         self.settings = current
@@ -76,22 +76,22 @@ class _Altering:
         self._around = around
 
     def of_profile(self, name: Value) -> dict[str, Value]:
-        """Return what the profile says; without one, everything that a profile may say is to be as in the config."""
+        """Return the settings of the profile. None: every setting that a profile may have goes back to the config."""
         if name is None:
             return dict.fromkeys(OF_PROFILE.values())
         chosen = self._config.profiles.get(str(name))
         if chosen is None:
             known = ", ".join(self._config.profiles) or "none"
             raise ConfigError(f"profile: there is no profile {printable(str(name))!a}; the config has {known}")
-        said = chosen.model_dump(mode="json", exclude_none=True)
-        return {setting: said[key] for key, setting in OF_PROFILE.items() if key in said}
+        values = chosen.model_dump(mode="json", exclude_none=True)
+        return {setting: values[key] for key, setting in OF_PROFILE.items() if key in values}
 
     def goes_with_a_profile(self, setting: str) -> bool:
-        """Tell whether a profile's value counts: its model is one for our own agent."""
+        """Tell whether a profile's value counts: its model counts for our own agent only."""
         return setting != "model" or not self.settings.agent
 
     def take_agent(self, value: Value) -> None:
-        """Take the agent. Another one chooses its model and its effort itself, until somebody names them for it."""
+        """Take the agent. A new agent chooses its model and its effort itself, until a person names them for it."""
         name = str(value) if value is not None else self._config.agent or OWN_AGENT
         agent = agent_named(name, self._config)
         named = () if agent == self.settings.agent else ("agent_model", "agent_effort")
@@ -114,7 +114,7 @@ class _Altering:
             self._take(model=str(value) if value is not None else self._own_model())
 
     def follow_provider(self) -> None:
-        """Another provider has another model by default. One that was chosen stays: many have it under its name."""
+        """Take the new provider's default model. A chosen model stays: many providers have it by the same name."""
         if self._before.model == default_model(self._before.provider):
             self._take(model=self._own_model())
 
@@ -122,12 +122,12 @@ class _Altering:
         return self._config.model or default_model(self.settings.provider)
 
     def take_effort(self, value: Value) -> None:
-        """Take the effort. An agent of others may know more of them than we do, and says so if it does not."""
+        """Take the effort. A third-party agent may know more efforts than we do, and refuses others itself."""
         named = str(value) if self.settings.agent and value is not None else ""
         if named not in {"", *ReasoningEffort}:
             self._take(agent_effort=named)
             return
-        effort = _one_of(ReasoningEffort, "effort", value) or self._config.model_reasoning_effort
+        effort = _member_of(ReasoningEffort, "effort", value) or self._config.model_reasoning_effort
         self._take(effort=effort, agent_effort=named)
 
     def take_summary(self, value: Value) -> None:
@@ -138,11 +138,11 @@ class _Altering:
         self._take(base_instructions=instructions_of(name, self.settings.cwd))
 
     def take_approval_policy(self, value: Value) -> None:
-        self._take(approval_policy=_one_of(ApprovalPolicy, "approval", value) or self._config.approval_policy)
+        self._take(approval_policy=_member_of(ApprovalPolicy, "approval", value) or self._config.approval_policy)
 
     def take_sandbox(self, value: Value) -> None:
-        """Take the mode as the config describes it; the mode that it has already keeps its directories."""
-        mode = _one_of(SandboxMode, "sandbox", value)
+        """Take the mode as the config describes it; the present mode keeps its directories."""
+        mode = _member_of(SandboxMode, "sandbox", value)
         same = mode is not None and mode.value == self.settings.sandbox.mode
         wanted = mode or self._config.sandbox_mode or self._around.unnamed(self.settings.cwd)
         self._take(sandbox=self.settings.sandbox if same else sandbox_policy(wanted, self._config))
@@ -164,7 +164,7 @@ class _Altering:
         self.fields += values
 
 
-# A provider goes before its model, a mode before its directories.
+# A provider comes before its model, a mode before its directories.
 IN_ORDER: Mapping[str, Callable[[_Altering, Value], None]] = {
     "agent": _Altering.take_agent,
     "provider": _Altering.take_provider,
@@ -178,10 +178,10 @@ IN_ORDER: Mapping[str, Callable[[_Altering, Value], None]] = {
 }
 
 
-def _one_of(choices: type[Choice], what: str, value: Value) -> Choice | None:
+def _member_of(choices: type[Choice], key: str, value: Value) -> Choice | None:
     if value is None:
         return None
     try:
         return choices(str(value))
     except ValueError:
-        raise ConfigError(f"{what}: expected one of {', '.join(choices)}, found {value!a}", key=what) from None
+        raise ConfigError(f"{key}: expected one of {', '.join(choices)}, found {value!a}", key=key) from None

@@ -14,7 +14,7 @@ Price = Annotated[float, Strict(), Field(ge=0, le=1e6), Expect("a number from 0 
 
 
 class BudgetTable(ConfigTable):
-    """A budget. What is unset has no limit."""
+    """A budget. A key that is unset has no limit."""
 
     requests: Positive | None = Field(None, description="Requests to models. One that is tried again counts again.")
     tool_calls: Positive | None = Field(None, description="Calls of tools.")
@@ -28,7 +28,7 @@ class BudgetTable(ConfigTable):
 
 
 class BudgetsTable(ConfigTable):
-    """Budgets. Looked at before each request to a model; a turn that has used one up ends as `budget`."""
+    """Budgets. Checked before each request to a model; a turn that has used up a budget ends as `budget`."""
 
     turn: BudgetTable = Field(BudgetTable.model_construct(), description="For each turn.")
     conversation: BudgetTable = Field(
@@ -50,7 +50,7 @@ class BudgetsTable(ConfigTable):
 
 
 class PriceTable(ConfigTable):
-    """Prices of a model in US dollars per million tokens. All of them 0: it is free."""
+    """Prices of a model in US dollars per million tokens. All of them 0: the model is free."""
 
     input: Price = Field(description="Tokens that it reads.")
     output: Price = Field(description="Tokens that it writes.")

@@ -33,17 +33,17 @@ def at(url: str) -> Callable[[Environ], str]:
 
 
 def _openai(environ: Environ) -> str:
-    return _given(environ, "OPENAI_BASE_URL") or OPENAI_URL
+    return _value_of(environ, "OPENAI_BASE_URL") or OPENAI_URL
 
 
 def _anthropic(environ: Environ) -> str:
     """Anthropic's own programs want the address without the version."""
-    base = (_given(environ, "ANTHROPIC_BASE_URL") or "https://api.anthropic.com").rstrip("/")
+    base = (_value_of(environ, "ANTHROPIC_BASE_URL") or "https://api.anthropic.com").rstrip("/")
     return base if base.endswith("/v1") else f"{base}/v1"
 
 
 def _azure(environ: Environ) -> str:
-    endpoint = _given(environ, "AZURE_OPENAI_ENDPOINT").rstrip("/")
+    endpoint = _value_of(environ, "AZURE_OPENAI_ENDPOINT").rstrip("/")
     if not endpoint:
         raise ConfigError(
             "Azure gives each resource an address of its own: set AZURE_OPENAI_ENDPOINT to "
@@ -54,34 +54,34 @@ def _azure(environ: Environ) -> str:
 
 
 def _ollama(environ: Environ) -> str:
-    """The address at which Ollama listens, which may be all of this machine's, without a port or a scheme."""
-    host = _given(environ, "OLLAMA_HOST") or "localhost"
+    """The address at which Ollama listens. OLLAMA_HOST may lack a port or a scheme, or mean all of this machine's."""
+    host = _value_of(environ, "OLLAMA_HOST") or "localhost"
     scheme, _, rest = host.rpartition("://")
     name, _, port = rest.rstrip("/").partition(":")
-    name = "localhost" if name in {"", "0.0.0.0"} else name  # noqa: S104  # where it listens; nothing is bound here
+    name = "localhost" if name in {"", "0.0.0.0"} else name  # noqa: S104  # nothing is bound here
     if scheme and not port:
         return f"{scheme}://{name}/v1"
     return f"{scheme or 'http'}://{name}:{port or OLLAMA_PORT}/v1"
 
 
 def _oss(environ: Environ) -> str:
-    if base := _given(environ, "CODEX_OSS_BASE_URL"):
+    if base := _value_of(environ, "CODEX_OSS_BASE_URL"):
         return base
-    port = _given(environ, "CODEX_OSS_PORT") or str(OLLAMA_PORT)
+    port = _value_of(environ, "CODEX_OSS_PORT") or str(OLLAMA_PORT)
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65_536):
         raise ConfigError("environment variable `CODEX_OSS_PORT`: expected a port number, 1 to 65535")
     return f"http://localhost:{port}/v1"
 
 
-def _given(environ: Environ, variable: str) -> str:
+def _value_of(environ: Environ, variable: str) -> str:
     return environ.get(variable, "").strip()
 
 
-def _keyed(name: str, variable: str, instructions: str, wire: WireApi = WireApi.CHAT) -> ModelProvider:
+def _provider_with_key(name: str, variable: str, instructions: str, wire: WireApi = WireApi.CHAT) -> ModelProvider:
     return ModelProvider(name=name, env_key=variable, env_key_instructions=instructions, wire_api=wire)
 
 
-_OPENAI = _keyed(
+_OPENAI = _provider_with_key(
     "OpenAI",
     "OPENAI_API_KEY",
     "Create a key at https://platform.openai.com/api-keys and export it.",
@@ -89,22 +89,24 @@ _OPENAI = _keyed(
 ).model_copy(
     update={"env_http_headers": {"OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT"}}
 )
-_ANTHROPIC = _keyed(
+_ANTHROPIC = _provider_with_key(
     "Anthropic",
     "ANTHROPIC_API_KEY",
     "Create a key at https://platform.claude.com/settings/keys and export it.",
     WireApi.MESSAGES,
 )
-_AZURE = _keyed(
+_AZURE = _provider_with_key(
     "Azure OpenAI",
     "AZURE_OPENAI_API_KEY",
     "Copy a key of your resource (Keys and Endpoint in the Azure portal) and export it.",
     WireApi.RESPONSES,
 ).model_copy(update={"key_header": "api-key"})
-_OPENROUTER = _keyed(
+_OPENROUTER = _provider_with_key(
     "OpenRouter", "OPENROUTER_API_KEY", "Create a key at https://openrouter.ai/settings/keys and export it."
 )
-_GEMINI = _keyed("Gemini", "GEMINI_API_KEY", "Create a key at https://aistudio.google.com/apikey and export it.")
+_GEMINI = _provider_with_key(
+    "Gemini", "GEMINI_API_KEY", "Create a key at https://aistudio.google.com/apikey and export it."
+)
 
 BUILT_IN: Mapping[str, BuiltIn] = {
     "openai": BuiltIn(_OPENAI, _openai),

@@ -1,7 +1,7 @@
 """The most that a client, and the model behind it, may ask for. The person's own settings have no ceiling.
 
-What goes too far is refused by name, with what would allow it; nothing is silently reduced. Uses the file system only
-to follow links.
+A request that goes too far is refused by name, with the setting that would allow it; nothing is silently reduced.
+Uses the file system only to follow links.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,13 +29,13 @@ PERSONAL = {
 
 
 def widest(named: Iterable[str | None]) -> SandboxMode:
-    """The widest of these sandboxes; what is none does not count."""
-    modes = [SandboxMode(one) for one in named if one in set(SandboxMode)]
+    """The widest of these sandboxes; other words and None don't count."""
+    modes = [SandboxMode(name) for name in named if name in set(SandboxMode)]
     return max(modes, key=WIDTH.__getitem__, default=SandboxMode.READ_ONLY)
 
 
 class Ceiling(Struct, frozen=True):
-    """The ceiling of a client. `own`: the settings if it asked for nothing; `opened`: the config's workspace-write.
+    """The ceiling of a client. `own`: its settings if it asks for nothing; `opened`: the config's workspace-write.
 
     `chosen`: a person has named the directory in `own`; otherwise the client just happened to be started there.
     `unconfined`: agents that run outside of every sandbox.
@@ -58,7 +58,7 @@ class Ceiling(Struct, frozen=True):
         own_agent = self.own.agent
         granted, allowed = WIDTH[self.mcp.max_sandbox], max(WIDTH[self.mcp.max_sandbox], WIDTH[own])
         if WIDTH[mode] > allowed:
-            widest = next(one for one, width in WIDTH.items() if width == allowed)
+            widest = next(known for known, width in WIDTH.items() if width == allowed)
             yield f"sandbox {mode} is wider than clients may ask for ({widest}): {RAISED}"
         if WIDTH[mode] > granted and self._asks_less(asked.approval_policy):
             yield (
@@ -76,7 +76,7 @@ class Ceiling(Struct, frozen=True):
         return self.own.approval_policy is ApprovalPolicy.UNTRUSTED is not policy
 
     def _openings(self, asked: WorkspaceWrite, cwd: Path, pinned: Mapping[Path, Path]) -> Iterator[str]:
-        """`pinned`: directories as they will be opened, whatever their names mean by then."""
+        """Yield the parts that the config leaves closed. `pinned`: the real directories that names will open."""
         opened = self.opened
         if asked.network_access and not opened.network_access:
             yield _opens("network_access")
@@ -93,7 +93,7 @@ class Ceiling(Struct, frozen=True):
         allowed = [real_cwd, *map(_real, opened.writable_roots)]
         for root in asked.writable_roots:
             real = pinned.get(cwd / root) or _real(cwd / root)
-            if not any(real.is_relative_to(one) for one in allowed):
+            if not any(real.is_relative_to(folder) for folder in allowed):
                 yield f"{_opens('writable_roots')} ({root} is outside of the working directory)"
         meant = real_cwd == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
         if not meant and _real(self.home).is_relative_to(real_cwd):
@@ -129,14 +129,14 @@ def check_overrides(overrides: Tree, mcp: Mcp) -> None:
 
 
 def _only_budgets(ours: object) -> bool:
-    """True for budgets of turns and of the conversation; how large they may be is for `check_budgets` to say."""
+    """Whether these are only budgets of turns and of the conversation; `check_budgets` checks their size."""
     if not isinstance(ours, Mapping) or set(ours) != {"budget"} or not isinstance(ours["budget"], Mapping):
         return False
     return set(ours["budget"]) <= {"turn", "conversation"}
 
 
 def check_budgets(asked: BudgetsTable, own: BudgetsTable) -> None:
-    """Check that a client asks for no larger budget than the person's, which it may only make smaller."""
+    """Refuse a budget that is larger than the person's: a client may only make it smaller."""
     for scope in ("turn", "conversation"):
         for unit, most in getattr(own, scope):
             wanted = getattr(getattr(asked, scope), unit)

@@ -1,4 +1,4 @@
-"""The changes that a reload brings, key by key. Pure."""
+"""The changes between two configurations, key by key. Pure."""
 
 from collections.abc import Iterator, Mapping
 
@@ -29,7 +29,7 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
 
 
 class Change(Struct, frozen=True):
-    """A changed key, for a person: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
+    """A changed key, to be shown: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
 
     key: str
     old: str
@@ -52,7 +52,7 @@ def is_live(path: KeyPath) -> bool:
 
 
 def _leaves(tree: Mapping[str, object], above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
-    """All values with their paths. An empty table has none, because it changes nothing."""
+    """All values with their paths. An empty table has none."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, (*above, key))

@@ -1,4 +1,4 @@
-"""Errors in a configuration, in words: which key, what was found, what was expected.
+"""Errors in a configuration, in words: the key, the value that was found, the value that was expected.
 
 Secrets are never quoted. Pure; safe from any thread.
 """
@@ -23,9 +23,9 @@ from supervisor.logs.redaction import names_a_secret, scrub
 BUILT_IN_PROVIDERS = tuple(BUILT_IN)
 # Tables of free names, whose values may be secrets.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
-HIDDEN = "[…]"  # in place of a secret, where settings are stored
+HIDDEN = "[…]"  # stands for a secret in stored settings
 _SHOWN_CHARACTERS = 60
-THE_NAME = "[key]"  # in the place of an error about the name of a free key, not about its value
+THE_NAME = "[key]"  # pydantic's mark of an error about the name of a free key, not about its value
 
 
 class ConfigProblem(Struct, frozen=True):
@@ -36,7 +36,7 @@ class ConfigProblem(Struct, frozen=True):
 
 
 def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
-    """The problems of a tree that is not a configuration; none if it is one."""
+    """The problems of a tree; none if it is a valid configuration."""
     providers = tree.get("model_providers")
     found = [ConfigProblem(path, text) for path, text in misfits(tree.get("mcp_servers"))]
     found += [ConfigProblem(path, text) for path, text in agent_misfits(tree)]
@@ -52,7 +52,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
 
 
 def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
-    """Keys without effect, and unknown keys with the name that was probably meant."""
+    """Keys without effect, and unknown keys with the name that was probably meant, each as a problem."""
     found = []
     for path, known in unknown_keys(KeyType.of(Config), tree):
         name = str(path[-1])
@@ -78,7 +78,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """The name in one line: a client may send half a surrogate pair, a line break or a control character."""
+    """The name as one printable line: a client may send a lone surrogate, a line break or a control character."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
@@ -105,11 +105,11 @@ def _problem(tree: Mapping[str, object], path: KeyPath, kind: str) -> ConfigProb
         return ConfigProblem(path[:-1], "a name can't be empty")
     key_type = key_type_at(Config, path)
     expected = key_type.expected if key_type is not None else "a name"
-    found = "nothing" if kind == "missing" else _found(path, _value_at(tree, path))
+    found = "nothing" if kind == "missing" else _describe_value(path, _value_at(tree, path))
     return ConfigProblem(path, f"expected {expected}, found {found}")
 
 
-def _found(path: KeyPath, value: object) -> str:
+def _describe_value(path: KeyPath, value: object) -> str:
     match value:
         case bool() | int() | float():
             return "a number (not shown)" if is_secret(path) else _number(value)
@@ -147,7 +147,7 @@ def _value_at(tree: object, path: KeyPath) -> object:
 
 
 def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
-    """The tree without secrets, to be shown or stored."""
+    """A copy of the tree without secrets, to be shown or stored."""
     if isinstance(tree, dict):
         return {
             key: HIDDEN

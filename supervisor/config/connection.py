@@ -1,6 +1,6 @@
-"""Settings of one connection, from `greenroom mcp -c greenroom.mcp.KEY=…`; all others are the daemon's. Pure.
+"""The settings that one connection may have of its own, from `greenroom mcp -c greenroom.mcp.KEY=…`. Pure.
 
-The same for `greenroom acp` and its table.
+The same for `greenroom acp` and its table. All other keys are the daemon's.
 """
 
 from collections.abc import Mapping
@@ -40,9 +40,9 @@ def connection_settings(overrides: Tree, door: str = "mcp") -> Mapping[str, Any]
     return dict(found)
 
 
-def with_connection(table: Door, said: object, door: str = "mcp") -> Door:
+def with_connection(table: Door, own: object, door: str = "mcp") -> Door:
     """The settings of the config, with those of this connection over them."""
-    if not isinstance(said, Mapping) or not said:
+    if not isinstance(own, Mapping) or not own:
         return table
-    settings = connection_settings({"greenroom": {door: said}}, door)
+    settings = connection_settings({"greenroom": {door: own}}, door)
     return type(table).model_validate({**table.model_dump(), **settings})

@@ -1,6 +1,6 @@
-"""The settings of a conversation, from the configuration and one request.
+"""The settings of a new conversation, from the configuration and one request.
 
-Uses the file system, and blocks meanwhile: the working directory is checked, and an instructions file is read.
+Blocking: the working directory is checked, and an instructions file is read.
 """
 
 import os
@@ -36,7 +36,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class Arguments(Struct, frozen=True):
-    """The typed arguments of a request or a command line. They go before everything else; None: not given."""
+    """The typed arguments of a request or a command line. They win over everything else; None: not given."""
 
     agent: str | None = None
     model: str | None = None
@@ -63,14 +63,14 @@ def settings_for(
 ) -> Settings:
     """The settings. Relative paths and keys are the client's: `base` is its directory, `environ` its environment.
 
-    `unnamed` chooses the sandbox of a working directory for which nobody named one.
+    `unnamed` chooses the sandbox of a working directory if no sandbox is named.
     """
     cwd = working_directory(arguments.cwd, base)
     if arguments.model_provider is not None:
         provider = provider_named(arguments.model_provider, config, environ).id
     else:
         provider = choose_provider(config, environ).provider.id
-    mode = _one_of(SandboxMode, "sandbox", arguments.sandbox)
+    mode = _member_of(SandboxMode, "sandbox", arguments.sandbox)
     sandbox = sandbox_policy(mode or config.sandbox_mode or unnamed(cwd), config)
     agent = agent_named(arguments.agent or config.agent or OWN_AGENT, config)
     named = (arguments.model or "") if agent else ""  # the config's model is for our own agent
@@ -78,21 +78,23 @@ def settings_for(
         model=("" if agent else arguments.model) or config.model or default_model(provider),
         provider=provider,
         cwd=cwd,
-        approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
+        approval_policy=_member_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
         or config.approval_policy,
         sandbox=sandbox,
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),
         developer_instructions=arguments.developer_instructions or None,
-        include_plan_tool=_said(arguments.include_plan_tool, config.include_plan_tool),
-        include_apply_patch_tool=_said(arguments.include_apply_patch_tool, config.include_apply_patch_tool),
+        include_plan_tool=_argument_or_config(arguments.include_plan_tool, config.include_plan_tool),
+        include_apply_patch_tool=_argument_or_config(
+            arguments.include_apply_patch_tool, config.include_apply_patch_tool
+        ),
         agent=agent,
         agent_model=named,
     )
 
 
-def _said(argument: bool | None, configured: bool) -> bool:
+def _argument_or_config(argument: bool | None, configured: bool) -> bool:
     return configured if argument is None else argument
 
 
@@ -145,7 +147,7 @@ def _instructions(config: Config, arguments: Arguments, cwd: Path) -> str | None
 def instructions_of(name: str | None, cwd: Path) -> str | None:
     """Read the file of instructions that the config or a profile names.
 
-    A relative name is one of the project, whose links do not choose which other file of the person's is sent.
+    A relative name belongs to the project, so its links may not lead to other files of the person's.
     """
     if name is None:
         return None
@@ -157,19 +159,19 @@ def instructions_of(name: str | None, cwd: Path) -> str | None:
         reason = error.reason if isinstance(error, NotReadable) else "not UTF-8"
         raise ConfigError(f"instructions file {name!a} can't be read: {reason}", key=_INSTRUCTIONS) from error
     if len(text) > INSTRUCTIONS_BYTES or not text.strip():
-        what = "empty" if not text.strip() else f"larger than {INSTRUCTIONS_BYTES} bytes"
-        raise ConfigError(f"instructions file {name!a} is {what}", key=_INSTRUCTIONS)
+        problem = "empty" if not text.strip() else f"larger than {INSTRUCTIONS_BYTES} bytes"
+        raise ConfigError(f"instructions file {name!a} is {problem}", key=_INSTRUCTIONS)
     return text.strip()
 
 
 _INSTRUCTIONS = "experimental_instructions_file"
 
 
-def _one_of(choices: type[Choice], what: str, word: str | None) -> Choice | None:
+def _member_of(choices: type[Choice], subject: str, word: str | None) -> Choice | None:
     if word is None:
         return None
     try:
         return choices(word)
     except ValueError:
         known = ", ".join(choices)
-        raise ConfigError(f"{what}: expected one of {known}, found {word!a}", key=what) from None
+        raise ConfigError(f"{subject}: expected one of {known}, found {word!a}", key=subject) from None

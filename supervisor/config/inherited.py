@@ -1,6 +1,6 @@
-"""The things that an agent brings by itself: settings, instructions, servers, hooks and rules that its person wrote.
+"""The agent's own files that count in a conversation: settings, instructions, servers, hooks and rules.
 
-Reads its files, never starts it; blocking. Names only: what a value says may be a secret. Standard library alone.
+Reads the files, never starts the agent; blocking. Names only: a value may be a secret. Standard library alone.
 """
 
 import json
@@ -22,19 +22,19 @@ _PROJECT = "."  # the beginning of a path in the project, in these tables
 
 
 class Inherited(NamedTuple):
-    """A thing that the agent brings: `what` it is in words, and the file or directory that it comes from."""
+    """A thing that the agent brings: `what`, in words, and the file or directory that it comes from."""
 
     what: str
     where: str
 
 
 class _Brings(NamedTuple):
-    """`settings` are read, `instructions` are looked for above the project as well, `folders` are looked into."""
+    """The places of one agent's files: `instructions` are also looked for above the project, `folders` are listed."""
 
     settings: tuple[Place, ...]
     instructions: tuple[str, ...]
     folders: tuple[Place, ...] = ()
-    told: tuple[Place, ...] = ()  # instructions of the person's own
+    own_instructions: tuple[Place, ...] = ()  # the person's own
 
 
 _CLAUDE, _CODEX = "$CLAUDE_CONFIG_DIR", "$CODEX_HOME"
@@ -89,8 +89,8 @@ _BRINGS: Mapping[str, _Brings] = {
     ),
     "qwen": _Brings((("~/.qwen/settings.json",), ("./.qwen/settings.json",)), ("QWEN.md", "AGENTS.md")),
 }
-# The words for what settings say, by its key. A table's keys are names, a list is counted.
-_SAID: Mapping[str, str] = {
+# Keys of settings that count, with their words. Of a table the keys are shown, of a list the length.
+_WORDS: Mapping[str, str] = {
     "mcpServers": "MCP servers",
     "mcp_servers": "MCP servers",
     "mcp": "MCP servers",
@@ -107,33 +107,33 @@ _RULES = ("allow", "ask", "deny", "additionalDirectories")
 
 
 def inherited(agent: str, environ: Mapping[str, str], cwd: Path) -> tuple[Inherited, ...]:
-    """Return what an agent would bring to a conversation in a directory; of agents not known here nothing is."""
+    """Return the things that an agent would bring to a conversation in a directory; none for an unknown agent."""
     brings = _BRINGS.get(agent, _Brings((), ("AGENTS.md",) if agent in KNOWN else ()))
     found: dict[Inherited, None] = {}
-    for one in _all(brings, environ, cwd):
+    for thing in _all(brings, environ, cwd):
         if len(found) >= SHOWN:
             break
-        found[one] = None
+        found[thing] = None
     return tuple(found)
 
 
 def _all(brings: _Brings, environ: Mapping[str, str], cwd: Path) -> Iterator[Inherited]:
     for file in _places(brings.settings, environ, cwd):
         yield from _settings(file, cwd)
-    for file in _places(brings.told, environ, cwd):
-        if _says_something(file):
+    for file in _places(brings.own_instructions, environ, cwd):
+        if _is_filled(file):
             yield Inherited("instructions", str(file))
     for folder in (cwd, *list(cwd.parents)[:ABOVE]):
         for name in brings.instructions:
-            if _says_something(folder / name):
+            if _is_filled(folder / name):
                 yield Inherited("instructions", str(folder / name))
     for folder in _places(brings.folders, environ, cwd):
-        if names := _inside(folder):
-            yield Inherited(f"{folder.name}: {_listed(names)}", str(folder))
+        if names := _names_in(folder):
+            yield Inherited(f"{folder.name}: {_enumeration(names)}", str(folder))
 
 
-def _says_something(file: Path) -> bool:
-    """Tell whether there are instructions; an empty file may be ours, and stand there that none comes to be."""
+def _is_filled(file: Path) -> bool:
+    """Whether there are instructions. An empty file may be a placeholder of ours, so that no other file is made."""
     try:
         found = file.stat()
     except OSError:
@@ -156,24 +156,24 @@ def _settings(file: Path, cwd: Path) -> Iterator[Inherited]:
         if not file.is_file():
             return
         text = read_ordinary(file, READ_BYTES).decode("utf-8-sig")
-        said: Any = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text or "{}")
+        settings: Any = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text or "{}")
     except (OSError, ValueError, RecursionError):
         yield Inherited("settings that can't be read here", str(file))
         return
-    if not isinstance(said, dict) or not said:
+    if not isinstance(settings, dict) or not settings:
         return
-    told = [*_told(said), *_told(_below(said, "projects", str(cwd)))]
-    yield from (Inherited(one, str(file)) for one in told or ["settings"])
+    things = [*_describe(settings), *_describe(_table_at(settings, "projects", str(cwd)))]
+    yield from (Inherited(thing, str(file)) for thing in things or ["settings"])
 
 
-def _told(said: Mapping[str, Any]) -> Iterator[str]:
-    for key, words in _SAID.items():
-        value = said.get(key)
+def _describe(settings: Mapping[str, Any]) -> Iterator[str]:
+    for key, words in _WORDS.items():
+        value = settings.get(key)
         if isinstance(value, dict) and value:
-            yield f"{words}: {_listed(value)}"
+            yield f"{words}: {_enumeration(value)}"
         elif isinstance(value, (list, str)) and value:
             yield f"{words}: {value}" if key in {"sandbox_mode", "approval_policy"} else f"{words} ({_count(value)})"
-    for rules in (said.get("permissions"), said.get("tools")):
+    for rules in (settings.get("permissions"), settings.get("tools")):
         if isinstance(rules, dict):
             if isinstance(mode := rules.get("defaultMode"), str):
                 yield f"its own mode: {mode[:60]}"
@@ -182,25 +182,25 @@ def _told(said: Mapping[str, Any]) -> Iterator[str]:
                 yield f"rules of its own: {', '.join(counted)}"
 
 
-def _below(said: Any, *keys: str) -> Mapping[str, Any]:
+def _table_at(tree: Any, *keys: str) -> Mapping[str, Any]:
     for key in keys:
-        said = said.get(key) if isinstance(said, dict) else None
-    return said if isinstance(said, dict) else {}
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree if isinstance(tree, dict) else {}
 
 
 def _count(value: Any) -> int:
     return len(value) if isinstance(value, list) else 1
 
 
-def _inside(folder: Path) -> list[str]:
+def _names_in(folder: Path) -> list[str]:
     try:
-        with os.scandir(folder) as inside:
-            return sorted(one.name for one in inside if not one.name.startswith("."))
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if not entry.name.startswith("."))
     except OSError:
         return []
 
 
-def _listed(names: Any) -> str:
+def _enumeration(names: Any) -> str:
     known = [str(name)[:60] for name in names]
     rest = len(known) - LISTED
     return ", ".join(known[:LISTED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""The table `[greenroom.limits]`: bounds on all that comes from elsewhere. Each default has its reason."""
+"""The table `[greenroom.limits]`: bounds on all data that comes from outside. Each default has its reason."""
 
 from pydantic import Field
 
@@ -223,8 +223,8 @@ class LimitsTable(ConfigTable):
     )
 
     def beyond(self, key: str, what: str) -> str:
-        """Compose a message for a limit that was met, naming the key, so that a person can find and raise it.
+        """Compose the message about a limit that was reached, with its key, so that a person can find and raise it.
 
-        `what` says what happened, without a full stop.
+        `what`: the event in words, without a full stop.
         """
         return f"{what}: the bound is {getattr(self, key)} (greenroom.limits.{key} in the configuration)"

@@ -1,6 +1,6 @@
 """The line of each key in a TOML file, for error messages: tomllib keeps no positions.
 
-Expects text that tomllib has accepted. Gives no answer rather than a wrong answer. Pure; safe from any thread.
+Expects text that tomllib has accepted. In doubt there is no answer rather than a wrong one. Pure; any thread.
 """
 
 import re
@@ -21,20 +21,20 @@ _VALUE_ENDS = frozenset({",", "]", "}", "\n", ""})
 
 @lru_cache(maxsize=1)  # called once for each problem of a file
 def key_lines(text: str) -> Mapping[KeyPath, int]:
-    """The line of every key, table and array element. A table's own header wins over a key that implies the table."""
+    """The line of each key, table and array element. A table's own header wins over a key that implies the table."""
     scan = _Scan(text.replace("\r\n", "\n"))
     try:
         scan.document()
     except (IndexError, ValueError, RecursionError):
         return {}
-    return {**scan.implied, **scan.said}
+    return {**scan.implied, **scan.written}
 
 
 class _Scan:
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, int]] = []
         self.at = 0
-        self.said: dict[KeyPath, int] = {}
+        self.written: dict[KeyPath, int] = {}
         self.implied: dict[KeyPath, int] = {}
         self.array_lengths: dict[KeyPath, int] = {}
         line = 1
@@ -45,7 +45,7 @@ class _Scan:
         self.tokens.append(("", line))
 
     @property
-    def next(self) -> str:
+    def current(self) -> str:
         return self.tokens[self.at][0]
 
     @property
@@ -53,9 +53,9 @@ class _Scan:
         return self.tokens[self.at][1]
 
     def skip(self, *signs: str) -> str:
-        while self.next in signs:
+        while self.current in signs:
             self.at += 1
-        return self.next
+        return self.current
 
     def document(self) -> None:
         table: KeyPath = ()
@@ -76,15 +76,15 @@ class _Scan:
             self.implied.setdefault(table, line)
         table = (*table, last)
         if is_array:
-            self.said.setdefault(table, line)
+            self.written.setdefault(table, line)
             index = self.array_lengths.get(table, 0)
             self.array_lengths[table] = index + 1
             table = (*table, index)
-        self.said.setdefault(table, line)
+        self.written.setdefault(table, line)
         return table
 
     def newest(self, table: KeyPath) -> KeyPath:
-        """The path that a header means: below an array of tables, its last element so far."""
+        """The table that a header means: of an array of tables, its last element so far."""
         length = self.array_lengths.get(table)
         return table if length is None else (*table, length - 1)
 
@@ -92,7 +92,7 @@ class _Scan:
         line, key = self.line, self.key()
         for end in range(1, len(key)):
             self.implied.setdefault((*table, *key[:end]), line)
-        self.said.setdefault((*table, *key), line)
+        self.written.setdefault((*table, *key), line)
         self.at += 1  # the equals sign
         self.value((*table, *key))
 
@@ -100,29 +100,29 @@ class _Scan:
         """Read a dotted key, up to the token after it."""
         parts = []
         while True:
-            part = self.next
+            part = self.current
             parts.append(str(tomllib.loads(f"key = {part}")["key"]) if part[0] in "\"'" else part)
             self.at += 1
-            if self.next != ".":
+            if self.current != ".":
                 return parts
             self.at += 1
 
     def value(self, path: KeyPath) -> None:
-        if self.next in _VALUE_ENDS:
+        if self.current in _VALUE_ENDS:
             raise ValueError("no value")
-        if self.next == "[":
+        if self.current == "[":
             self.array(path)
-        elif self.next == "{":
+        elif self.current == "{":
             self.inline_table(path)
         else:
-            while self.next not in _VALUE_ENDS:
+            while self.current not in _VALUE_ENDS:
                 self.at += 1
 
     def array(self, path: KeyPath) -> None:
         self.at += 1
         index = 0
         while self.skip("\n", ",") != "]":
-            self.said.setdefault((*path, index), self.line)
+            self.written.setdefault((*path, index), self.line)
             self.value((*path, index))
             index += 1
         self.at += 1

@@ -1,4 +1,4 @@
-"""Loading: find the file, read it, and merge the layers: overrides > profile > file > default.
+"""Loading of the configuration: find the file, read it, and merge the layers: overrides > profile > file > default.
 
 Typed arguments come on top, in `derive`. Nothing but ConfigError is raised. Reads one file at start and reload, on
 any thread; layering alone does no I/O.
@@ -23,18 +23,20 @@ from supervisor.config.shape import KeyPath
 from supervisor.config.stored_keys import StoredKeys, read_keys
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
-RELAYERED = 64  # configurations of conversations, for those at work: each request of theirs looks several times
-# A thousand times what anybody writes by hand; guards against `--config /dev/zero`.
+RELAYERED = (
+    64  # configurations of conversations at work, kept because each of their requests needs them several times
+)
+# A thousand times a file that is written by hand; guards against `--config /dev/zero`.
 FILE_BYTES = 4 << 20
 _POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
-# An invalid policy on secrets must not become one that lets all of them pass.
+# An invalid policy on secrets must not become a policy that lets all of them pass.
 _INSTEAD: Mapping[str, object] = {"shell_environment_policy": {"inherit": "core"}}
 
 
 class ConfigFile(Struct, frozen=True):
-    """A file that was read and is valid. `shared`: it is Codex's, and only Codex can say what is valid in it.
+    """A file that was read and is valid. `shared`: it is Codex's, whose keys only Codex can judge.
 
-    `tree` has the content of the file; of a shared file, without what is invalid here.
+    `tree` has the content of the file; of a shared file, without the parts that are invalid here.
     """
 
     path: str | None = None
@@ -42,23 +44,23 @@ class ConfigFile(Struct, frozen=True):
     tree: Mapping[str, object] = field(default_factory=dict)
     shared: bool = False
     warnings: tuple[str, ...] = ()
-    stored: StoredKeys = StoredKeys()  # which were read with it
+    stored: StoredKeys = StoredKeys()  # read together with the file
 
     def where(self, path: KeyPath) -> str:
         lines = key_lines(self.text)
-        line = lines.get(path, lines.get(path[:-1]))  # a key that is missing: where its table is
+        line = lines.get(path, lines.get(path[:-1]))  # of a missing key: the line of its table
         return f"{self.path}:{line}" if line is not None else str(self.path)
 
 
 class LoadedConfig(Struct, frozen=True):
-    """The configuration in force, and where it came from. `warnings` are lines for a person."""
+    """The configuration in force, with its sources. `warnings` are lines for a person."""
 
     config: Config
     file: ConfigFile = ConfigFile()
     overrides: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     warnings: tuple[str, ...] = ()
-    _relayered: dict[tuple[str, str | None], "LoadedConfig"] = field(default_factory=dict)  # the last ones asked for
+    _relayered: dict[tuple[str, str | None], "LoadedConfig"] = field(default_factory=dict)  # as of the last requests
 
     def editable(self, environ: Mapping[str, str]) -> str:
         """The file to edit in order to change a setting."""
@@ -68,13 +70,13 @@ class LoadedConfig(Struct, frozen=True):
         """The configuration of one conversation: its own overrides over those of the program's start."""
         if not overrides and profile is None:
             return self
-        asked = (repr(overrides), profile)
-        known = self._relayered.get(asked)
+        key = (repr(overrides), profile)
+        known = self._relayered.get(key)
         if known is None:
             known = layer(self.file, merge(self.overrides, overrides), profile or self.profile)
             if len(self._relayered) >= RELAYERED:
                 self._relayered.clear()  # in one step, as several threads come here
-            self._relayered[asked] = known
+            self._relayered[key] = known
         return known
 
 
@@ -89,7 +91,7 @@ def load(
 
 
 def _with_keys(file: ConfigFile, environ: Mapping[str, str]) -> ConfigFile:
-    """The file, with what `greenroom login` has stored. Nobody is locked out by keys that can't be read."""
+    """The file, with the keys that `greenroom login` has stored. Unreadable keys are a warning, not an error."""
     try:
         return replace(file, stored=read_keys(environ))
     except (OSError, UnsafePath, ValueError) as error:
@@ -97,7 +99,7 @@ def _with_keys(file: ConfigFile, environ: Mapping[str, str]) -> ConfigFile:
 
 
 def find_file(explicit: str | None, environ: Mapping[str, str]) -> tuple[str | None, bool]:
-    """The file that counts, and whether it is Codex's. Only one is read."""
+    """The file that counts, and whether it is Codex's. Only one file is read."""
     if explicit is not None:
         return explicit, False
     try:
@@ -115,10 +117,10 @@ def read_file(path: str | None, shared: bool = False) -> ConfigFile:
     if path is None:
         return ConfigFile()
     text = _text(path)
-    tree = _parsed(path, text)
+    tree = _parse(path, text)
     file = ConfigFile(path, text, tree, shared)
     if shared:
-        return _tolerated(file)
+        return _without_invalid_parts(file)
     wrong = problems(tree)
     if wrong:
         raise _error(wrong, file)
@@ -162,21 +164,21 @@ def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config
 
 
 def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:
-    """Report an unknown name: in the words that Codex's clients know, or, if a file has it, with file and line."""
+    """Report an unknown name: in the words that Codex's clients know, or, if it is in a file, with file and line."""
     if asked or file.path is None:
         raise ConfigError(text, key=dotted(path), known=known)
-    there = f"expected one of {', '.join(known)}" if known else "none is defined"
-    problem = ConfigProblem(path, f"{text}; {there}")
+    hint = f"expected one of {', '.join(known)}" if known else "none is defined"
+    problem = ConfigProblem(path, f"{text}; {hint}")
     if file.shared:
         return [_line(file, problem)]
     raise _error([problem], file)
 
 
-def _tolerated(file: ConfigFile) -> ConfigFile:
-    """The file, without what is invalid here. A Codex user is never locked out by what Codex may understand."""
+def _without_invalid_parts(file: ConfigFile) -> ConfigFile:
+    """The file without its invalid parts, which Codex may understand: a user of Codex is never locked out."""
     tree, dropped = merge(file.tree, {}), []
-    for theirs in ("agent", "agents"):  # in Codex, roles of its subagents
-        tree.pop(theirs, None)
+    for key in ("agent", "agents"):  # in Codex, roles of its subagents
+        tree.pop(key, None)
     if tree.pop("greenroom", None) is not None:
         dropped.append(
             ConfigProblem(("greenroom",), "ignored, because it is only read from a config file of Greenroom")
@@ -190,7 +192,7 @@ def _tolerated(file: ConfigFile) -> ConfigFile:
 
 
 def _drop(tree: Tree, path: KeyPath) -> KeyPath:
-    """Remove the smallest named part that contains the path, and return its own path."""
+    """Remove the smallest named part that contains the path, and return the part's own path."""
     top = str(path[0])
     if top in _INSTEAD:
         tree[top] = _INSTEAD[top]
@@ -225,7 +227,7 @@ def _text(path: str) -> str:
         raise ConfigError(f"{path}:{line}: not UTF-8", file=path, line=line) from error
 
 
-def _parsed(path: str, text: str) -> Tree:
+def _parse(path: str, text: str) -> Tree:
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -1,6 +1,6 @@
 """The tables `[mcp_servers.NAME]`, as Codex writes them: servers whose tools conversations have.
 
-Only a person can define one, because a server is a program that runs outside of every sandbox.
+Only a person can define a server, because it is a program that runs outside of every sandbox.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from supervisor.config.table import (
     VariableName,
 )
 
-OURSELVES = "greenroom"  # a file shared with Codex may have it as a server: its tools would be conversations
+OURSELVES = "greenroom"  # a file shared with Codex may name it as a server, whose tools would be conversations
 
 
 class ToolApproval(StrEnum):
@@ -92,7 +92,7 @@ class McpServer(ConfigTable):
 
 
 def misfits(servers: object) -> Iterator[tuple[KeyPath, str]]:
-    """The servers of a tree that are neither a program nor an address, or both."""
+    """The invalid servers of a tree: neither a program nor an address, or both."""
     for name, server in servers.items() if isinstance(servers, Mapping) else ():
         if isinstance(server, Mapping):
             given = [key for key in ("command", "url") if server.get(key)]

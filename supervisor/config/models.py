@@ -32,6 +32,6 @@ class Config(SharedKeys):
 
     def with_stored(self, stored: StoredKeys) -> Self:
         """Return the same configuration with these keys."""
-        made = self.model_copy()
-        made._stored = stored  # noqa: SLF001  # of a config that nobody else has yet
-        return made
+        copy = self.model_copy()
+        copy._stored = stored  # noqa: SLF001  # nobody else has the copy yet
+        return copy

@@ -1,6 +1,6 @@
 """Overrides: `a.b.c=value` from a command line, and the `config` map of a client. Both become a tree like the file's.
 
-Pure. Knows no key; the tree is checked when it is merged with the file.
+Pure. Knows no particular key; the tree is checked when it is merged with the file.
 """
 
 import re
@@ -13,13 +13,13 @@ from actors.vocabulary.errors import ConfigError
 Tree = dict[str, object]
 
 _SEGMENT = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."'\s]+(?:\s+[^."'\s]+)*))\s*(\.|$)""")
-LONGEST_KEY = 4096  # characters; the deepest key there is has 60
+LONGEST_KEY = 4096  # characters; the longest real key has 60
 DEEPEST = 32  # tables in tables; there are four
 _INTEGERS = range(-(2**63), 2**63)
 
 
 def parse_overrides(words: Iterable[str]) -> Tree:
-    """The tree of `key=value` words; later words win. A value that is not TOML is a string without its quotes."""
+    """The tree of `key=value` words; later words win. A value that is not TOML is taken as a string."""
     tree: Tree = {}
     for word in words:
         key, equals, raw = word.partition("=")
@@ -37,7 +37,7 @@ def overrides_from_json(members: Mapping[str, object]) -> Tree:
             _put(tree, split_key(key), _json_value(value))
         except RecursionError:
             raise ConfigError(f"override {key!a} is nested too deeply", key=key) from None
-        if _deeper(value, DEEPEST):
+        if _is_deeper_than(value, DEEPEST):
             raise ConfigError(f"override {key!a} is nested too deeply", key=key)
     return tree
 
@@ -87,15 +87,15 @@ def _toml_value(raw: str) -> object:
     except (ValueError, RecursionError):
         return raw.strip("\"'")
     value = parsed.pop("value")
-    if _deeper(value, DEEPEST):
+    if _is_deeper_than(value, DEEPEST):
         return raw.strip("\"'")
     # More than one key: the text had a second line. A date: no key takes a date, but a name may look like a date.
     return raw.strip("\"'") if parsed or isinstance(value, (date, time)) else value
 
 
-def _deeper(value: object, levels: int) -> bool:
+def _is_deeper_than(value: object, levels: int) -> bool:
     below = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return levels < 0 or any(_deeper(each, levels - 1) for each in below)
+    return levels < 0 or any(_is_deeper_than(each, levels - 1) for each in below)
 
 
 def _json_value(value: object) -> object:

@@ -46,7 +46,7 @@ Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 
 
 class RetentionTable(ConfigTable):
-    """Limits to what the journal keeps. By default it keeps everything."""
+    """Limits on the journal. By default it keeps everything."""
 
     max_age_days: Whole = Field(
         0,

@@ -1,6 +1,6 @@
-"""The model provider that a conversation uses, and what its requests need: address, key, headers.
+"""The model provider that a conversation uses, with the address, key and headers of its requests.
 
-Reads the environment it is given, never the process's own. Pure; safe from any thread.
+Reads the environment that is passed in, never the process's own. Pure; safe from any thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from supervisor.config.stored_keys import StoredKeys
 
 
 class Provider(Struct, frozen=True):
-    """A provider whose address is known. `demo` has none: it needs no network."""
+    """A provider with its address. Only `demo` has no address: it needs no network."""
 
     id: str
     definition: ModelProvider
@@ -38,7 +38,7 @@ class Provider(Struct, frozen=True):
         return key
 
     def headers(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The headers that the config asks for; the caller adds authorization."""
+        """The headers that the config asks for; the caller adds the authorization."""
         found = dict(self.definition.http_headers)
         for header, variable in self.definition.env_http_headers.items():
             if value := environ.get(variable, "").strip():
@@ -50,7 +50,7 @@ class Provider(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The provider that was chosen. `notice` is a line for a person, if nobody named the provider."""
+    """The chosen provider. `notice`: a line for a person, if the choice was ours."""
 
     provider: Provider
     notice: str | None = None
@@ -59,14 +59,14 @@ class Choice(Struct, frozen=True):
 def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> Choice:
     """The provider that the config names; else that of `greenroom login`; else openai if it has a key; else demo.
 
-    `file` is the file to edit.
+    `file`: the file to edit, for the notice.
     """
     chosen = config.model_provider or config.stored.provider
     if chosen:
         return Choice(provider_named(chosen, config, environ))
     where = file or "config.toml"
     if environ.get("OPENAI_API_KEY", "").strip():
-        # Not "demo": the file may be Codex's, which doesn't know it.
+        # The notice does not suggest "demo": the file may be Codex's, which doesn't know it.
         notice = f'using OpenAI, because OPENAI_API_KEY is set; to change that: model_provider = "oss" in {where}'
         return Choice(provider_named("openai", config, environ), notice)
     notice = (
@@ -84,7 +84,7 @@ HOW_TO_SET = (
 
 
 def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> None:
-    """Refuse a missing key or an unnamed demo model: without a notice, its answers would pass for work."""
+    """Refuse a missing key, and the demo model unless a person chose it: its answers would pass for work."""
     try:
         provider = choose_provider(config, environ, file).provider
         provider.api_key(environ)
@@ -109,10 +109,10 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
 
 
 def definition_of(name: str, config: Config) -> ModelProvider:
-    """A provider's definition. The file's own wins over a built-in one of its name.
+    """A provider's definition. The file's wins over a built-in definition of the same name.
 
-    One without an address changes only the keys that it sets. One with an address of its own stands alone: a
-    built-in provider's key is never sent to an address that the file names without naming the key.
+    A definition without an address changes only the keys that it sets. With an address it stands alone: a built-in
+    provider's key is never sent to an address that the file names without naming the key.
     """
     built, own = BUILT_IN.get(name), config.model_providers.get(name)
     if built is None or (own is not None and own.base_url is not None):
@@ -123,7 +123,7 @@ def definition_of(name: str, config: Config) -> ModelProvider:
 
 
 def providers(config: Config) -> Iterable[str]:
-    """The names of all that a conversation may use, the built-in ones too."""
+    """The names of all providers that a conversation may use, the built-in ones too."""
     return dict.fromkeys([*BUILT_IN, *config.model_providers])
 
 

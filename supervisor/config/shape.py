@@ -1,4 +1,4 @@
-"""The keys of the config models, read from their annotations, and in words what each expects.
+"""The keys of the config models, read from their annotations, each with its expected value in words.
 
 Knows the fields of pydantic, but no particular key. Pure; safe from any thread.
 """
@@ -20,7 +20,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Expect(Struct, frozen=True):
-    """The expected value in words, put into an annotation if the type alone does not say it."""
+    """The expected value in words, for annotations whose type alone does not say it."""
 
     words: str
 
@@ -45,7 +45,7 @@ class KeyType(Struct, frozen=True):
                 return KeyType(bare, tuple(found))
 
     def __getitem__(self, key: str | int) -> "KeyType | None":
-        """The type of a key or an element below this; None if there is none."""
+        """The type of a key or an element below this one; None if there is no such key."""
         if (table := self.table) is not None:
             field = table.model_fields.get(str(key))
             return KeyType.of(field.annotation, field.metadata) if field else None
@@ -60,7 +60,7 @@ class KeyType(Struct, frozen=True):
 
     @property
     def is_free(self) -> bool:
-        """Whether it is a table whose keys the user chooses."""
+        """Whether this is a table whose keys the user chooses."""
         origin: object = get_origin(self.bare)
         return origin is Mapping
 

@@ -1,6 +1,6 @@
 """The keys that Codex has too: model, providers, policies, profiles, the environment of commands.
 
-Names, types and defaults are Codex's, so that its users have nothing to write.
+Names, types and defaults are Codex's, so that its users need no file of ours.
 """
 
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ class ModelProvider(ConfigTable):
 
 
 class Profile(ConfigTable):
-    """Values that win over those of the top level while the profile is selected. Unset values don't."""
+    """Values that win over those of the top level while the profile is selected. Unset values don't count."""
 
     model: str | None = Field(None, description="As at the top level.")
     model_provider: str | None = Field(None, description="As at the top level.")
@@ -113,7 +113,7 @@ class Profile(ConfigTable):
 
 
 class SandboxWorkspaceWrite(ConfigTable):
-    """Permissions that `sandbox_mode = "workspace-write"` gives besides writing to the working directory."""
+    """Permissions that `sandbox_mode = "workspace-write"` gives besides writing in the working directory."""
 
     writable_roots: tuple[AbsolutePath, ...] = Field(
         (), description="Further directories that commands may write to."

@@ -1,6 +1,6 @@
 """Single settings of our config file, for a bridge that answers before a daemon has read the file.
 
-Standard library alone: the config as a whole is not judged here. What is not plain is left to the daemon.
+Standard library alone: the config as a whole is not checked here. Anything unclear is left to the daemon.
 """
 
 # ruff: noqa: PTH123 # pathlib alone takes a third of the time that the bridge may take
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 
 
 class Unclear(Exception):
-    """Only the daemon can tell."""
+    """The setting can't be read here; only the daemon can tell."""
 
 
-def listed_tools(
-    said: Mapping[str, object], environ: Mapping[str, str], usual: Sequence[str]
-) -> Sequence[str] | None:
+def listed_tools(own: Mapping[str, object], environ: Mapping[str, str], usual: Sequence[str]) -> Sequence[str] | None:
     """The tools of the connection's own settings, else of the config, else the usual; None: ask the daemon."""
     try:
-        found = said["tools"] if "tools" in said else _setting("mcp", "tools", environ)
+        found = own["tools"] if "tools" in own else _setting("mcp", "tools", environ)
     except Unclear:
         return None
     if found is None:
@@ -31,16 +29,16 @@ def listed_tools(
     return found if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found) else None
 
 
-def speaks_draft(said: Mapping[str, object], environ: Mapping[str, str]) -> bool:
+def speaks_draft(own: Mapping[str, object], environ: Mapping[str, str]) -> bool:
     """Whether version 2 of ACP is spoken: by the connection's own settings, else by the config."""
     try:
-        return (said["v2"] if "v2" in said else _setting("acp", "v2", environ)) is True
+        return (own["v2"] if "v2" in own else _setting("acp", "v2", environ)) is True
     except Unclear:
         return False
 
 
 def _setting(table: str, name: str, environ: Mapping[str, str]) -> object:
-    """The setting in our own file; None if it is not set. A file of Codex's has no say."""
+    """The setting in our own file; None if it is not set. Codex's file does not count."""
     try:
         for path in config_files(environ):
             data = _content(path)
@@ -60,7 +58,7 @@ def _content(path: str) -> bytes | None:
 
 
 def _of_file(data: bytes, path: Sequence[str]) -> object:
-    """Parse only a file that may have the key; it could also be spelt with escapes."""
+    """The value in a file, which is parsed only if it may have the key. A key may be spelt with escapes, too."""
     if path[-1].encode() not in data and b"\\" not in data:
         return None
     import tomllib

@@ -1,6 +1,6 @@
 """The keys that `greenroom login` has stored, and the provider that it chose. Any thread; standard library only.
 
-In the state directory, which no command sees: a model that reads the config directory must not find them.
+The file is in the state directory, which no command sees: a model that reads the config directory must not find it.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ FILE = "keys.json"
 
 
 class StoredKeys(NamedTuple):
-    """`provider`: the one to use where the config names none. `keys`: by the variables that could hold them."""
+    """The stored keys, by the variables that could hold them. `provider`: counts if the config names none."""
 
     provider: str = ""
     keys: Mapping[str, str] = {}
@@ -26,10 +26,10 @@ class StoredKeys(NamedTuple):
 
 
 def read_keys(environ: Mapping[str, str]) -> StoredKeys:
-    """Read them. Raises OSError and ValueError, whose texts are for a person."""
+    """Read the file. Raises OSError and ValueError, whose texts are for a person."""
     path = _path(environ)
     try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123  # as elsewhere below the command line
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123  # pathlib is slow to import
             found = json.load(file)
     except FileNotFoundError:
         return StoredKeys()
@@ -43,7 +43,7 @@ def read_keys(environ: Mapping[str, str]) -> StoredKeys:
 
 
 def write_keys(stored: StoredKeys, environ: Mapping[str, str]) -> str:
-    """Write them whole or not at all, for nobody else to read; returns the path."""
+    """Write the file whole or not at all, for nobody else to read; return its path."""
     path = _path(environ)
     private_directory(os.path.dirname(path))  # noqa: PTH120
     fresh = f"{path}.{secrets.token_hex(4)}"

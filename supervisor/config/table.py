@@ -1,6 +1,6 @@
-"""The base of all tables of the configuration, and the types of their keys.
+"""The base class of all tables of the configuration, and the types of their keys.
 
-It has no keys itself. Values must have TOML's own type: "4" is not 4, and 1 is not true.
+Has no keys itself. Values must have TOML's own type: "4" is not 4, and 1 is not true.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what t
 
 
 class ConfigTable(BaseModel):
-    """Unknown keys are left out here and warned about by `shape.unknown_keys`."""
+    """A table. Unknown keys are left out here; `shape.unknown_keys` warns about them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True, defer_build=True)
 
     def __deepcopy__(self, _memo: dict[int, Any] | None = None) -> Self:
-        """Nobody changes a table. pydantic copies each default to its depth, for every configuration that is made."""
+        """Return the table itself, which never changes: pydantic would copy each default for every configuration."""
         return self
 
     @model_validator(mode="before")

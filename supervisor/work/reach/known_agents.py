@@ -1,13 +1,13 @@
-"""The agents that need no table in the config: how each is started, installed and logged in. Data, and reading it.
+"""The agents that need no table in the config: how each is started, installed and logged in. Mostly data.
 
-Knows nothing of the machine. Standard library alone: the command line completes and explains these names.
+Knows nothing of the machine. Standard library alone: the command line completes and explains these names. Any thread.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-# A file or directory: the first of these whose variable is set. `$NAME` and `~` stand at the beginning only.
+# Ways to name one file or directory: the first whose variable is set counts. Each begins with `$NAME` or `~`.
 Place = tuple[str, ...]
 
 
@@ -16,8 +16,8 @@ class KnownAgent(NamedTuple):
 
     `starts`: ways to start it, the newer first. `places`: files and directories of its own, which it writes.
     `signs`: files that are there once somebody has logged in. `keys`: variables, one of which logs in as well.
-    `elsewhere`: its login may also be where nobody looks here, in a keyring or its settings. `itself`: the program
-    that people know it by, where it speaks ACP through an adapter alone, and `own_install` is how that is had.
+    `elsewhere`: its login may also be in a keyring or in its settings, which are not read here. `itself`: its
+    everyday program, if it speaks ACP through an adapter alone; `own_install` installs that program.
     """
 
     title: str
@@ -83,7 +83,7 @@ KNOWN: Mapping[str, KnownAgent] = {
         _xdg("opencode", "DATA", "CONFIG", "STATE", "CACHE"),
         (("$XDG_DATA_HOME/opencode/auth.json", "~/.local/share/opencode/auth.json"),),
     ),
-    "goose": KnownAgent(  # a tool for databases has the same name: only a trial tells them apart
+    "goose": KnownAgent(  # a database tool has the same name: only a trial tells them apart
         "goose",
         (("goose", "acp"),),
         "curl -fsSL https://github.com/aaif-goose/goose/releases/download/stable/download_cli.sh | bash",
@@ -168,13 +168,13 @@ def roads_to_a_login(name: str) -> str:
 
 
 def places_of(places: tuple[Place, ...], environ: Mapping[str, str]) -> Iterator[Path]:
-    """Say where these are for somebody with these variables. A place that can't be told is left out."""
+    """Yield the paths of these places, by these variables. A place whose variables are unset is left out."""
     for ways in places:
-        if (found := _first(ways, environ)) is not None:
+        if (found := _first_path(ways, environ)) is not None:
             yield found
 
 
-def _first(ways: Place, environ: Mapping[str, str]) -> Path | None:
+def _first_path(ways: Place, environ: Mapping[str, str]) -> Path | None:
     for way in ways:
         head, slash, rest = way.partition("/")
         value = environ.get("HOME" if head == "~" else head[1:], "")
