@@ -9,7 +9,7 @@ import stat
 
 from supervisor.paths import UnsafePath, addresses, private_directory
 
-SHORT = 100  # bytes, which any system takes
+SHORT = 100  # bytes of a path that every system accepts for a socket
 TYPE_CHECKING = False  # loading typing costs more than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def dial(paths: Paths, make: Callable[[], S]) -> S | None:
-    """A connected socket, made by `make`; None if nobody listens. Raises UnsafePath and OSError.
+    """A connected socket, made by `make`; None if no daemon listens. Raises UnsafePath and OSError.
 
     A hello carries all of our environment, so no connection is made in a directory that others can enter. In the home
-    itself that is an error; anywhere else somebody has taken the place of a daemon that is gone.
+    itself that is an error; anywhere else another user has taken the place of a daemon that is gone.
     """
     for address in addresses(paths):
         directory = os.path.dirname(address)
@@ -69,6 +69,6 @@ def _connect(found: Socket, address: str) -> None:
     if len(os.fsencode(address)) < SHORT:
         found.connect(address)
         return
-    from transports.address import reached  # here, because almost no path is so long
+    from transports.address import reached  # imported here, because almost no path is so long
 
     reached(address, found.connect)

@@ -1,7 +1,7 @@
 """`--embedded`: engine, connection and dialect in one process, over stdin and stdout, without a daemon.
 
-It owns its home as a daemon does, so that one journal has one writer. Its turns end with it; its conversations stay
-in the journal. Main thread.
+The process owns its home as a daemon does, so that one journal has one writer. Its turns end with it; its
+conversations stay in the journal. Main thread.
 """
 
 import os
@@ -39,14 +39,14 @@ from transports.stdio import StandardStreams
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 2.0  # for a daemon of this home that is just stopping
-OPEN_S = 10.0  # the loop has nothing else to do yet
-GOODBYE_S = 2.0  # for the connection's actor, which has nothing more to do then
+OPEN_S = 10.0  # more than enough: the loop has nothing else to do yet
+GOODBYE_S = 2.0  # for the connection's actor, which is idle by then
 
 log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
-    """Serve until the input ends. `said`: options as in a bridge's hello. `dialect`: a name, or a maker of yours."""
+    """Serve until the input ends. `said`: options as in a bridge's hello. `dialect`: a name, or its maker."""
     name = f"greenroom {dialect if isinstance(dialect, str) else 'mcp'}"
     try:
         paths = locate()
@@ -76,13 +76,13 @@ class Embedded:
         self._over = False
         self._wakeup = SignalWakeup()
         self._switchboard = Switchboard()
-        self._umask = own_umask()  # before there is anybody else to make a file
+        self._umask = own_umask()  # before another thread can make a file
         looks = (HomeWatch(paths.state, lock.home_is_here, self._end).look, lock.look)
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
 
     def run(self, dialect: str | MakeDialect, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(wanted, self._signalled)
+            signal.signal(wanted, self._end_by_signal)
         self._wakeup.hear_signals()
         self._engine.start()
         try:
@@ -111,14 +111,14 @@ class Embedded:
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
-        connection = engine.loop.run(partial(_opened, Connection(client, spoken, wire, deps), wire), OPEN_S)
+        connection = engine.loop.run(partial(_open_connection, Connection(client, spoken, wire, deps), wire), OPEN_S)
         while not self._over:
             self._wakeup.wait()
         engine.loop.run(lambda: self._switchboard.dismiss_all("the program ends"), GOODBYE_S)
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
 
-    def _signalled(self, signum: int, _: FrameType | None) -> None:
+    def _end_by_signal(self, signum: int, _: FrameType | None) -> None:
         log.info("embedded.signal", signal=signal.Signals(signum).name)
         self._end()
 
@@ -128,7 +128,7 @@ class Embedded:
         self._wakeup.wake()
 
 
-def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
+def _open_connection(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
     """Start the connection's actor and open its wire. On the loop, where the wire lives."""
     ref = connection.begin()
     wire.open(ref)

@@ -1,19 +1,19 @@
-"""The end of a process whose home was removed, moved or replaced: what it stores is lost, and nobody can reach it.
+"""A watch over the home: a process whose home was removed, moved or replaced must end, for nothing it stores is kept.
 
-A look at the home's directory is one system call. The journalist's thread looks, see `engine.health`.
+Each look is one system call. The journalist's thread looks, see `engine.health`.
 """
 
 from collections.abc import Callable
 
 import structlog
 
-LOOKS = 5  # of health, 2 s apart: time to put a home back that was only moved aside
+LOOKS = 5  # 2 s apart: time to put back a home that was only moved aside
 
 log = structlog.get_logger()
 
 
 class HomeWatch:
-    """`leave` is called once, when `here` was false so often in a row."""
+    """Call `leave` once, after `here` was false LOOKS times in a row."""
 
     def __init__(self, home: str, here: Callable[[], bool], leave: Callable[[], None]) -> None:
         self._home = home
@@ -22,7 +22,7 @@ class HomeWatch:
         self._missed = 0
 
     def look(self) -> str | None:
-        """Look at the home; a complaint while it is not there."""
+        """Look at the home; return a complaint while it is missing."""
         self._missed = 0 if self._here() else self._missed + 1
         if not self._missed:
             return None

@@ -1,6 +1,6 @@
-"""Modules that libraries import at once and an idle daemon never uses: here they are loaded at their first use.
+"""Lazy loading of modules that libraries import at once and an idle daemon never uses. Any thread.
 
-OpenSSL alone is 4 MiB; the first model that is asked over TLS loads it.
+OpenSSL alone is 4 MiB; the first request to a model over TLS loads it.
 """
 
 import sys
@@ -24,12 +24,12 @@ LATE = {
     "zoneinfo": (
         "ZoneInfo",
         "ZoneInfoNotFoundError",
-    ),  # with all that Python was built with; no model of ours has one
+    ),  # loads the variables of Python's build; no model of ours has a time zone
 }
 
 
 def load_late() -> None:
-    """Before anything else imports them. asyncio's part for TLS asks ssl for names as soon as it is imported."""
+    """Install the lazy modules, before anything imports them. asyncio.sslproto is lazy, as its import loads ssl."""
     for name, functions in LATE.items():
         package = PathFinder.find_spec(name.partition(".")[0])
         _load_late(name, package.submodule_search_locations if package and "." in name else None, functions)
@@ -38,37 +38,37 @@ def load_late() -> None:
     del sys.modules["rich"]
     for name in LATE:
         package_name, _, inner = name.rpartition(".")
-        if package_name:  # an import would have bound it there
+        if package_name:  # an import would have bound the module in its package
             setattr(import_module(package_name), inner, sys.modules[name])
 
 
 class _Late(ModuleType):
-    """A module that is loaded when a name of it is asked for. The library's LazyLoader loads at the second import."""
+    """A module that is loaded when a name of it is asked for. importlib's LazyLoader loads at the second import."""
 
     def __getattr__(self, name: str) -> Any:
         _load(self)
         return ModuleType.__getattribute__(self, name)
 
 
-_loading = threading.RLock()  # held by the thread that loads one; others that ask for a name wait until it is whole
-_begun: set[str] = set()  # a module's own code may ask for it before it is whole, in a circle
+_loading = threading.RLock()  # held by the thread that loads a module; others that ask for a name wait for the end
+_under_way: set[str] = set()  # names of modules whose own code may ask for them again, in a circle
 
 
 def _load(module: ModuleType) -> None:
     with _loading:
         spec = module.__spec__
         assert spec is not None and spec.loader is not None  # noqa: S101, PT018  # see _load_late
-        if type(module) is _Late and spec.name not in _begun:
-            _begun.add(spec.name)
+        if type(module) is _Late and spec.name not in _under_way:
+            _under_way.add(spec.name)
             try:
                 spec.loader.exec_module(module)
             finally:
-                _begun.discard(spec.name)  # one that could not be read, for want of a descriptor, is tried again
-            module.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is an ordinary one
+                _under_way.discard(spec.name)  # after a failure, for want of a descriptor, the next use tries again
+            module.__class__ = ModuleType  # type: ignore[assignment]  # an ordinary module from here on
 
 
 def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]) -> None:
-    """`functions` are those that others import by name: calling them loads the module."""
+    """Install one lazy module. `functions`: names that others import from it; calling one loads the module."""
     spec = PathFinder.find_spec(name, places)
     if name in sys.modules or spec is None or spec.loader is None:
         return
@@ -79,15 +79,15 @@ def _load_late(name: str, places: Sequence[str] | None, functions: Sequence[str]
 
 
 def _call(module: ModuleType, function: str, *args: Any, **named: Any) -> object:
-    _load(module)  # which puts its own in the place of this one
+    _load(module)  # replaces this stand-in by the module's own function
     return getattr(module, function)(*args, **named)
 
 
 def use_no_plugins() -> None:
     """Keep pydantic from looking for plugins: it would read the metadata of all packages, at a model's first use.
 
-    Its variable for that would be inherited by every command; this is the cache that it would fill.
+    The cache is filled instead of setting pydantic's variable, which every command would inherit.
     """
     from pydantic.plugin import _loader
 
-    _loader._plugins = {}  # noqa: SLF001  # tests/supervisor/daemon/test_idle.py says when it means nothing any more
+    _loader._plugins = {}  # noqa: SLF001  # tests/supervisor/daemon/test_idle.py fails when it has no effect any more

@@ -1,8 +1,7 @@
 """Starting the daemon from outside: standard library only, because the bridge and everyday verbs import it.
 
-The daemon gets one end of a pipe and says there, once, that it is ready or why it is not; before that, each second,
-what takes it so long. Then it is on its own: a session, a working directory and descriptors of its own, and nobody's
-child.
+The daemon reports over a pipe: while it starts, each second, the work that takes so long; then once `ready` or the
+reason of its failure. After that it is on its own: its own session, working directory and descriptors, no parent.
 """
 
 # ruff: noqa: PTH208 # pathlib alone takes a third of the time that the bridge may take
@@ -19,9 +18,9 @@ from actors.vocabulary.errors import GreenroomError
 
 START_S = 20.0  # of silence: an ordinary start takes a fraction of a second
 READY = b"ready\n"
-BUSY = b"busy: "  # begins a line about what takes so long
+BUSY = b"busy: "  # begins a line about the work that takes so long
 READY_FD = 3
-PROGRAM: tuple[str, ...] = ("-P", "-m", "supervisor")  # -P: what lies in the working directory is not to be imported
+PROGRAM: tuple[str, ...] = ("-P", "-m", "supervisor")  # -P: import nothing from the working directory
 SAY_LIMIT = 1 << 16  # bytes of a reason
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE)  # nohup ignores some
 
@@ -33,12 +32,12 @@ class StartFailed(GreenroomError):
 
 
 class Launch:
-    """A daemon that is starting. Nothing here waits; `fileno` is readable when the daemon has said something."""
+    """A daemon that is starting. No method waits; `fileno` is readable when there is a report from the daemon."""
 
     def __init__(self, arguments: tuple[str, ...] = ()) -> None:
         self._heard = b""
         self._over = False
-        self.busy_with = ""  # in the daemon's words; "" as long as it has said nothing about it
+        self.busy_with = ""  # in the daemon's words; "" until its first report
         self._reader, writer = os.pipe()
         try:
             self._child = _spawn(writer, arguments)
@@ -52,7 +51,7 @@ class Launch:
         return self._reader
 
     def said(self) -> str | None:
-        """The reason why it failed, "" when it is ready, None while it is busy or the message is incomplete."""
+        """Read the pipe: the reason of the failure, "" when ready, None while busy or the message is incomplete."""
         piece = os.read(self._reader, SAY_LIMIT)
         self._heard = (self._heard + piece)[-SAY_LIMIT:]
         while self._heard.startswith(BUSY) and b"\n" in self._heard:
@@ -66,7 +65,7 @@ class Launch:
         return self._heard.decode(errors="replace").strip() or "the daemon ended without a message; see its log"
 
     def close(self) -> None:
-        """Leave the daemon running, and reap the spawned parent, which ends once the daemon has said something."""
+        """Leave the daemon running, and reap the spawned parent, which ends at the daemon's first report."""
         os.close(self._reader)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._child, 0 if self._over else os.WNOHANG)
@@ -75,9 +74,9 @@ class Launch:
 def launch(
     arguments: tuple[str, ...] = (), timeout_s: float = START_S, busy: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Return when a daemon answers at the socket; one that ran before counts too. Raises StartFailed.
+    """Start a daemon and return when it is ready; a daemon that ran before counts too. Raises StartFailed.
 
-    `timeout_s` is the longest silence: a daemon that says what it is `busy` with is waited for.
+    `timeout_s` is the longest silence: a daemon that reports its work (`busy`) is waited for.
     """
     deadline = time.monotonic() + timeout_s
     try:
@@ -85,20 +84,20 @@ def launch(
     except OSError as error:
         raise StartFailed(f"the daemon can't be started: {error}") from error
     try:
-        said, told = None, ""
-        while said is None:
+        outcome, shown = None, ""
+        while outcome is None:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([start], [], [], left)[0]:
                 raise StartFailed("the daemon was not ready in time; see its log")
-            said = start.said()
-            if start.busy_with != told:
-                told = start.busy_with
+            outcome = start.said()
+            if start.busy_with != shown:
+                shown = start.busy_with
                 deadline = time.monotonic() + timeout_s
-                busy(told)
+                busy(shown)
     finally:
         start.close()
-    if said:
-        raise StartFailed(said)
+    if outcome:
+        raise StartFailed(outcome)
 
 
 def _spawn(writer: int, arguments: tuple[str, ...]) -> int:
@@ -134,5 +133,5 @@ def detach() -> None:
     os.umask(0o077)
     for name in os.listdir("/dev/fd"):
         if int(name) > READY_FD:
-            with contextlib.suppress(OSError):  # the one that read the list
+            with contextlib.suppress(OSError):  # the descriptor of the listing itself
                 os.close(int(name))

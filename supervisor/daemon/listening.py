@@ -1,7 +1,7 @@
 """The place of a daemon's socket: in its home, or in a fresh directory if the home can hold no socket.
 
 Some file systems have no sockets (shares of a virtual machine, FAT, some of FUSE), and macOS takes no long path. The
-lock file says where the daemon is then. Only the holder of the home's lock may call this.
+lock file then has the address. Only the holder of the home's lock may call this.
 """
 
 # ruff: noqa: PTH106, PTH108, PTH118, PTH120 # pathlib is slow to import, and most starts need nothing of this
@@ -14,16 +14,16 @@ import socket
 from supervisor.paths import Paths, UnsafePath, remember
 from transports.address import reached
 
-NO_HELP_ELSEWHERE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}  # the journal would meet the same
+NO_HELP_ELSEWHERE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}  # the journal would fail by the same
 TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or not at all
 
 
 def place_for(paths: Paths) -> Paths:
     """The paths with a socket that can be made. Also notes where XDG variables moved the home (see `remember`)."""
-    # A HOME that can't be written keeps no note: then the variables are all there is.
+    # A HOME that can't be written keeps no note; then only the variables count.
     with contextlib.suppress(OSError, UnsafePath):
         remember(paths)
-    return paths if _holds_sockets(paths.run) else paths.listening_at(_elsewhere())
+    return paths if _holds_sockets(paths.run) else paths.listening_at(_temporary_socket())
 
 
 def give_up(paths: Paths) -> None:
@@ -35,7 +35,7 @@ def give_up(paths: Paths) -> None:
 
 
 def _holds_sockets(directory: str) -> bool:
-    """Try it: make a socket there."""
+    """Whether a socket can be made there; found out by making one."""
     path = os.path.join(directory, "greenroom.try")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
@@ -50,7 +50,7 @@ def _holds_sockets(directory: str) -> bool:
     return True
 
 
-def _elsewhere() -> str:
+def _temporary_socket() -> str:
     import tempfile
 
     return os.path.join(tempfile.mkdtemp(prefix="greenroom-", dir=TEMP_ROOT), "greenroom.sock")

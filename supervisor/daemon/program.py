@@ -1,6 +1,6 @@
-"""The daemon's start: check what can be wrong before anything large is loaded, and report it to the waiting client.
+"""The daemon's start: check for failures before anything large is loaded, and report them to the waiting client.
 
-A start that fails must say why within a second, and loading the daemon itself takes most of that.
+A start that fails must say why within a second, and loading the daemon itself takes most of that. Main thread.
 """
 
 import argparse
@@ -39,12 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _line(text: str) -> bytes:
-    """The text of an error, in which a path may not be decodable."""
+    """The text as a line of bytes; a path in it may not be encodable."""
     return f"{text}\n".encode(errors="backslashreplace")
 
 
 def told(error: Exception) -> str:
-    """An error's text for a person: what and where, without its errno."""
+    """An error's text for a person: path and reason, without the errno."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
@@ -53,7 +53,7 @@ def told(error: Exception) -> str:
 
 
 def only_one(paths: Paths, busy: Callable[[str], None]) -> DaemonLock:
-    """Take the home's lock, in directories that are ours alone. `busy` is told what another holder is busy with."""
+    """Take the home's lock, in directories that are ours alone. `busy` gets reports of another holder's start."""
     for directory in (paths.state, paths.run):
         private_directory(directory)
     return take_lock(paths.lock_file, START_S, busy)
@@ -63,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
         prog="python -m supervisor",
         description="The Greenroom daemon.",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),  # to find it out would load shutil
+        formatter_class=lambda prog: argparse.HelpFormatter(
+            prog, width=100
+        ),  # argparse would load shutil to measure the terminal
     )
     options.add_argument("--config", help="config file instead of the one that would be found")
     options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
@@ -78,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Teller") -> None:
-    gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
+    gc.disable()  # modules stay for good: collecting garbage among them takes a tenth of a start
     load_late()
     use_no_plugins()
     from supervisor.config.load import LoadedConfig, load
@@ -95,7 +97,7 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Tell
     def settle() -> None:
         tell(READY)
         gc.set_threshold(2_000, 10, 100)  # measured, see docs/decisions.md: its longest stops are 7 to 13 ms
-        gc.freeze()  # nor are the loaded modules scanned later, which would pause everything
+        gc.freeze()  # the loaded modules are not scanned later either: that would pause everything
         gc.enable()
 
     serve(
@@ -104,14 +106,14 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Tell
 
 
 class Teller:
-    """A way to tell the process that waits for the start. Without a pipe from it: the terminal."""
+    """Reports to the process that waits for the start; without a pipe, to the terminal."""
 
     def __init__(self, ready_fd: int | None) -> None:
         self._ready_fd = ready_fd
         self._said = False
 
     def __call__(self, text: bytes) -> None:
-        """Say how the start ended. Only the first such word counts."""
+        """Report the end of the start. Only the first call counts."""
         if self._said:
             return
         self._said = True
@@ -122,7 +124,7 @@ class Teller:
             sys.stderr.write(text.decode())
 
     def busy(self, text: str) -> None:
-        """Say what takes so long, unless nobody reads any more."""
+        """Report the work that takes so long, unless the pipe is full."""
         if self._ready_fd is not None and select.select([], [self._ready_fd], [], 0)[1]:
             _write(self._ready_fd, BUSY + _line(text))
 

@@ -1,6 +1,6 @@
 """The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop reverses it.
 
-Runs on the main thread, which waits for signals and for whoever wants it to stop. program.py begins it.
+Runs on the main thread, which waits for signals and for a request to stop. program.py begins it.
 """
 
 import contextlib
@@ -41,11 +41,11 @@ log = structlog.get_logger()
 
 DESCRIPTORS = 65_536  # one per client, and three per running command
 GOODBYE_S = 2.0  # for the last answers to leave
-WELL_S = 5.0  # for the loop to answer that it is there; it never does anything for as long
+WELL_S = 5.0  # for an answer of the loop, none of whose steps takes as long
 
 
 class Daemon:
-    """Each step of `start` has its undo; `stop` runs them backwards, with one log line each."""
+    """The daemon. Each step of `start` has its undo; `stop` runs them backwards, each failure with a log line."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Daemon:
         lock: DaemonLock,
         busy: Callable[[str], None],
     ) -> None:
-        """`lock` is held already, and is released last. `busy` is told what takes a start so long."""
+        """`lock` is held already, and is released last. `busy` gets reports of a start that takes long."""
         self._lock = lock
         self._paths = paths
         self._loaded = loaded
@@ -158,7 +158,7 @@ class Daemon:
         self.wakeup.wake()
 
     def _leave_a_lost_home(self) -> None:
-        """Stop without a drain: whatever its turns still did could not be stored."""
+        """Stop without a drain: nothing that turns still did could be stored."""
         self.ask_down(0.0)
 
     def wait(self, notifier: Notifier) -> None:
@@ -209,7 +209,7 @@ def serve(
 ) -> None:
     """Run a daemon from start to stop. `ready` is called once, when clients can be served; before that `busy`.
 
-    `expects_editors`: a bridge has started it, so their dialect is loaded ahead.
+    `expects_editors`: a bridge has started the daemon, so the editors' dialects are loaded ahead.
     """
     settings = loaded.config.greenroom
     sinks = logs.configure(
@@ -237,7 +237,7 @@ def serve(
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()
-    except BaseException:  # reported to the process that waits for the start, too; later nothing waits
+    except BaseException:  # the process that waits for the start gets it too, by the raise
         log.exception("daemon.failed")
         raise
     finally:
@@ -246,18 +246,18 @@ def serve(
 
 
 def _listen_to_signals(daemon: Daemon) -> None:
-    def down(signum: int, _: object) -> None:
+    def stop(signum: int, _: object) -> None:
         log.info("daemon.signal", signal=signal.Signals(signum).name)
         daemon.ask_down()
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(wanted, down)
+        signal.signal(wanted, stop)
     daemon.wakeup.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
 
 
 def _show_stacks_when_asked(path: str | None) -> None:
-    """Write all stacks to a file on SIGUSR1, or to the terminal if there is one. Open as long as the process runs."""
+    """Write all stacks on SIGUSR1: to this file, which stays open, or to the terminal if there is no path."""
     if path is None:
         faulthandler.register(signal.SIGUSR1)
         return

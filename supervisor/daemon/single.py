@@ -1,8 +1,8 @@
-"""One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
+"""The lock that keeps one daemon per home, and the files with its address and pid. Imports little, see __main__.
 
-The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes,
-`pid N, busy: TEXT` if coming up takes long, and `pid N, embedded` while a program without a socket serves the home. A
-second block of it tells that process from any other that ever has the same pid.
+The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it starts or stops,
+`pid N, busy: TEXT` if starting takes long, and `pid N, embedded` while a program without a socket serves the home.
+The file's second block tells that process from any other that ever has the same pid.
 """
 
 # ruff: noqa: PTH105, PTH108, PTH123 # pathlib is most of what this would import
@@ -21,7 +21,7 @@ from transports.address import reached
 LOOK_S = 0.02  # between looks at a lock that is taken
 EMBEDDED = ", embedded"
 BUSY = ", busy: "
-CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
+CONNECT_S = 1.0  # a living daemon is connected at once: the kernel puts us into its backlog
 STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
 
 
@@ -49,7 +49,7 @@ class HeldByAnEmbedded(GreenroomError):
 
 
 class HeldByAStranger(GreenroomError):
-    """The lock is held by a process that is no daemon of ours, so waiting would not help."""
+    """A process that is not a daemon holds the lock, so waiting would not help."""
 
     code = "held_by_a_stranger"
 
@@ -57,7 +57,7 @@ class HeldByAStranger(GreenroomError):
 class DaemonLock:
     """A lock that is held as long as the process lives: the kernel frees it however the process ends.
 
-    It stays in the directory in which it was taken, wherever that is moved: another at the same path is another home.
+    The lock stays in its directory, wherever that is moved: another directory at the same path is another home.
     """
 
     def __init__(self, path: str) -> None:
@@ -65,10 +65,10 @@ class DaemonLock:
         self._place, self._name = os.path.split(path)
         self._more = ""
         self._lost: list[int] = []  # handles of deleted files; kept open, as another thread may be writing there
-        # Open as long as we live, so that no other directory gets its number.
+        # Open as long as the process lives, so that no other directory gets the same inode number.
         self._directory = os.open(self._place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            self._handle = _locked(path, self._name, self._directory)
+            self._handle = _open_locked(path, self._name, self._directory)
             self._tell_first()
         except BaseException:
             os.close(self._directory)
@@ -82,31 +82,31 @@ class DaemonLock:
             raise OSError(error.errno, error.strerror, self._path) from error
 
     def home_is_here(self) -> bool:
-        """Whether the home that we hold is still at its path. From any thread, as long as the lock is held."""
+        """Whether the locked home is still at its path. From any thread, as long as the lock is held."""
         return _same_file(self._directory, self._place)
 
     def tell(self, address: str = "") -> None:
-        """Write the holder and its address into the lock file. One write: nobody reads half of it."""
+        """Write the holder and its address into the lock file. A single write, so no reader sees half of it."""
         self._write(f"{SOCKET}{address}" if address else "")
 
     def tell_busy(self, text: str) -> None:
-        """Note what takes the start of this process so long; those that wait for it wait on."""
+        """Note the work that takes this start so long; processes that wait for it go on waiting."""
         self._write(f"{BUSY}{text}")
 
     def tell_embedded(self) -> None:
-        """Note that this process serves one client and never a socket."""
+        """Note that this process serves a single client and no socket."""
         self._write(EMBEDDED)
 
     def look(self) -> str | None:
-        """Take the lock again if its file was deleted; a complaint if that fails. From one thread only."""
+        """Take the lock again if its file was deleted; return a complaint if that fails. From one thread only."""
         if _same_file(self._handle, self._name, self._directory):
             return None
         try:
-            fresh = _locked(self._path, self._name, self._directory)
+            fresh = _open_locked(self._path, self._name, self._directory)
         except (AlreadyRunning, OSError) as error:
             return f"{self._path} was taken away, and can't be made again: {error}"
         self._lost.append(self._handle)
-        self._handle = fresh  # from here on `tell` writes there, and what it wrote before is written again
+        self._handle = fresh  # from here on `tell` writes there; the present text is written again
         self._write(self._more)
         return None
 
@@ -123,7 +123,7 @@ class DaemonLock:
 
 
 def life_of(pid: int) -> str:
-    """An identity that no other process with this pid ever has; "" if there is no such process or no way to know."""
+    """An identity that no other process with this pid ever has; "" if the process is gone or the system has none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as boot:
             return f"{boot.read().strip().decode()}:{_stat(pid)[19]}"
@@ -131,7 +131,7 @@ def life_of(pid: int) -> str:
         return ""
 
 
-def _locked(path: str, name: str, directory: int) -> int:
+def _open_locked(path: str, name: str, directory: int) -> int:
     try:
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=directory)
     except OSError as error:
@@ -175,11 +175,11 @@ def held(path: str) -> AlreadyRunning | None:
 def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda _: None) -> DaemonLock:
     """Take the lock, waiting for a holder that starts or stops. AlreadyRunning when the holder serves.
 
-    Patience begins anew with each word of the holder about what it is `busy` with. That it serves is believed only if
-    it answers: the text stays when its writer is killed.
+    Each report of a holder's start (`busy`) begins the wait anew. A holder counts as serving only if it answers: the
+    text stays when its writer is killed.
     """
     deadline = time.monotonic() + patience_s
-    strange_since, told = None, ""
+    strange_since, shown = None, ""
     while True:
         try:
             return DaemonLock(path)
@@ -192,9 +192,9 @@ def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda
                     "start it without --embedded, or set another GREENROOM_HOME"
                 ) from None
             now = time.monotonic()
-            if taken.busy_with not in {"", told}:
-                told, deadline = taken.busy_with, now + patience_s
-                busy(told)
+            if taken.busy_with not in {"", shown}:
+                shown, deadline = taken.busy_with, now + patience_s
+                busy(shown)
             strange_since = None if lives(taken.pid) else strange_since or now
             if strange_since is not None and now - strange_since > STRANGE_S:
                 raise HeldByAStranger(
@@ -206,30 +206,30 @@ def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda
 
 
 def _holder(handle: int) -> AlreadyRunning:
-    told, life = (os.fsdecode(os.pread(handle, TOLD_BYTES, at)).strip() for at in (0, TOLD_BYTES))
-    return AlreadyRunning(told, life)
+    text, life = (os.fsdecode(os.pread(handle, TOLD_BYTES, at)).strip() for at in (0, TOLD_BYTES))
+    return AlreadyRunning(text, life)
 
 
 def lives(pid: int | None) -> bool:
-    """Whether the process is alive. A zombie is not: it still has a pid, but has ended."""
+    """Whether the process is alive. A zombie has ended, though it still has its pid."""
     if pid is None:
         return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user's process: no daemon of ours, but alive
+    except OSError:  # another user's process, but alive
         return True
     return state_of(pid) != "Z"
 
 
 def state_of(pid: int) -> str:
-    """The process's state as the kernel's letter; "" if there is none."""
+    """The process's state as the kernel's letter; "" if there is no such process."""
     return next(iter(_stat(pid)), "")
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on; empty if there is none."""
+    """Fields of /proc/PID/stat from the state on; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return stat.read().rpartition(b")")[2].decode().split()
@@ -240,9 +240,9 @@ def _stat(pid: int) -> list[str]:
 def answers(address: str) -> bool:
     """Whether a live process listens there.
 
-    A child that a killed daemon was just starting keeps what it has inherited, the lock as well, until its exec.
+    A child that a killed daemon was just starting keeps the inherited descriptors, the lock's too, until its exec.
     """
-    from transports.peer import peer_of  # here, because most starts find no daemon and need not load it
+    from transports.peer import peer_of  # imported here, because most starts find no daemon and don't need it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)

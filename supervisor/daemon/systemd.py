@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 READY = "READY=1"
 STOPPING = "STOPPING=1"
-LONGER = "EXTEND_TIMEOUT_USEC=30000000"  # from now: the start is not given up before that
+LONGER = "EXTEND_TIMEOUT_USEC=30000000"  # the start may take that long from now on
 WELL = "WATCHDOG=1"
-SAFETY = 3  # times within the limit that we say we are well
+SAFETY = 3  # messages within the watchdog's limit, so that two may be lost
 
 
 class Notifier:

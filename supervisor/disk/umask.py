@@ -2,11 +2,11 @@
 
 import os
 
-USUAL = 0o022  # of nearly all systems: others may read, and not write
+USUAL = 0o022  # of nearly all systems: others may read, but not write
 
 
 def own_umask() -> int:
-    """The umask, which is only read by setting it for the whole process; meanwhile it is stricter, never looser."""
+    """Read the umask. That takes setting it for the whole process; meanwhile it is stricter, never looser."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask

@@ -1,4 +1,4 @@
-"""The main thread's wait: other threads end it, and so does every signal, whichever thread received it.
+"""The main thread's wait, which other threads can end, and every signal ends, whichever thread received it.
 
 A signal that the kernel delivers to another thread wakes no lock that the main thread waits in, and Python runs
 handlers on the main thread only. Therefore the main thread waits at a descriptor.
