@@ -22,10 +22,10 @@ SECRET_WORDS = frozenset(
     {*("PASS", "PWD", "PAT", "AUTH", "CREDS", "PRIVATE", "COOKIE", "COOKIES", "JWT", "BEARER"), "AUTHORIZATION"}
 )
 CLOUDS = ("AWS_", "AZURE_", "GOOGLE_", "GCLOUD_")
-HARMLESS = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})  # directories, and where an agent is asked that shows no key
+HARMLESS = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})  # directories, and the socket of an agent that shows no key
 NOT_A_WORD = re.compile(r"[^A-Z0-9]+")
-LONG_KEY = 16  # is recognised within a longer value, too: `Bearer …`, an address with the key in it
-SECRET_LENGTH = 6  # a key that is shorter is looked for by its name alone: many things may have the value `1`
+LONG_KEY = 16  # characters; such a key is found within a longer value, too: `Bearer …`, an address with the key in it
+SECRET_LENGTH = 6  # a shorter key is recognised by its name alone: many variables may have the value `1`
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Keys:
 
     @classmethod
     def of(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
-        """`environ` is where the providers' keys are looked up."""
+        """Collect the keys; those of providers are looked up in `environ`."""
         names, values = set(), set()
         for server in config.mcp_servers.values():
             token = server.bearer_token_env_var
@@ -52,9 +52,11 @@ class Keys:
     def left_out_of(self, environ: Mapping[str, str]) -> dict[str, str]:
         if not (self.names or self.values):
             return dict(environ)
-        return {name: value for name, value in environ.items() if name not in self.names and not self._given(value)}
+        return {
+            name: value for name, value in environ.items() if name not in self.names and not self._holds_a_key(value)
+        }
 
-    def _given(self, value: str) -> bool:
+    def _holds_a_key(self, value: str) -> bool:
         plain = value.strip()
         if len(plain) >= SECRET_LENGTH and plain in self.values:
             return True
@@ -64,9 +66,9 @@ class Keys:
 def command_environment(
     environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys = Keys()
 ) -> dict[str, str]:
-    """Inherit, drop, set, keep: in this order, so `set` goes past the excludes but not past `include_only`.
+    """Inherit, drop, set, keep: in this order, so `set` wins over the excludes but not over `include_only`.
 
-    The keys are dropped whatever the policy says of names; a variable that `set` names is the person's own word.
+    Keys are dropped under every policy, unless the person sets the variable in `set`.
     """
     match policy.inherit:
         case Inherit.ALL:
@@ -75,13 +77,13 @@ def command_environment(
             kept = {name: value for name, value in environ.items() if name in CORE}
         case Inherit.NONE:
             kept = {}
-    dropped = _one_of((*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)))
+    dropped = _any_of((*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)))
     kept = {name: value for name, value in keys.left_out_of(kept).items() if not dropped.match(name.upper())}
     if not policy.ignore_default_excludes:
-        kept = {name: value for name, value in kept.items() if not _called_a_secret(name)}
-    kept.update((name, value) for name, value in policy.set.items() if value != HIDDEN)  # of a stored override
+        kept = {name: value for name, value in kept.items() if not _has_secret_word(name)}
+    kept.update((name, value) for name, value in policy.set.items() if value != HIDDEN)  # as in a stored override
     if policy.include_only:
-        wanted = _one_of(policy.include_only)
+        wanted = _any_of(policy.include_only)
         kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}
     return kept
 
@@ -89,24 +91,26 @@ def command_environment(
 def agent_environment(
     environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys, wanted: Wanted
 ) -> dict[str, str]:
-    """Return what an agent gets: what commands get, and what is its own, even if that is called a secret."""
+    """Return an agent's variables: those of commands, and its own, even if their names mark secrets."""
     if wanted.everything:
         return dict(environ)
-    kept = {name: value for name, value in command_environment(environ, policy, keys).items() if _plain(name)}
+    kept = {
+        name: value for name, value in command_environment(environ, policy, keys).items() if _is_outside_clouds(name)
+    }
     return {**{name: value for name, value in environ.items() if wanted.has(name, keys.names)}, **kept}
 
 
-def _plain(name: str) -> bool:
-    """Tell whether a variable is nobody's access to a cloud: parts of that go by harmless names."""
+def _is_outside_clouds(name: str) -> bool:
+    """Whether a variable gives no access to a cloud, whose parts may have harmless names."""
     return not name.upper().startswith(CLOUDS)
 
 
-@lru_cache(maxsize=64)  # policies: each new conversation and each turn looks at all variables
-def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Codex's patterns know `*` and `?` only, so a bracket is a bracket."""
-    return re.compile("|".join(translate(one.upper().replace("[", "[[]")) for one in patterns) or "(?!)")
+@lru_cache(maxsize=64)  # one entry per policy: each new conversation and each turn looks at all variables
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Compile the patterns into one. Codex's patterns know `*` and `?` only, so a bracket is a bracket."""
+    return re.compile("|".join(translate(pattern.upper().replace("[", "[[]")) for pattern in patterns) or "(?!)")
 
 
-@lru_cache(maxsize=4096)  # names of variables
-def _called_a_secret(name: str) -> bool:
+@lru_cache(maxsize=4096)  # one entry per name
+def _has_secret_word(name: str) -> bool:
     return name not in HARMLESS and not SECRET_WORDS.isdisjoint(NOT_A_WORD.split(name.upper()))

@@ -1,1 +1,1 @@
-"""Everything but the doors: journal, loop, actors and agents, started in order and stopped in the mirror of it."""
+"""Everything behind the socket: journal, loop, actors and agents, started in order and stopped in reverse order."""

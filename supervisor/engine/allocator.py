@@ -1,6 +1,6 @@
 """Settings of the C library's allocator: keep little freed memory, as the daemon runs for months.
 
-By default glibc keeps large freed blocks, a heap for each thread, and the gaps between blocks in use: after one large
+By default glibc keeps large freed blocks, a heap for each thread, and the gaps between blocks in use. After one large
 patch or answer in each of a few workers that is hundreds of MiB of unused memory, and after hours of work some tens
 more. With another C library nothing here has any effect.
 """
@@ -13,13 +13,13 @@ from functools import partial
 from actors.runtime.clock import Clock
 
 MMAP_THRESHOLD, ARENA_MAX = -3, -8  # names of mallopt(3)
-LARGE = 256 * 1024  # bytes; such a block has pages of its own, which go back when it is freed
-ARENAS = 1  # shared, so that any thread can use what another has freed; each further heap keeps gaps of its own
+LARGE = 256 * 1024  # bytes; such a block has its own pages, which are returned when it is freed
+ARENAS = 1  # shared, so that any thread can use memory that another has freed; each further heap keeps its own gaps
 TRIM_EVERY_S = 60.0  # half a millisecond each time
 
 
 def keep_little() -> None:
-    """Set it for the whole process, before its threads are started."""
+    """Set the allocator up for the whole process, before its threads are started."""
     libc = _glibc()
     if libc is not None:
         libc.mallopt(MMAP_THRESHOLD, LARGE)
@@ -38,7 +38,7 @@ class Trimming:
         self._libc = _glibc()
 
     def begin(self) -> None:
-        """The start itself leaves some."""
+        """Trim now, as the start itself leaves unused pages, and then every minute."""
         self.tell(_TRIM)
 
     def tell(self, _: str) -> None:

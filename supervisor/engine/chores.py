@@ -1,4 +1,4 @@
-"""Work that only the writer of the journal may do, asked for on the loop and answered there."""
+"""Work for the one writer of the journal, requested on the loop and answered there."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from supervisor.loop.awaiting import Awaited
 
 
 class Chores:
-    """An Address for chores. Only here does the writer's thread answer something that is no actor."""
+    """An Address for chores whose senders are not actors: the writer's answers are brought to the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, journalist: Address[Chore]) -> None:
         self._loop = loop
@@ -21,7 +21,7 @@ class Chores:
         self._journalist.tell(Chore(chore.work, LoopAddress(self._loop, chore.reply_to.tell)))
 
     async def carry_out(self, work: Callable[[], object]) -> None:
-        """Do the work between two commits. Raises what it raised, if that is an error of ours."""
+        """Have the work done between two commits. A GreenroomError of the work is raised here."""
         done = Awaited[ChoreDone](self._loop)
         self.tell(Chore(work, done))
         result = (await done.answer()).result

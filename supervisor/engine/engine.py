@@ -1,6 +1,6 @@
 """Everything behind the socket: journal, loop, actors, agents, started in order and stopped in reverse.
 
-The daemon puts a socket in front of it; `--embedded` and the demo use it directly.
+The daemon puts a socket in front of it; `--embedded` and the demo use it directly. Main thread, unless noted.
 """
 
 import asyncio
@@ -61,15 +61,15 @@ from supervisor.search.index import SearchIndex
 from supervisor.work.processes.last_life import sweep_last_life
 from supervisor.work.processes.processes import Processes
 
-AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
+AROUND = 2 << 20  # bytes of an event beside the client's input: the words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
-STOP_S = 10.0  # processes get their grace in it
+STOP_S = 10.0  # includes the grace of processes
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
-FULL_S = 1.0  # before news are told again to a registry that has too much to do
-LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
+FULL_S = 1.0  # before news are sent again to a registry whose mailbox is full
+LOOK_S = 5.0  # between looks at the clock while turns are draining; events end the wait
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
 
-AGENTS = ConnectionId("agents")  # of what agents have us tell, whose answers nobody reads
+AGENTS = ConnectionId("agents")  # the sender of news from agents; their answers are dropped
 
 if TYPE_CHECKING:
     from supervisor.agents.acp.other_agents import OtherAgents
@@ -80,7 +80,7 @@ log = structlog.get_logger()
 
 
 class Engine:
-    """Built on the main thread; each step of `start` has its undo in `stop`."""
+    """The parts of the program. Built on the main thread; each step of `start` has its undo in `stop`."""
 
     def __init__(
         self,
@@ -92,9 +92,9 @@ class Engine:
         looks: Sequence[Look] = (),
         busy: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal.
+        """`announce` sends a text to every client; `looks`: further checks of health, beside the journal's.
 
-        `busy` is told each second what takes a start so long.
+        `busy` is told each second of the work that takes a start so long.
         """
         self.loaded = loaded
         self.paths = paths
@@ -112,17 +112,17 @@ class Engine:
         )
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
-        self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes them, on the loop
+        self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes this, on the loop
         self.indexing = Indexing(self.search, lambda: self.config.greenroom.search)
         self._environ = environ
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
         self._busy = busy
-        self._told = count(1)
+        self._senders = count(1)
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
-        self._spending = threading.Lock()
-        self._spent: Ledger | None = None
+        self._ledger_lock = threading.Lock()
+        self._made_ledger: Ledger | None = None
         self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
     @property
@@ -136,7 +136,7 @@ class Engine:
         return max(limits.frame_bytes + AROUND, limits.event_bytes)
 
     def start(self) -> None:
-        """On a failure everything that was started is stopped again, and the error goes to the caller."""
+        """Start all parts in order. After a failure the started parts are stopped again, and the error is raised."""
         try:
             self._start()
         except BaseException:
@@ -152,7 +152,7 @@ class Engine:
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
-            stored=self._stored,
+            stored=self._pass_on_stored,
             forgotten=self._forget,
             busy=SlowStart(self._busy).tell,
         )
@@ -160,7 +160,7 @@ class Engine:
         self.raises = self.journal.raises()
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
-            self.search.remove()  # it may have events that are lost, whose numbers will be given again
+            self.search.remove()  # it may have lost events, whose numbers will be given to others
         self.loop.start()
         self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
         self.loop.call(self._start_agents(), START_S)
@@ -174,10 +174,10 @@ class Engine:
         self.registry = self._actor(self._registry, self.shared.start)
         self._settle_last_life()
         self.loop.call(self._keep_house(), START_S)
-        self._undo.append(("search", self._end_search))  # before the journalist's end, who closes the journal
+        self._undo.append(("search", self._end_search))  # before the end of the journalist, which closes the journal
 
     async def _keep_house(self) -> None:
-        wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
+        wanted = lambda: self.config.greenroom.retention  # noqa: E731  # read each time: a reload may change it
         RetentionTimer(self._prune, self.chores, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.chores, self.clock, self._announce)
@@ -186,9 +186,9 @@ class Engine:
         self.indexing.begin()
 
     def _settle_last_life(self) -> None:
-        """Nobody is to see a turn of the last life that seems to run: first its end is written."""
+        """Write the ends of turns that ran when the last process died, before any client can see them."""
         ended = Awaited[AllEnded](self.loop.loop)
-        # Asked, not told: ready means that what is open is known. What sleeps is not looked at.
+        # An ask, not a tell: the start ends when the registry knows all that is open. Others are not looked at.
         self.registry.ask(Known(tuple(self.journal.unsettled()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")
@@ -220,7 +220,7 @@ class Engine:
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
-                log.error("engine.loop_stuck")  # then the rest is stopped as far as possible
+                log.error("engine.loop_stuck")  # `stop` then goes on as far as it can
                 return
         over.result()
 
@@ -233,7 +233,7 @@ class Engine:
             log.error("engine.turns_left", **self.runner.statistics())
         if not await done_in_time(self.agent.end_all_jobs(), INTERRUPT_S, pressing):
             log.error("engine.jobs_left")
-        answered = Awaited[AllAnswered](self.loop.loop)  # the end of a turn or a job is stored before it is told
+        answered = Awaited[AllAnswered](self.loop.loop)  # the end of a turn or a job is stored before its answer
         self.registry.tell(AwaitAnswers(answered))
         await done_in_time(answered.answer(), SETTLE_S, pressing)
 
@@ -272,8 +272,8 @@ class Engine:
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
         return ref
 
-    def _stored(self, appends: Sequence[Append]) -> None:
-        """Pass on what was stored. On the journalist's thread."""
+    def _pass_on_stored(self, appends: Sequence[Append]) -> None:
+        """Pass on the stored events. On the journalist's thread."""
         self.recent_events.publish(appends)
         self.indexing.note_news()
         for append in appends:
@@ -282,17 +282,17 @@ class Engine:
                     soon(self.loop.loop, self._notify_of_question, record)
 
     def _notify_of_question(self, record: Record) -> None:
-        """Run `notify` for a question that everybody can find now. An imported history asks nothing."""
+        """Run `notify` for an approval that clients can find now. Those of an imported history are left out."""
         turn = None if record.turn is None else self.runner.turn(record.turn)
         if turn is not None:
             self._turn_hook.asked(turn, json.loads(record.body))
 
     def _end_search(self) -> None:
-        self.search.close()  # first: it ends the piece that goes on
+        self.search.close()  # first, because it ends the piece under way
         self.loop.call(self.indexing.end(), STOP_S)
 
     def _prune(self, now: float, policy: Retention) -> bool:
-        """Carry out a step of retention; after the last, the search forgets the same. On the journalist's thread."""
+        """Carry out a step of retention; after the last, the search follows. On the journalist's thread."""
         more = self.journal.prune(now, policy)
         if not (more or policy.keeps_all):
             self.search.check()
@@ -300,7 +300,7 @@ class Engine:
         return more
 
     def _forget(self, conversation: ConversationId, key: int) -> None:
-        """Drop what is in memory, or can be searched, of a deleted conversation. On the journalist's thread."""
+        """Drop a deleted conversation from memory and from the search. On the journalist's thread."""
         self.search.forget(key)
         self.indexing.note_news()
         self.environments.forget(conversation)
@@ -310,7 +310,7 @@ class Engine:
 
     def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
-        # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
+        # Names of turns and inputs must be unique, not secret; asking the system for each would release the GIL.
         chance = random.Random(os.urandom(32))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
@@ -334,12 +334,12 @@ class Engine:
         )
 
     def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
-        """A conversation that comes alive will have a turn: its agent is loaded meanwhile."""
+        """Start a session, and load the agent meanwhile, because a conversation that comes alive will have a turn."""
         self.agent.prepare()
         return self.shared.start(actor, **context)
 
     async def _start_agents(self) -> None:
-        """On the loop thread, which spawns every child."""
+        """Start the runner and its parts. On the loop's thread, which spawns every child."""
         ledger, instance = Path(self.paths.ledger_file), self.paths.state
         if ended := await sweep_last_life(ledger, instance):
             log.warning("processes.swept", ended=ended)
@@ -348,7 +348,7 @@ class Engine:
         self.agent = LateAgent(self._own_agent)
         self.others = LateOthers(self._other_agents)
         self._turn_hook = TurnHook(
-            lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
+            lambda: self.config.notify, lambda turn: self.environments.for_notices(turn, self.config)
         )
         self.runner = Runner(
             self.loop.loop,
@@ -363,16 +363,16 @@ class Engine:
         await self.runner.close()
         await self._turn_hook.close()
         await self.others.aclose()
-        await self.agent.aclose()  # MCP servers leave by themselves before they are ended
+        await self.agent.aclose()  # before the processes: MCP servers may then end by themselves
         await self.processes.__aexit__()
 
     def _job_ended(self, conversation: ConversationId, ended: JobEnded) -> None:
         self._tell(conversation, RecordJobEnd(ended))
 
     def _tell(self, conversation: ConversationId, command: Command) -> None:
-        """Tell the conversation, which may be asleep. On the loop thread."""
+        """Send a command to a conversation, which may be parked. On the loop's thread."""
         try:
-            me = Caller(AGENTS, next(self._told))  # known until it is stored, which a stop waits for
+            me = Caller(AGENTS, next(self._senders))  # known until the command is stored, which a stop waits for
             self.registry.tell(ToConversation(conversation, command, me))
         except MailboxFull:
             self.loop.loop.call_later(FULL_S, self._tell, conversation, command)
@@ -386,12 +386,12 @@ class Engine:
         return self.agent
 
     def _rest(self, conversation: ConversationId) -> None:
-        """The conversation is parked: what only makes the next turn faster is given back."""
+        """Give back the memory that only makes the next turn of a parked conversation faster."""
         self.agent.rest(conversation)
         self.others.rest(conversation)
 
     def _other_agents(self) -> "Callable[[], OtherAgents]":
-        """In a worker thread."""
+        """Import the third-party agents, and return their maker. In a worker thread."""
         from supervisor.agents.acp.other_agents import Needs, OtherAgents
 
         needs = Needs(
@@ -405,25 +405,25 @@ class Engine:
             raises=self._raises_in_force,
             tell=self._tell,
         )
-        self.sandbox.works()  # found out by trying, now rather than in the first turn
+        self.sandbox.works()  # tried out now rather than in the first turn
         return lambda: OtherAgents(needs)
 
     def _ledger(self) -> "Ledger":
-        """Return what all agents enter what they spend into. In worker threads, of which two may ask at once."""
+        """Return the ledger into which all agents enter their costs. In worker threads, perhaps two at once."""
         from supervisor.agents.spending.ledger import Ledger
 
-        with self._spending:
-            if self._spent is None:
-                self._spent = Ledger(self.journal.spent)
-            return self._spent
+        with self._ledger_lock:
+            if self._made_ledger is None:
+                self._made_ledger = Ledger(self.journal.spent)
+            return self._made_ledger
 
     def _raises_in_force(self) -> tuple[Raise, ...]:
-        from supervisor.agents.spending.ledger import today  # there when an agent asks
+        from supervisor.agents.spending.ledger import today  # loaded already when an agent asks
 
         return in_force(self.raises, today()) if self.raises else ()
 
     def _own_agent(self) -> "Callable[[], OwnAgent]":
-        """In a worker thread: the import takes a tenth of a second."""
+        """Import our own agent, and return its maker. In a worker thread: the import takes a tenth of a second."""
         from supervisor.agents.own.own_agent import Needs, OwnAgent
 
         needs = Needs(
@@ -439,5 +439,5 @@ class Engine:
             raises=self._raises_in_force,
             job_ended=self._job_ended,
         )
-        self.sandbox.works()  # found out by trying, now rather than in the first turn
+        self.sandbox.works()  # tried out now rather than in the first turn
         return lambda: OwnAgent(needs)

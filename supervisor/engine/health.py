@@ -1,4 +1,4 @@
-"""Checks of what a running daemon depends on, every few seconds: the journal's files and the home's lock.
+"""Checks of the journal's files and the home's lock every few seconds, on which a running daemon depends.
 
 Owns the timer and tells the clients. Lives on the loop; the checks run on the journalist's thread, which
 may wait for a disk.
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Health:
-    """`trouble` is what is wrong now, and what to do about it. Every client is told of each change."""
+    """The checks. `trouble`: the present problem and its remedy, or None. Every client is told of each change."""
 
     def __init__(
         self,
@@ -45,20 +45,20 @@ class Health:
         if message is _LOOK:
             self._journalist.tell(Chore(self._look, self))
         elif isinstance(message, ChoreDone):
-            self._heard(message.result)
+            self._take_result(message.result)
             self._clock.after(self._every_s, self, _LOOK)
 
     def _look(self) -> str:
-        return "; ".join(told for look in self._looks if (told := look()) is not None)
+        return "; ".join(problem for look in self._looks if (problem := look()) is not None)
 
-    def _heard(self, result: object) -> None:
-        told = result.message if isinstance(result, GreenroomError) else str(result)
-        if told == (self.trouble or ""):
+    def _take_result(self, result: object) -> None:
+        problem = result.message if isinstance(result, GreenroomError) else str(result)
+        if problem == (self.trouble or ""):
             return
-        self.trouble = told or None
-        if told:
-            log.error("health.trouble", reason=told)
-            self._announce(f"the Greenroom daemon is not well: {told}")
+        self.trouble = problem or None
+        if problem:
+            log.error("health.trouble", reason=problem)
+            self._announce(f"the Greenroom daemon is not well: {problem}")
         else:
             log.warning("health.well_again")
             self._announce("the Greenroom daemon is well again")

@@ -1,7 +1,6 @@
 """The task that lets the search file follow the journal: a piece at a time in a worker thread, with pauses.
 
-Lives on the loop and owns the schedule. It is never in the way of a commit: all that the writer of the journal does
-for it is to set a flag.
+Lives on the loop and owns the schedule. It never delays a commit: the writer of the journal only sets a flag.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ import structlog
 
 from actors.vocabulary.errors import GreenroomError
 
-FIRST_S = 2.0  # after the start, when clients have what they came for
+FIRST_S = 2.0  # after the start, when the first clients have been served
 LOOK_S = 2.0  # between looks for news
 PAUSE = 3.0  # of each piece's own time: the search takes a quarter of one processor at most
 LEAST_PAUSE_S = 0.01
@@ -24,7 +23,7 @@ log = structlog.get_logger()
 
 
 class Index(Protocol):
-    """The file. Each of these may wait for the disk."""
+    """The search file. Each method may wait for the disk."""
 
     def step(self) -> bool:
         """Carry out one bounded piece. True if there is more to do."""
@@ -36,7 +35,7 @@ class Index(Protocol):
 
 
 class Indexing:
-    """`trouble` is why nothing is read now. `wanted`: whether there is to be a file; a reload may change it."""
+    """The schedule. `trouble`: why the search does not follow now. `wanted`: whether there is to be a file at all."""
 
     def __init__(self, index: Index, wanted: Callable[[], bool]) -> None:
         self.trouble: str | None = None
@@ -63,7 +62,7 @@ class Indexing:
                 await self._task
 
     async def catch_up(self, within_s: float) -> None:
-        """Read now what is to be read, for somebody who searches. If it takes longer, it goes on by itself."""
+        """Read the latest events now, for a search. Reading that takes longer goes on by itself."""
         if self._news:
             self._caught_up.clear()
             self._hurry.set()
@@ -76,14 +75,14 @@ class Indexing:
             try:
                 pause_s = await self._look()
             except GreenroomError as error:
-                pause_s = self._failed(error.message)
+                pause_s = self._note_failure(error.message)
             except Exception as error:
                 log.exception("search.index_failed")
-                pause_s = self._failed(f"it failed: {type(error).__name__}")
+                pause_s = self._note_failure(f"it failed: {type(error).__name__}")
             await self._pause(pause_s)
 
     async def _look(self) -> float:
-        """Carry out what is next. The answer is how long to wait then."""
+        """Carry out the next piece; return the time to wait after it."""
         if not self._wanted():
             return await self._remove()
         self._removed = False
@@ -96,7 +95,7 @@ class Indexing:
         self._news, self._resting = False, False
         began = time.monotonic()
         more = await asyncio.to_thread(self._index.step)
-        self._well()
+        self._note_success()
         if more:
             self._news = True
             return max(LEAST_PAUSE_S, PAUSE * (time.monotonic() - began))
@@ -108,23 +107,23 @@ class Indexing:
         if not self._removed:
             await asyncio.to_thread(self._index.remove)
             self._removed = self._news = True
-            self._well()
+            self._note_success()
         return LOOK_S
 
     async def _pause(self, pause_s: float) -> None:
-        """Wait, but not while somebody is in a hurry."""
+        """Wait, unless `catch_up` is in a hurry."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), pause_s)
         self._hurry.clear()
 
-    def _failed(self, why: str) -> float:
+    def _note_failure(self, why: str) -> float:
         self._news = True
         if why != self.trouble:
             log.warning("search.paused", reason=why)
         self.trouble = why
         return AGAIN_S
 
-    def _well(self) -> None:
+    def _note_success(self) -> None:
         if self.trouble is not None:
             log.info("search.goes_on")
         self.trouble = None

@@ -1,6 +1,6 @@
-"""Our own agent, imported when it is first needed: it is a quarter of an idle daemon's memory and of its start.
+"""Our own agent, imported when it is first needed: its modules are a quarter of a daemon's memory and start time.
 
-Lives on the loop; the import runs in a worker thread, so that it holds nobody up.
+Lives on the loop; the import runs in a worker thread, so that it delays no client.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LateAgent:
-    """A Backend. `make` imports the agent's modules, in a worker thread, and returns what makes it on the loop."""
+    """A Backend. `make` imports the agent's modules, in a worker; the maker that it returns runs on the loop."""
 
     resumable = True
 
@@ -31,7 +31,7 @@ class LateAgent:
         return self._own
 
     def prepare(self) -> "asyncio.Task[OwnAgent]":
-        """Begin to load it, if nobody has. An import that failed, for want of descriptors, is tried again."""
+        """Begin to load it, unless it is loading. An import that failed, for want of descriptors, is tried again."""
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.get_running_loop().create_task(self._load(), name="load-agent")
         return self._loading
@@ -46,17 +46,17 @@ class LateAgent:
             self._own.backend.forget(conversation)
 
     def rest(self, conversation: ConversationId) -> None:
-        """The conversation is parked: what only makes its next turn faster is given back."""
+        """Give back the memory that only makes the next turn of a parked conversation faster."""
         self.forget(conversation)
         if self._own is not None:
             self._own.rest(conversation)
 
     def hurry(self, turn: TurnId) -> None:
-        """Nothing has a grace here but commands, which are the runner's."""
+        """Do nothing: only commands have a grace here, and they are the runner's."""
 
     @property
     def jobs(self) -> "Jobs | None":
-        """The background commands; None: none was ever started."""
+        """The background commands; None if none was ever started."""
         return self._own.jobs if self._own is not None else None
 
     async def end_jobs(self, conversation: ConversationId) -> None:
@@ -69,7 +69,7 @@ class LateAgent:
             await self._own.jobs.aclose()
 
     def erase(self, conversation: ConversationId) -> None:
-        """Forget a conversation that is deleted, with what its background commands wrote."""
+        """Forget a deleted conversation, with the output of its background commands."""
         self.rest(conversation)
         if self._own is not None:
             self._own.jobs.forget(conversation)
@@ -88,7 +88,7 @@ class LateAgent:
         return self.own.transcripts.statistics() if self._own is not None else {}
 
     async def _load(self) -> "OwnAgent":
-        made = await asyncio.to_thread(self._make)
-        self._own = own = made()
+        make_on_loop = await asyncio.to_thread(self._make)
+        self._own = own = make_on_loop()
         own.prepare()
         return own

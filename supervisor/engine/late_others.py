@@ -1,4 +1,7 @@
-"""Agents of others, imported when the first turn of one begins. Lives on the loop; the import runs in a thread."""
+"""Third-party agents, imported when the first turn with such an agent begins.
+
+Lives on the loop; the import runs in a worker thread.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LateOthers:
-    """A Backend. `make` imports the modules, in a worker thread, and returns what makes it on the loop."""
+    """A Backend. `make` imports the modules, in a worker thread; the maker that it returns is for the loop."""
 
     resumable = True
 
@@ -36,7 +39,7 @@ class LateOthers:
             self._others.backend.hurry(turn)
 
     def rest(self, conversation: ConversationId) -> None:
-        """The conversation is parked: its program is ended a while later."""
+        """End the program of a parked conversation, after a while."""
         if self._others is not None:
             self._others.children.rest(conversation)
 
@@ -54,12 +57,12 @@ class LateOthers:
         return self._others.children.statistics() if self._others is not None else {}
 
     def _begin(self) -> "asyncio.Task[OtherAgents]":
-        """Begin to load it, if nobody has. An import that failed, for want of descriptors, is tried again."""
+        """Begin to load, unless it is loading. An import that failed, for want of descriptors, is tried again."""
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.get_running_loop().create_task(self._load(), name="load-other-agents")
         return self._loading
 
     async def _load(self) -> "OtherAgents":
-        made = await asyncio.to_thread(self._make)
-        self._others = others = made()
+        make_on_loop = await asyncio.to_thread(self._make)
+        self._others = others = make_on_loop()
         return others

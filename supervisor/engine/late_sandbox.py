@@ -1,4 +1,4 @@
-"""The sandbox, imported when something is first to be confined: an idle daemon confines nothing.
+"""The sandbox, imported when a program is first to be confined: an idle daemon confines nothing.
 
 Any thread: a status asks for it, or the worker thread that loads the agent. The first of them makes it, under a lock.
 """
@@ -26,9 +26,9 @@ class LateSandbox:
         given: Callable[[], Sequence[str]] = tuple,
         after_probe: Callable[[], object] = lambda: None,
     ) -> None:
-        """`given`: the words of commands that clients gave, and that run outside.
+        """`given`: the words of commands that clients gave, and that run outside of the sandbox.
 
-        `after_probe` is called when it was tried whether it works.
+        `after_probe` is called after the trial whether the sandbox works.
         """
         self._given = given
         self._after_probe = after_probe
@@ -40,7 +40,7 @@ class LateSandbox:
         self._lock = threading.Lock()
 
     def get(self) -> "Sandbox":
-        """Blocking, for as long as an import takes."""
+        """Return the sandbox. Blocking at the first call, for as long as an import takes."""
         from supervisor.work.sandbox.sandbox import Sandbox
 
         with self._lock:
@@ -49,16 +49,16 @@ class LateSandbox:
             return self._made
 
     def works(self) -> bool:
-        """Tell whether commands can be confined here. Blocking: it is found out by trying."""
+        """Tell whether commands can be confined here. Blocking: it is tried out."""
         return self.get().availability.ok
 
     def begin(self) -> None:
-        """Remove what the commands of a killed daemon left on disk. Blocking; before the first command."""
+        """Remove the files that commands of a killed daemon left on disk. Blocking; before the first command."""
         if is_anything_left(self._leftovers):
             self.get().begin()
 
     def reload(self) -> None:
-        """Protect what is named now. If the sandbox is made meanwhile, the lock keeps it from missing that."""
+        """Protect the files that the config names now. The lock keeps a sandbox in the making from missing them."""
         with self._lock:
             if self._made is not None:
                 self._made.protection = self._protection()

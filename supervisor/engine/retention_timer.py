@@ -1,7 +1,7 @@
-"""The timer of retention: old events go in small steps on the writer's thread, as the config says.
+"""The timer of retention: old events are deleted in small steps on the writer's thread, as the config says.
 
-Lives on the loop and owns only the schedule: the registry chooses the conversations that may go, the journal their
-events. Between two steps the writer commits what has come in meanwhile.
+Lives on the loop and owns only the schedule: the registry chooses the conversations to delete, the journal the
+events. Between two steps the writer commits the events that have come in.
 """
 
 import time
@@ -18,8 +18,8 @@ from actors.vocabulary.errors import GreenroomError
 from supervisor.config.own import RetentionTable
 from supervisor.journal.retention import Retention
 
-FIRST_S = 60.0  # after the start, when clients have what they came for
-EVERY_S = 3600.0  # between passes: what is kept for days can wait an hour
+FIRST_S = 60.0  # after the start, when the first clients have been served
+EVERY_S = 3600.0  # between passes: events that are kept for days can wait an hour
 STEP_S = 0.05  # between steps of a pass: the disk is for conversations first
 DAY_S = 86_400.0
 
@@ -52,7 +52,7 @@ class RetentionTimer:
 
     def tell(self, message: ChoreDone | Literal["look"]) -> None:
         if isinstance(message, ChoreDone):
-            self._done(message.result)
+            self._take_result(message.result)
         elif message is _LOOK:
             self._look()
 
@@ -69,7 +69,7 @@ class RetentionTimer:
             too_old = now - wanted.max_age_days * DAY_S if wanted.max_age_days else None
             self._registry.tell(Trim(wanted.max_conversations or None, too_old))
 
-    def _done(self, result: object) -> None:
+    def _take_result(self, result: object) -> None:
         if isinstance(result, GreenroomError):
             log.warning("retention.failed", code=result.code, reason=result.message)
             self._rest()
@@ -87,7 +87,7 @@ class RetentionTimer:
 
 
 def retention(wanted: RetentionTable) -> Retention:
-    """The journal's policy; even an empty one makes it free the space of what was deleted."""
+    """The journal's policy; even an empty policy makes it free the space of deleted events."""
     return Retention(
         max_age_s=wanted.max_age_days * DAY_S if wanted.max_age_days else None, max_events=wanted.max_events or None
     )

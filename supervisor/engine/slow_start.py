@@ -1,4 +1,4 @@
-"""A start that takes long: each second a word about it, in the log and to those who wait."""
+"""Reports of a start that takes long: one a second, to the log and to the process that waits. Main thread."""
 
 import time
 from collections.abc import Callable
@@ -13,13 +13,13 @@ log = structlog.get_logger()
 class SlowStart:
     def __init__(self, busy: Callable[[str], None]) -> None:
         self._busy = busy
-        self._began = self._told = time.monotonic()
+        self._began = self._reported = time.monotonic()
 
     def tell(self, doing: str) -> None:
-        """Take what goes on now. Called often: all but one word a second is dropped."""
+        """Report the present work. Called often; all but one report a second are dropped."""
         now = time.monotonic()
-        if now - self._told < EACH_S:
+        if now - self._reported < EACH_S:
             return
-        self._told = now
+        self._reported = now
         log.info("engine.busy", doing=doing, took_s=round(now - self._began))
         self._busy(f"{doing} ({now - self._began:.0f} s)")

@@ -1,4 +1,4 @@
-"""Waiting on the loop, each time with a bound: for one answer of an actor, for work that may take too long."""
+"""Waiting on the loop: for the one answer of an actor, and for work within a time limit."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -24,11 +24,11 @@ class Awaited(Generic[Message]):
 async def done_in_time(
     work: Coroutine[Any, Any, object], limit_s: float, unless: asyncio.Event | None = None
 ) -> bool:
-    """True if it was done before the time ran out, and before `unless` was set; otherwise it is cancelled."""
+    """Wait for the work. False if the time ran out or `unless` was set first; then the work is cancelled."""
     working = asyncio.ensure_future(work)
-    both = {working} if unless is None else {working, asyncio.ensure_future(unless.wait())}
-    await asyncio.wait(both, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+    tasks = {working} if unless is None else {working, asyncio.ensure_future(unless.wait())}
+    await asyncio.wait(tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
     done = working.done()
-    for one in both:
-        one.cancel()
+    for task in tasks:
+        task.cancel()
     return done

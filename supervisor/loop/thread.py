@@ -15,8 +15,8 @@ from actors.vocabulary.errors import DeadlineExceeded
 Result = TypeVar("Result")
 
 WORKERS = 64  # started when needed; each may hang for long on a lost disk, and the others must not wait for it
-SWITCH_S = 0.0005  # a computing worker gives way to the loop after this time; Python's default is ten times as much
-WORKERS_END_S = 2.0  # for what is being read; nothing that writes is still under way
+SWITCH_S = 0.0005  # a computing worker yields to the loop after this time; Python's default is ten times as much
+WORKERS_END_S = 2.0  # for reads under way; all writes have ended by then
 
 log = structlog.get_logger()
 
@@ -34,7 +34,7 @@ class LoopThread:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, Result], timeout_s: float) -> Result:
-        """Run something on the loop from another thread, and wait for it. For start and stop only."""
+        """Run a coroutine on the loop from another thread, and wait for it. For start and stop only."""
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return future.result(timeout_s)
@@ -45,7 +45,7 @@ class LoopThread:
             raise DeadlineExceeded(f"the loop did not answer in {timeout_s} s") from error
 
     def run(self, work: Callable[[], Result], timeout_s: float) -> Result:
-        """The same for a function, which does not wait there."""
+        """Run a function on the loop, likewise."""
 
         async def on_the_loop() -> Result:
             return work()
@@ -77,7 +77,7 @@ class LoopThread:
         self.loop.close()
 
     def _finish_workers(self) -> None:
-        """Stop the workers, within a bound; the loop's own way waits for ever."""
+        """Stop the workers, within a bound: the loop's own shutdown waits for ever."""
         finishing = threading.Thread(target=self._workers.shutdown, kwargs={"cancel_futures": True}, daemon=True)
         finishing.start()
         finishing.join(WORKERS_END_S)

@@ -1,6 +1,6 @@
-"""Agents that are programs of others, put together from the config.
+"""Third-party agents, put together from the config.
 
-Imported when the first turn of one begins, see late_others.py. Belongs to the loop.
+Imported when the first turn with such an agent begins, see late_others.py. Belongs to the loop.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ from supervisor.work.sandbox.sandbox import Sandbox
 
 
 class Needs(Struct, frozen=True):
-    """The parts of the engine that they need. `loaded` is the config as it is now; `tell` reaches a conversation."""
+    """The parts of the engine that agents need. `loaded`: the present config; `tell`: sends to a conversation."""
 
     loaded: Callable[[], LoadedConfig]
     journal: Journal
@@ -57,7 +57,9 @@ class OtherAgents:
         self._needs = needs
         history = History(needs.journal, lambda: self._bounds().agent_seed_bytes)
         given = ClientServers(needs.given, history, self._deadline)
-        launching = Launching(needs.sandbox, needs.processes, self._around, self._definition, needs.loaded, given.of)
+        launching = Launching(
+            needs.sandbox, needs.processes, self._client_surroundings, self._definition, needs.loaded, given.of
+        )
         tooling = self._tooling()
         offers = partial(offered, tooling)
         starter = Starter(
@@ -79,24 +81,24 @@ class OtherAgents:
         return budgets_for(self._needs.loaded(), settings, self._needs.raises())
 
     def _deadline(self, turn: Turn) -> Deadline:
-        """Return the time that a question of the turn waits, and its answer then."""
+        """Return the longest time that an approval of the turn waits, and the answer that it gets then."""
         ours = self._needs.loaded().relayered(turn.order.settings.overrides).config.greenroom
         if ours.approval_default == "abort":
             return Deadline(ours.approval_deadline_seconds, Decision.ABORT)
         return Deadline(ours.approval_deadline_seconds)
 
     def _tooling(self) -> Tooling:
-        """Serve an agent as our own tools are: with the environment of commands, in their sandbox."""
+        """Return the means to serve an agent's tools like our own: the environment of commands, in their sandbox."""
         needs = self._needs
 
-        def around(turn: Turn) -> Around:
+        def surroundings(turn: Turn) -> Around:
             config = needs.loaded().relayered(turn.order.settings.overrides).config
             return needs.environments.for_commands(turn.order.conversation, config)
 
-        return Tooling(needs.processes, needs.sandbox, around, self._bounds)
+        return Tooling(needs.processes, needs.sandbox, surroundings, self._bounds)
 
-    def _around(self, order: RunAgent) -> Around:
-        """Return the client's whole environment, of which an agent's program gets a part, see acp/variables.py."""
+    def _client_surroundings(self, order: RunAgent) -> Around:
+        """Return the client's whole environment; an agent's program gets a part of it, see acp/variables.py."""
         return self._needs.environments.unfiltered(order.conversation)
 
     def _definition(self, order: RunAgent, around: Around) -> AgentDefinition:

@@ -1,4 +1,7 @@
-"""The choice of a turn's model: from the provider in its settings to an endpoint, or to the built-in demo."""
+"""The choice of a turn's model: from the provider in its settings to an endpoint, or to the built-in demo.
+
+Belongs to the loop.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -27,7 +30,7 @@ KNOWN = 256  # choices of conversations at work, each with a key and some lines 
 
 
 class ChosenEndpoint(Struct, frozen=True):
-    """The endpoint of a conversation, None for the demo, and all that it follows from. Holds secrets: no repr."""
+    """The endpoint of a conversation, None for the demo, and all that led to it. Holds secrets, so it has no repr."""
 
     loaded: LoadedConfig
     env: Mapping[str, str]
@@ -44,9 +47,9 @@ class ChosenEndpoint(Struct, frozen=True):
 
 
 class Models:
-    """Looks at the config for every model that is asked for: at a turn's beginning, and when its settings change.
+    """The models of conversations, looked up in the config at a turn's beginning and when its settings change.
 
-    Keys are looked up in the client's environment; `environ` is the daemon's own, which says where its files are.
+    Keys come from the client's environment; `environ` is the daemon's own, with the paths of its files.
     """
 
     def __init__(
@@ -75,13 +78,13 @@ class Models:
         return OpenAiModel(self._client, choice.endpoint, settings.model, window, choice.asked)
 
     def _chosen_for(self, conversation: ConversationId, settings: Settings) -> ChosenEndpoint:
-        """The choice as of the last turn, while nothing has changed that it follows from."""
+        """The choice of the last turn, unless the config, the environment or the settings have changed."""
         loaded, env = self._loaded(), self._environment_of(conversation)
         known = self._known.get(conversation)
         if known is None or not known.follows_from(loaded, env, settings):
             if len(self._known) >= KNOWN:
                 self._known.clear()
-            known = self._known[conversation] = _chosen(loaded, env, settings)
+            known = self._known[conversation] = _choose_endpoint(loaded, env, settings)
         return known
 
     def forget(self, conversation: ConversationId) -> None:
@@ -89,19 +92,21 @@ class Models:
 
     def _window(self, config: Config, endpoint: Endpoint, model: str) -> ContextWindow:
         """Find the window: in the config, in the table of hosted models, or by asking the model's server."""
-        told = config.model_context_window or config.greenroom.windows.get(model)
-        if told is not None:
-            return FixedWindow(told)
+        configured = config.model_context_window or config.greenroom.windows.get(model)
+        if configured is not None:
+            return FixedWindow(configured)
         if is_hosted(endpoint.base_url):
             return FixedWindow(known_window(model))
-        near = is_near(endpoint.base_url)  # where a model's name says nothing: it was loaded with what fits
+        near = is_near(
+            endpoint.base_url
+        )  # there a model's name proves nothing: its window depends on how it was loaded
         return AskedWindow(self._questions, endpoint, model, None if near else known_window(model))
 
     async def aclose(self) -> None:
         await self._questions.aclose()
 
     def prepare(self) -> None:
-        """Load on the loop, ahead of the first turn, what that would wait for. The demo model needs nothing."""
+        """Load the client's modules, on the loop, ahead of the first turn. The demo model needs none."""
         try:
             foreseen = choose_provider(self._loaded().config, self._environ).provider
         except ConfigError:
@@ -110,7 +115,7 @@ class Models:
             self._client.prepare()
 
     def notice(self, conversation: ConversationId, settings: Settings) -> str | None:
-        """A message to the person about the choice, once; None if the person made the choice."""
+        """A message to the person about our choice of the model, once; None if the person made the choice."""
         if self._noticed:
             return None
         loaded = self._loaded().relayered(settings.overrides)
@@ -122,7 +127,7 @@ class Models:
         return choice.notice
 
 
-def _chosen(loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> ChosenEndpoint:
+def _choose_endpoint(loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> ChosenEndpoint:
     config, name = loaded.relayered(settings.overrides).config, settings.provider
     provider = provider_named(name, config, env) if name else choose_provider(config, env).provider
     if provider.id == DEMO:

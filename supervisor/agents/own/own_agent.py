@@ -45,7 +45,7 @@ DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decis
 
 
 class Needs(Struct, frozen=True):
-    """The parts of the engine that it needs. `loaded` is the config as it is now; `environ` the daemon's own."""
+    """The parts of the engine that the agent needs. `loaded`: the present config; `environ`: the daemon's own."""
 
     loaded: Callable[[], LoadedConfig]
     home: Path
@@ -70,24 +70,24 @@ class OwnAgent:
         self._server_tools = ServerTools(
             Connections(needs.processes, bounds.frame_bytes),
             self._servers,
-            self._around_servers,
+            self._server_surroundings,
             ClientServers(needs.given, needs.sandbox),
         )
         self.jobs = Jobs(needs.processes, lambda job: needs.job_ended(job.spec.conversation, ended(job)), bounds)
-        self.backend = self._made()
+        self.backend = self._make_backend()
 
     def prepare(self) -> None:
-        """Begin what the first turn would otherwise wait for."""
+        """Begin the work that the first turn would otherwise wait for."""
         self._models.prepare()
 
     def reload(self) -> None:
-        """Use the config as it is now, from the next turn on."""
+        """Use the present config from the next turn on."""
         self.jobs.bounds = self._needs.loaded().config.greenroom.limits
         self._needs.ledger.forget_uncounted()
-        self.backend = self._made()
+        self.backend = self._make_backend()
 
     def rest(self, conversation: ConversationId) -> None:
-        """End what only this conversation has, and what its next turn can start again."""
+        """End the MCP servers of this conversation alone; its next turn can start them again."""
         self._server_tools.end_of(conversation)
 
     async def aclose(self) -> None:
@@ -95,7 +95,7 @@ class OwnAgent:
         await asyncio.gather(self._server_tools.close(), self.jobs.aclose())
         await self._client.aclose()
 
-    def _made(self) -> ModelBackend:
+    def _make_backend(self) -> ModelBackend:
         needs, config = self._needs, self._needs.loaded().config
         options = AgentOptions(
             home=needs.home,
@@ -114,7 +114,13 @@ class OwnAgent:
         news = lambda work: ends_to_tell(self.jobs, work)  # noqa: E731  # short, and used once
         toolbox = Toolbox(tools, news, self._server_tools).without(disabled)
         return ModelBackend(
-            self._models, self.transcripts, toolbox, options, self._around, config.greenroom.limits, self._account
+            self._models,
+            self.transcripts,
+            toolbox,
+            options,
+            self._command_surroundings,
+            config.greenroom.limits,
+            self._account,
         )
 
     def _account(self, turn: Turn) -> Account:
@@ -123,15 +129,15 @@ class OwnAgent:
     def _budgets(self, settings: Settings) -> BudgetsTable:
         return budgets_for(self._needs.loaded(), settings, self._needs.raises())
 
-    def _around(self, order: RunAgent) -> Around:
-        """Surroundings of commands by the current config, with the conversation's own overrides."""
+    def _command_surroundings(self, order: RunAgent) -> Around:
+        """Surroundings of commands by the present config, with the conversation's own overrides."""
         config = self._needs.loaded().relayered(order.settings.overrides).config
         return self._needs.environments.for_commands(order.conversation, config)
 
     def _servers(self, settings: Settings) -> Mapping[str, McpServer]:
         return self._needs.loaded().relayered(settings.overrides).config.mcp_servers
 
-    def _around_servers(self, conversation: ConversationId, settings: Settings) -> Around:
-        """The client's whole environment, of which a server gets a part. Nothing that it finds lies in a root."""
-        around = self._needs.environments.unfiltered(conversation)
-        return Around(outside(around.env, open_folders(settings.sandbox, settings.cwd, around.env)), around.umask)
+    def _server_surroundings(self, conversation: ConversationId, settings: Settings) -> Around:
+        """The client's whole environment, of which a server gets a part. Search paths leave out writable roots."""
+        client = self._needs.environments.unfiltered(conversation)
+        return Around(outside(client.env, open_folders(settings.sandbox, settings.cwd, client.env)), client.umask)
