@@ -1,6 +1,6 @@
 """The durable log of all conversations: one SQLite file, written by one thread of one process.
 
-Implements actors.messages.ports.Journal and keeps event bodies as bytes, without knowing what they mean.
+Implements actors.vocabulary.ports.Journal and keeps event bodies as bytes, without knowing their meaning.
 See docs/journal.md.
 """
 

@@ -1,4 +1,4 @@
-"""Read-only connections, lent to readers on any thread. Reading never waits for the writer."""
+"""Read-only connections, lent to readers on any thread. A reader never waits for the writer."""
 
 import sqlite3
 import threading
@@ -18,11 +18,11 @@ from supervisor.journal.schema import reader
 KEPT = 4  # idle connections; further readers open and close their own
 PIECE = 1 << 18  # bytes of a long body that are read at once
 OUTLINE = 1 << 20  # bytes of a shortened body, at most
-MOST_RECORDS = 100_000  # of one page, whatever was asked for
+MOST_RECORDS = 100_000  # of one page, whatever the request says
 
 
 class Hole(Exception):
-    """Events are missing that must be stored: the file is damaged."""
+    """Stored events are missing: the file is damaged."""
 
 
 class Connections:
@@ -35,7 +35,7 @@ class Connections:
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """One consistent view for all statements in the block. After an error the connection is not used again."""
+        """Give all statements in the block one consistent view. After an error the connection is closed."""
         db = self._take()
         try:
             db.execute("BEGIN")
@@ -47,7 +47,7 @@ class Connections:
         self._give(db)
 
     def close(self) -> None:
-        """Close all connections; those that are lent, when they are given back."""
+        """Close all connections; those that are lent are closed when they come back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -78,7 +78,7 @@ def read_page(
         return None
     key, first, last = found
     after = min(max(after, first - 1), last)  # a client's cursor may be any number
-    records = _records(db, GET_EVENTS, (whole_bytes, key, after, _bounded(limit)), max_bytes, whole_bytes)
+    records = _records(db, GET_EVENTS, (whole_bytes, key, after, _bounded_limit(limit)), max_bytes, whole_bytes)
     _insist_on_density(records, after, last)
     return Page(tuple(records), first, last)
 
@@ -91,25 +91,25 @@ def read_page_back(
         return None
     key, first, last = found
     before = min(max(before, first), last + 1)  # a client's cursor may be any number
-    records = _records(db, GET_EVENTS_BACK, (whole_bytes, key, before, _bounded(limit)), max_bytes, whole_bytes)
+    records = _records(db, GET_EVENTS_BACK, (whole_bytes, key, before, _bounded_limit(limit)), max_bytes, whole_bytes)
     records.reverse()
     _insist_on_density(records, before - 1 - len(records) if records else first - 1, before - 1)
     return Page(tuple(records), first, last)
 
 
-def _bounded(limit: int) -> int:
+def _bounded_limit(limit: int) -> int:
     return min(max(limit, 1), MOST_RECORDS)
 
 
 def _records(
     db: sqlite3.Connection, query: str, parameters: tuple[int, ...], max_bytes: int, whole_bytes: int
 ) -> list[Record]:
-    """The records in the order of the query, up to so many bytes; one at least."""
+    """The records in the order of the query, up to `max_bytes`; at least the first."""
     records: list[Record] = []
     size = 0
     with closing(db.execute(query, parameters)) as rows:
         for row in rows:
-            record = Record(*row[:5]) if row[4] is not None else _shortened(db, row, whole_bytes)
+            record = Record(*row[:5]) if row[4] is not None else _shortened_record(db, row, whole_bytes)
             size += len(record.body)
             if records and size > max_bytes:
                 break
@@ -126,14 +126,14 @@ def read_part(db: sqlite3.Connection, conversation: ConversationId, seq: int, of
         return body.read(count)
 
 
-def _shortened(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -> Record:
-    """Shorten an event that was stored before there was a limit. It is read in pieces, as it may have any length."""
+def _shortened_record(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -> Record:
+    """Shorten an event from before there was a limit. Its body is read in pieces, as it may be very long."""
     seq, ts, turn, type_, _, rowid, size = row
     with db.blobopen("events", "body", rowid, readonly=True) as body:
         short = outline(iter(lambda: body.read(PIECE), b""), min(whole_bytes, OUTLINE))
     if short is None:
-        told = f"a {type_} of {size} bytes, too long to be shown; `greenroom export` writes all of it"
-        short = BackgroundEvent(message=told).model_dump_json().encode()
+        message = f"a {type_} of {size} bytes, too long to be shown; `greenroom export` writes all of it"
+        short = BackgroundEvent(message=message).model_dump_json().encode()
     return Record(seq, ts, turn, type_, short, size)
 
 

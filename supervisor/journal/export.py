@@ -1,4 +1,7 @@
-"""One conversation as JSON lines: exported from any journal, in pieces, and imported. Imports are not trusted."""
+"""One conversation as JSON lines: exported from any journal, in pieces, and imported. Imports are not trusted.
+
+Any thread; only `import_` writes, on the committing thread.
+"""
 
 import base64
 import json
@@ -18,7 +21,7 @@ from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
 PAGE = 500  # events of one piece; fewer if they are large
-PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep others waiting
+PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep other clients waiting
 LARGE = 1 << 20  # bytes; a longer event is split over several pieces
 PART = 1 << 18  # bytes of such an event in each piece
 Model = TypeVar("Model", bound=BaseModel)
@@ -35,7 +38,7 @@ class ExportLine(BaseModel):
 
 
 class ExportedHead(ExportLine):
-    """A head as a file has it: settings and checkpoint are bytes, so they are in base64."""
+    """A head in a file: settings and checkpoint are bytes, so they are in base64."""
 
     conversation: str = Field(min_length=1)
     name: str | None
@@ -78,7 +81,7 @@ class ExportedEvent(ExportLine):
 
 
 class ExportPosition(NamedTuple):
-    """The place between two pieces, and the last event of all. `offset`: bytes already given of the next event."""
+    """The place between two pieces, and the last event of all. `offset`: bytes of the next event already exported."""
 
     after: int
     last: int
@@ -86,7 +89,7 @@ class ExportPosition(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of an export. `partial`: its last line goes on in the next. `position`: where that begins, or None."""
+    """A piece of an export. `partial`: its last line goes on in the next. `position`: of the next piece, or None."""
 
     lines: list[str]
     position: ExportPosition | None
@@ -106,7 +109,7 @@ def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
 
 
 def piece(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> Piece:
-    """The next piece. An export ends with the event that was last when it began; later events are not in it."""
+    """The next piece. An export ends with the event that was last at its beginning."""
     lines = []
     if position is None:
         position, header = _beginning(journal, conversation)
@@ -114,17 +117,17 @@ def piece(journal: Journal, conversation: ConversationId, position: ExportPositi
     if position.offset:
         return _part(journal, conversation, position)
     if position.after < position.last:
-        wanted = _wanted(journal, conversation, position)
-        small = list(takewhile(lambda record: not record.stored_bytes, wanted))
+        records = _next_records(journal, conversation, position)
+        small = list(takewhile(lambda record: not record.stored_bytes, records))
         lines += [f"{_before_body(record)}{record.body.decode()}}}" for record in small]
         if small:
             position = position._replace(after=small[-1].seq)
         elif not lines:
-            return _part(journal, conversation, position, _before_body(wanted[0]))
+            return _part(journal, conversation, position, _before_body(records[0]))
     return Piece(lines, position if position.after < position.last else None)
 
 
-def _wanted(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
+def _next_records(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
     page = journal.read(conversation, position.after, PAGE, PAGE_BYTES, LARGE)
     if page is None or page.first_seq > position.after + 1:
         raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
@@ -132,7 +135,7 @@ def _wanted(journal: Journal, conversation: ConversationId, position: ExportPosi
 
 
 def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> Piece:
-    """A part of a long event, in its stored bytes. The whole event is never in memory."""
+    """A part of a long event, from its stored bytes. The whole event is never in memory."""
     seq = position.after + 1
     stored = journal.part(conversation, seq, position.offset, PART)
     chunk = _characters(stored)
@@ -148,7 +151,7 @@ def _characters(chunk: bytes) -> bytes:
 
 
 def _before_body(record: Record) -> str:
-    """The beginning of a line, up to the body, which goes out as it is stored: as JSON without a line break."""
+    """The beginning of a line, up to the body, which is exported as it is stored: as JSON without a line break."""
     fields = {"seq": record.seq, "ts": record.ts, "turn": record.turn, "type": record.type, "body": None}
     return _line(fields).removesuffix("null}")
 
@@ -165,7 +168,7 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPo
 
 
 class Arriving(Struct, frozen=True):
-    """A conversation that was read and can be stored."""
+    """An import that was read and can be stored."""
 
     head: Head
     first_seq: int
@@ -175,22 +178,22 @@ class Arriving(Struct, frozen=True):
 def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None) -> Arriving:
     """Read an import: the slow half, which needs no journal. `new_id` gives the conversation another id.
 
-    The records are read one by one, and once: they may not fit into memory.
+    The records can be iterated once, as they are read one by one: they may not fit into memory.
     """
     numbered = enumerate(lines, 1)
-    header = _parsed(Header, *next(numbered, (1, "")))
+    header = _parse(Header, *next(numbered, (1, "")))
     head = head_of(header.head)
     if new_id is not None:
         head = replace(head, conversation=new_id)
     return Arriving(head, header.first_seq, (_record(number, line) for number, line in numbered))
 
 
-def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:
+def import_(journal: SqliteJournal, conversation_read: Arriving) -> ConversationId:
     """Store the conversation, all of it or nothing. An id that exists already is refused."""
-    conversation = one.head.conversation
+    conversation = conversation_read.head.conversation
     if journal.head(conversation) is not None:
         raise InvalidInput(f"conversation {conversation} exists already; import it under a new id")
-    journal.adopt(one.head, one.first_seq, one.records)
+    journal.adopt(conversation_read.head, conversation_read.first_seq, conversation_read.records)
     return conversation
 
 
@@ -198,7 +201,7 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _parsed(model: type[Model], number: int, line: str | bytes) -> Model:
+def _parse(model: type[Model], number: int, line: str | bytes) -> Model:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
@@ -209,7 +212,7 @@ def _parsed(model: type[Model], number: int, line: str | bytes) -> Model:
 
 
 def _record(number: int, line: str | bytes) -> Record:
-    event = _parsed(ExportedEvent, number, line)
+    event = _parse(ExportedEvent, number, line)
     if event.body.get("type") != event.type:
         raise InvalidInput(
             f"line {number}: type is {event.type}, the body says {event.body.get('type')}", line=number

@@ -1,4 +1,4 @@
-"""Errors of SQLite and the system, mapped to those of the journal. Only this module knows their numbers."""
+"""Errors of SQLite and the system, mapped to errors of the journal. Only this module knows their numbers."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ def typed(error: sqlite3.Error | OSError, path: Path) -> JournalError:
     code = getattr(error, "sqlite_errorcode", 0)
     full = code in FULL_CODES
     read_only = code & PRIMARY == sqlite3.SQLITE_READONLY or (
-        # On a file system that was remounted read-only, a write fails with a plain I/O error.
+        # A write fails with a plain I/O error on a file system that was remounted read-only.
         code & PRIMARY in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _mounted_read_only(path)
     )
     return _kind(full, read_only)(f"{path}: {error}")

@@ -1,7 +1,7 @@
-"""Lists of conversations, by index: what a page, a name, a prefix or a total costs depends on what it returns.
+"""Lists of conversations, read by index: the time for a page, a name, a prefix or a total depends on its own size.
 
-`totals` has the states that occur and how often. Each of them is a range of an index, sorted as a list is; a list
-merges those few ranges.
+The table `totals` has the states that occur, with their numbers. Each state is a range of an index, sorted like a
+list; a list merges those few ranges.
 """
 
 import sqlite3
@@ -13,8 +13,8 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import AT_REST, Head, HeadPage, ListPlace, ListQuery
 from supervisor.journal.rows import get_row_at
 
-MOST_HEADS = 1_000  # of one page, whatever was asked for
-LAST = "\U0010ffff"  # sorts behind every character of an id
+MOST_HEADS = 1_000  # of one page, whatever the request says
+LAST = "\U0010ffff"  # sorts after every character of an id
 
 GET_NAMED = "SELECT id FROM conversations WHERE name = ? ORDER BY updated DESC, key DESC LIMIT 1"
 GET_STARTING_WITH = "SELECT id FROM conversations WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
@@ -32,7 +32,7 @@ Filters = dict[str, str | float]  # by the column and its comparison
 
 
 class Group(NamedTuple):
-    """The conversations in one state, archived or not, and how many they are."""
+    """The conversations in one state, archived or not, and their number."""
 
     state: str
     archived: int
@@ -55,7 +55,9 @@ def starting_with(db: sqlite3.Connection, prefix: str, limit: int) -> list[Conve
 def listed(db: sqlite3.Connection, query: ListQuery) -> HeadPage:
     limit = min(max(query.limit, 1), MOST_HEADS)
     groups = [
-        one for one in _groups(db, query) if query.archived >= one.archived and query.state in {None, one.state}
+        group
+        for group in _groups(db, query)
+        if query.archived >= group.archived and query.state in {None, group.state}
     ]
     ranges = (_page(db, group, query, limit + 1) for group in groups)
     places = list(islice(merge(*ranges, key=_by_time, reverse=True), limit + 1))
@@ -78,7 +80,7 @@ def surplus(
     too_old = float("-inf") if untouched_since is None else untouched_since
     ranges = (_range(db, group.filters, "updated", "ASC", limit) for group in groups if group.state in AT_REST)
     oldest = enumerate(islice(merge(*ranges, key=_by_time), limit))
-    chosen = takewhile(lambda one: one[0] < too_many or one[1].at < too_old, oldest)
+    chosen = takewhile(lambda numbered: numbered[0] < too_many or numbered[1].at < too_old, oldest)
     return [ConversationId(db.execute(GET_ID, (place.key,)).fetchone()[0]) for _, place in chosen]
 
 
@@ -101,7 +103,7 @@ def _page(db: sqlite3.Connection, group: Group, query: ListQuery, limit: int) ->
     order, after = query.order, query.after
     if after is None:
         return _range(db, filters, order, "DESC", limit)
-    # Two ranges: for `(updated, key) < (?, ?)` SQLite would read all that were updated at the same time.
+    # Two ranges: for `(updated, key) < (?, ?)` SQLite would read all rows with the same time.
     same_time = _range(db, filters | {f"{order} =": after.at, "key <": after.key}, order, "DESC", limit)
     return same_time + _range(db, filters | {f"{order} <": after.at}, order, "DESC", limit)
 

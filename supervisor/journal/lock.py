@@ -1,6 +1,6 @@
-"""The lock file beside the journal. It also tells whether the last owner closed the journal in order.
+"""The lock file beside the journal, which also tells whether the last owner closed the journal in order.
 
-It holds one word: CLOSED, SUSPECT, or the boot id of an owner that is running or ended without closing.
+The file holds one word: CLOSED, SUSPECT, or the boot id of an owner that is running or ended without closing.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def this_boot() -> bytes:
-    """The id of this boot, which tells a power cut from the end of a process. Without an id the two look alike."""
+    """The id of this boot, which tells a power cut from the end of a process. Without it the two look alike."""
     try:
         return BOOT_ID.read_bytes().strip()
     except OSError:

@@ -31,18 +31,18 @@ def open_file(path: Path, steps: Sequence[Migration], busy: Busy, *, suspect: bo
     repair.finish(path)
     refuse_newer(_version_unopened(path), steps, path)
     # Checking reads the whole file, so it is done on evidence only.
-    if (suspect or power_cut or _torn(path)) and not _sound(path, busy, thorough=suspect):
+    if (suspect or power_cut or _is_torn(path)) and not _is_sound(path, busy, thorough=suspect):
         repair.repair(path, steps, busy)
     try:
-        return _prepared(path, steps, busy)
+        return _prepare(path, steps, busy)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
     repair.repair(path, steps, busy)
-    return _prepared(path, steps, busy)
+    return _prepare(path, steps, busy)
 
 
-def _prepared(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
+def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
     _create(path)
     db = connect(path, read_only=False)
     try:
@@ -57,20 +57,20 @@ def _prepared(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
 
 
 def _look(db: sqlite3.Connection) -> None:
-    """Read what a start reads, so that damage there is met here, where it is repaired."""
+    """Read the rows that a start reads, so that damage in them is met here, where it is repaired."""
     db.execute("SELECT max(key) FROM tails").fetchone()
     lists.unsettled(db)
 
 
 def _create(path: Path) -> None:
-    """Create the file for its owner only; SQLite would let all read it. Its companions get the same mode."""
+    """Create the file for its owner only; SQLite would let all users read it. Its companions get the same mode."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         repair.sync(path.parent)
 
 
 def _header(path: Path) -> bytes:
-    # Plain reading is safe only while no connection of this process is open: closing the file would drop its locks.
+    # Read it only while this process has no connection: closing the file would drop SQLite's locks.
     try:
         with path.open("rb") as file:
             return file.read(HEADER)
@@ -88,7 +88,7 @@ def _wal_size(path: Path) -> int:
 
 
 def _version_unopened(path: Path) -> int:
-    """The schema's version, read without changing a byte; 0 if it is unknown. Pages in the WAL count as well."""
+    """The schema's version, read without changing a byte; 0 if it is unknown. Pages in the WAL count too."""
     header = _header(path)
     if not header.startswith(MAGIC):
         return 0
@@ -103,8 +103,8 @@ def _version_unopened(path: Path) -> int:
             raise
 
 
-def _torn(path: Path) -> bool:
-    """Whether the file seems cut short. No proof: an interrupted checkpoint beside an intact WAL looks the same."""
+def _is_torn(path: Path) -> bool:
+    """Whether the file seems cut short. An interrupted checkpoint beside an intact WAL looks the same."""
     header = _header(path)
     if not header:
         return _wal_size(path) > 0
@@ -112,7 +112,7 @@ def _torn(path: Path) -> bool:
     return page == 0 or _part_of_a_page(path, page) or int.from_bytes(header[28:32], "big") * page > _size(path)
 
 
-def _sound(path: Path, busy: Busy, *, thorough: bool) -> bool:
+def _is_sound(path: Path, busy: Busy, *, thorough: bool) -> bool:
     if _wal_size(path) == 0:
         page = _page_size(_header(path))
         if page == 0 or _part_of_a_page(path, page):  # SQLite would read the missing bytes as zeros

@@ -1,4 +1,4 @@
-"""The rows of a group of appends, and the appends that don't fit what is stored. Pure: it is told what that is."""
+"""The rows of a group of appends, and the refusals of appends that don't fit the stored events. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -19,7 +19,7 @@ class LogPosition(Struct, frozen=True):
 
 
 class Plan:
-    """One transaction in preparation. `stored` finds a position; `tails` are those once this is committed."""
+    """One transaction in preparation. `stored` finds a position; `tails`: the positions after the commit."""
 
     def __init__(self, stored: Callable[[ConversationId], LogPosition | None], next_key: int) -> None:
         self._stored = stored
@@ -64,26 +64,26 @@ class Plan:
             self._keep(append, key)
 
     def _keep(self, append: Append, key: int) -> None:
-        """Note unfinished text. What is removed goes first, so it takes along what came earlier in this group."""
+        """Note unfinished text. Removals come first, so they also remove text from earlier in this group."""
         for old in append.old:
             self.old.append((key, old.tail, old.since, old.end))
-            self._kept = [(its, one) for its, one in self._kept if its != key or not _covers(old, one)]
+            self._kept = [(owner, text) for owner, text in self._kept if owner != key or not _covers(old, text)]
         if append.clears:
             self.cleared.append((key,))
-            self._kept = [(its, one) for its, one in self._kept if its != key]
-        self._kept += [(key, one) for one in append.kept]
+            self._kept = [(owner, text) for owner, text in self._kept if owner != key]
+        self._kept += [(key, text) for text in append.kept]
 
     @property
     def kept(self) -> list[Row]:
-        return [(key, one.tail, one.since, one.start, one.end, one.body) for key, one in self._kept]
+        return [(key, text.tail, text.since, text.start, text.end, text.body) for key, text in self._kept]
 
 
-def _covers(old: OldText, one: KeptText) -> bool:
-    return (old.tail, old.since) == (one.tail, one.since) and one.end <= old.end
+def _covers(old: OldText, text: KeptText) -> bool:
+    return (old.tail, old.since) == (text.tail, text.since) and text.end <= old.end
 
 
 def misfit(append: Append, last_seq: int | None) -> str | None:
-    """The reason why the append can't follow what is stored, or None. `last_seq` is None if nothing is stored."""
+    """The reason why the append can't follow the stored events, or None. `last_seq` is None if nothing is stored."""
     head = append.head
     if last_seq is None and head is None:
         return "unknown, and its first append has no head"
@@ -100,7 +100,7 @@ def misfit(append: Append, last_seq: int | None) -> str | None:
 
 
 def dense(records: Iterable[Record], first_seq: int, last_seq: int) -> Iterator[Record]:
-    """The records as they come; an error if they are not exactly first_seq..last_seq."""
+    """Yield the records; raise if they are not exactly first_seq..last_seq."""
     due = first_seq
     for record in records:
         if record.seq != due:

@@ -1,4 +1,4 @@
-"""The ends of conversations, which each append has to fit: those of late are remembered, others are looked up.
+"""The ends of conversations, which each append has to fit. Recent ends are kept in memory, others are looked up.
 
 Belongs to the committing thread.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from actors.vocabulary.ids import ConversationId
 from supervisor.journal.plan import LogPosition
 
-REMEMBERED = 4_096  # conversations, in about a megabyte; beyond it all are forgotten, which costs a look-up each
+REMEMBERED = 4_096  # conversations, in about a megabyte; with more, all are forgotten, and cost a look-up each
 
 
 class Positions:

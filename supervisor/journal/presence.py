@@ -1,4 +1,4 @@
-"""A check that the journal's files are still in place, because whatever is written into a deleted file is lost.
+"""A check that the journal's files are still in place, because everything written into a deleted file is lost.
 
 Runs on the committing thread, before each commit and every few seconds, at the cost of two system calls, and two more
 after the commit. SQLite itself writes to deleted and shortened files without any error.
@@ -17,7 +17,7 @@ O_PATH = getattr(os, "O_PATH", None)  # Linux only; closing any other descriptor
 
 class Presence:
     def __init__(self, path: Path) -> None:
-        self._file, self._log = str(path), f"{path}-wal"  # text: all this runs at every commit, and a Path is slow
+        self._file, self._log = str(path), f"{path}-wal"  # as text: this runs at every commit, and a Path is slow
         self._ids: dict[str, Identity] = {}
         self._sizes: dict[str, int] = {}
         self._handles: dict[str, int] = {}
@@ -31,21 +31,21 @@ class Presence:
     def insist(self) -> None:
         """Raise StorageLost if a file is not in place. A file that was put back is accepted. Any thread."""
         for name in (self._file, self._log):
-            self._found(name)
+            self._status_in_place(name)
 
     def insist_whole(self) -> None:
-        """Raise StorageLost also if a file was cut short. It stays lost, as would anything written after the hole."""
+        """Raise StorageLost also if a file was cut short. It stays lost, like anything written after the hole."""
         if self.cut is None and self._as_they_were():
             return
         for name in (self._file, self._log):
-            found = self._found(name)
+            found = self._status_in_place(name)
             if found is not None and found.st_size < self._sizes.get(name, 0):
                 self.cut = name
         if self.cut is not None:
-            self._lost(self.cut, "was cut short")
+            self._raise_lost(self.cut, "was cut short")
 
     def measure(self) -> None:
-        """Note the sizes after each commit. Until the next, only another program can make the files shorter."""
+        """Note the sizes after a commit. Until the next commit only another program can make the files shorter."""
         for name in self._ids:
             handle = self._handles.get(name)
             found = _look(name) if handle is None else os.fstat(handle)
@@ -53,7 +53,7 @@ class Presence:
                 self._sizes[name] = found.st_size
 
     def _as_they_were(self) -> bool:
-        """Whether nothing has changed, by the fastest check. False: look closer."""
+        """Whether nothing has changed, by the fastest check. If not, a closer look is needed."""
         try:
             for name in (self._file, self._log):
                 found = os.stat(name)  # noqa: PTH116  # a Path takes as long as the call
@@ -63,17 +63,17 @@ class Presence:
             return False
         return True
 
-    def _found(self, name: str) -> os.stat_result | None:
+    def _status_in_place(self, name: str) -> os.stat_result | None:
         if name not in self._ids:
             self._note(name)  # the first write creates the log, which stays until the journal is closed
             return None
         found = _look(name)
         if _identity(found) != self._ids[name]:
-            self._lost(name, "was replaced by another file" if found else self._fate(name))
+            self._raise_lost(name, "was replaced by another file" if found else self._fate(name))
         return found
 
-    def _lost(self, name: str, what: str) -> NoReturn:
-        raise StorageLost(f"{name} {what} while the daemon had it open; nothing is stored any more")
+    def _raise_lost(self, name: str, fate: str) -> NoReturn:
+        raise StorageLost(f"{name} {fate} while the daemon had it open; nothing is stored any more")
 
     def file_is_here(self) -> bool:
         return _identity(_look(self._file)) == self._ids[self._file]
@@ -86,8 +86,8 @@ class Presence:
     def _fate(self, name: str) -> str:
         if name != self._file or self.deleted():
             return "was deleted"
-        there = str(Path(f"/proc/self/fd/{self._handles[self._file]}").readlink())
-        return f"was moved to {there}" if _identity(_look(there)) == self._ids[name] else "went away with its disk"
+        place = str(Path(f"/proc/self/fd/{self._handles[self._file]}").readlink())
+        return f"was moved to {place}" if _identity(_look(place)) == self._ids[name] else "went away with its disk"
 
     def _note(self, name: str) -> None:
         found = _identity(_look(name))

@@ -1,4 +1,4 @@
-"""The table of raises: one row at most for each budget of the day and of the home, so it never grows.
+"""The table of raises: at most one row for each budget of the day and of the home, so it never grows.
 
 Written by the committing thread, read by any.
 """
@@ -20,7 +20,7 @@ def read(db: sqlite3.Connection) -> tuple[Raise, ...]:
 
 
 def write(db: sqlite3.Connection, raises: Iterable[Raise]) -> None:
-    """These raises instead of all there were."""
+    """Store these raises in place of all others."""
     db.execute("DELETE FROM raises")
-    rows = ((one.scope, one.unit, one.day, one.limit, one.ts, one.by) for one in raises)
+    rows = ((row.scope, row.unit, row.day, row.limit, row.ts, row.by) for row in raises)
     db.executemany("INSERT INTO raises (scope, unit, day, most, ts, by) VALUES (?, ?, ?, ?, ?, ?)", rows)

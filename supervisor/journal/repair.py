@@ -1,6 +1,7 @@
-"""Repair of a damaged file: what can be read goes into a new file, and the damaged file is set aside unchanged.
+"""Repair of a damaged file: readable rows go into a new file, and the damaged file is set aside unchanged.
 
-Every step that an opening would notice is one rename, so a repair may be interrupted anywhere.
+Every step that an opening would notice is one rename, so a repair may be interrupted anywhere. On the committing
+thread, under the lock.
 """
 
 import os
@@ -22,32 +23,32 @@ def repair(path: Path, steps: Sequence[Migration], busy: Busy) -> None:
     number = _unused_number(path)
     try:
         found = salvage(path, work, steps, busy)
-        text = f"{found.report()}; the damaged file is {_aside(path, number)}"
+        text = f"{found.report()}; the damaged file is {_damaged_name(path, number)}"
         with closing(sqlite3.connect(work)) as db, db:
             db.execute("INSERT INTO notes (name, text) VALUES (?, ?)", (NOTE, text))
     except BaseException:
         _remove(work)
         raise
     sync(work)
-    work.rename(_done(path, number))
+    work.rename(_repaired_name(path, number))
     sync(path.parent)
     finish(path)
 
 
 def finish(path: Path) -> None:
-    """Put a finished salvage in place, also if an earlier opening was interrupted while it did so."""
+    """Put a finished salvage in place, also after an earlier opening that was interrupted meanwhile."""
     for done in path.parent.glob(path.name + ".repaired-*"):
         number = int(done.name.rpartition("-")[2])
         for companion in COMPANIONS:
             with suppress(FileNotFoundError):
-                path.with_name(path.name + companion).rename(f"{_aside(path, number)}{companion}")
+                path.with_name(path.name + companion).rename(f"{_damaged_name(path, number)}{companion}")
         sync(path.parent)
         done.rename(path)
         sync(path.parent)
 
 
 def told(db: sqlite3.Connection) -> str | None:
-    """The report of a repair, given only once."""
+    """Take the report of a repair out of the file, so that it is given only once."""
     row = db.execute("SELECT text FROM notes WHERE name = ?", (NOTE,)).fetchone()
     if row is None:
         return None
@@ -55,17 +56,17 @@ def told(db: sqlite3.Connection) -> str | None:
     return str(row[0])
 
 
-def _aside(path: Path, number: int) -> Path:
+def _damaged_name(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{number}")
 
 
-def _done(path: Path, number: int) -> Path:
+def _repaired_name(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.repaired-{number}")
 
 
 def _unused_number(path: Path) -> int:
     number = 1
-    while any(path.with_name(f"{_aside(path, number).name}{companion}").exists() for companion in COMPANIONS):
+    while any(path.with_name(f"{_damaged_name(path, number).name}{companion}").exists() for companion in COMPANIONS):
         number += 1
     return number
 

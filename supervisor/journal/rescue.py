@@ -16,10 +16,10 @@ RESTART = "`greenroom down && greenroom up`"
 
 
 def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
-    """Put everything into one file: the journal if it still has a name, or a copy. Return what a person has to do."""
+    """Put everything into one file: the journal if it still has a name, or a copy. Return advice for a person."""
     try:
         if presence.cut is not None:
-            return _kept(_copied(db, path), path)  # a checkpoint would damage what is still whole
+            return _advice_on_copy(_copy(db, path), path)  # a checkpoint would damage the part that is still whole
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         presence.measure()
         if presence.file_is_here():
@@ -28,16 +28,16 @@ def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
             return f"put it back, and the daemon goes on; or start with what is there: {RESTART}"
         if not path.parent.is_dir():
             return f"its directory is gone, so nothing can be saved; {RESTART} begins a new one"
-        return _kept(_copied(db, path), path)
+        return _advice_on_copy(_copy(db, path), path)
     except (sqlite3.Error, OSError) as error:
         return f"it can't be saved ({error}); {RESTART} begins with what is there"
 
 
-def _kept(copy: Path, path: Path) -> str:
+def _advice_on_copy(copy: Path, path: Path) -> str:
     """The place of the copy, and the exact shell command that puts it back."""
-    here, there = quote(str(path)), quote(str(copy))
-    aside = f"mv {here} {quote(f'{path}.aside')} && " if path.is_dir() else ""
-    again = f"greenroom down && {aside}mv {there} {here} && greenroom up"
+    place, source = quote(str(path)), quote(str(copy))
+    aside = f"mv {place} {quote(f'{path}.aside')} && " if path.is_dir() else ""
+    again = f"greenroom down && {aside}mv {source} {place} && greenroom up"
     return f"all of it is kept in {copy}; to have it back: {again}"
 
 
@@ -46,7 +46,7 @@ def _insist_that_it_is_sound(copy: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("what is left of it is damaged")
 
 
-def _copied(db: sqlite3.Connection, path: Path) -> Path:
+def _copy(db: sqlite3.Connection, path: Path) -> Path:
     """Copy the journal. The copy gets its name when it is complete."""
     part = path.with_name("journal.rescued.part")
     part.unlink(missing_ok=True)

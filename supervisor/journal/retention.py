@@ -1,7 +1,7 @@
 """Deletion of old events, in steps short enough to run between two commits.
 
 Runs inside a transaction of the committing thread. Never deletes a head, nor an event that is still to be replayed:
-the registry deletes whole conversations, because it knows which of them are open.
+whole conversations are deleted by the registry, which knows the open ones.
 """
 
 import math
@@ -15,12 +15,12 @@ from supervisor.journal.ledger import ERASE_SPENT
 
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
-STEP_ROWS = 5_000  # compared in one step with a new limit
+STEP_ROWS = 5_000  # compared with a new limit in one step
 STEP_PAGES = 64  # pages given back in one step; each is moved, so each is a write
 SLACK_PAGES = 256  # free pages that may stay: the next events fill them
-EARLIEST = 1.0  # an event that says it is older counts as this old: 0 is for conversations to be looked at
+EARLIEST = 1.0  # the least time of an event here: 0 marks conversations that retention has to look at
 NONE_MAY_GO = math.inf  # until the next head, which may have a later checkpoint
-LIMIT = "events limit"  # the note of the `max_events` and the last row that was compared with it
+LIMIT = "events limit"  # the name of the note with the `max_events` and the last row compared with it
 
 NEXT = """
     SELECT c.key, c.checkpoint_seq, t.first_seq, t.last_seq
@@ -54,7 +54,7 @@ class Candidate(Struct, frozen=True):
 
 
 def step(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
-    """Carry out one step. True if there is more: what comes in meanwhile can wait for the next pass."""
+    """Carry out one step. True if there is more to do; later events may wait for the next pass."""
     doomed = db.execute("SELECT key FROM doomed LIMIT 1").fetchone()
     if doomed is not None:
         erase(db, doomed[0])
@@ -81,9 +81,9 @@ def erase(db: sqlite3.Connection, key: int) -> bool:
 
 
 def _compare(db: sqlite3.Connection, max_events: int | None) -> bool:
-    """Find the conversations that are too long by a limit that is new. True if there may be more.
+    """Find the conversations that are too long for a new limit. True if there may be more.
 
-    All others were within the limit when they were looked at, and are looked at again after each head.
+    The others were within the limit at the last look, and are looked at again after each head.
     """
     if max_events is None:
         db.execute("DELETE FROM notes WHERE name = ?", (LIMIT,))
@@ -100,26 +100,26 @@ def _compare(db: sqlite3.Connection, max_events: int | None) -> bool:
 
 
 def _thin_out(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
-    """Delete events of conversations that may have too old or too many. True if there may be more."""
+    """Delete events of conversations with too old or too many events. True if there may be more."""
     cutoff = -math.inf if policy.max_age_s is None else now - policy.max_age_s
     rows = db.execute(NEXT, (max(cutoff, EARLIEST), STEP_CONVERSATIONS))
     candidates = [Candidate(*row) for row in rows]
     budget = STEP_EVENTS
-    for one in candidates:
-        count = min(_surplus(db, one, cutoff, policy.max_events), budget)
+    for candidate in candidates:
+        count = min(_surplus(db, candidate, cutoff, policy.max_events), budget)
         budget -= count
-        _forget(db, one, count, whole=budget > 0)
+        _forget(db, candidate, count, whole=budget > 0)
         if budget == 0:
             return True
     return len(candidates) == STEP_CONVERSATIONS
 
 
-def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float, max_events: int | None) -> int:
+def _surplus(db: sqlite3.Connection, log: Candidate, cutoff: float, max_events: int | None) -> int:
     """The number of the oldest events that may be deleted."""
-    by_count = 0 if max_events is None else one.last_seq - max_events - one.first_seq + 1
-    by_age = 0 if cutoff == -math.inf else _older(db, one.key, cutoff)
-    replayed_from = one.checkpoint_seq + 1
-    return max(0, min(max(by_count, by_age), replayed_from - one.first_seq))
+    by_count = 0 if max_events is None else log.last_seq - max_events - log.first_seq + 1
+    by_age = 0 if cutoff == -math.inf else _older(db, log.key, cutoff)
+    replayed_from = log.checkpoint_seq + 1
+    return max(0, min(max(by_count, by_age), replayed_from - log.first_seq))
 
 
 def _older(db: sqlite3.Connection, key: int, cutoff: float) -> int:
@@ -127,17 +127,17 @@ def _older(db: sqlite3.Connection, key: int, cutoff: float) -> int:
         return sum(1 for _ in takewhile(lambda row: row[0] < cutoff, rows))
 
 
-def _forget(db: sqlite3.Connection, one: Candidate, count: int, *, whole: bool) -> None:
+def _forget(db: sqlite3.Connection, log: Candidate, count: int, *, whole: bool) -> None:
     """Delete the oldest events. Unless that was the whole surplus, the next step begins here again."""
-    first = one.first_seq + count
+    first = log.first_seq + count
     if count:
-        db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
-    oldest = _oldest(db, one) if whole else 0.0
-    db.execute("UPDATE tails SET first_seq = ?, oldest = ? WHERE key = ?", (first, oldest, one.key))
+        db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (log.key, first))
+    oldest = _oldest(db, log) if whole else 0.0
+    db.execute("UPDATE tails SET first_seq = ?, oldest = ? WHERE key = ?", (first, oldest, log.key))
 
 
-def _oldest(db: sqlite3.Connection, one: Candidate) -> float:
-    row = db.execute(FIRST_THAT_MAY_GO, (one.key, one.checkpoint_seq)).fetchone()
+def _oldest(db: sqlite3.Connection, log: Candidate) -> float:
+    row = db.execute(FIRST_THAT_MAY_GO, (log.key, log.checkpoint_seq)).fetchone()
     return NONE_MAY_GO if row is None else max(row[0], EARLIEST)
 
 
@@ -146,5 +146,5 @@ def _give_back(db: sqlite3.Connection) -> bool:
     if free <= SLACK_PAGES:
         return False
     for _ in range(STEP_PAGES):
-        db.execute("PRAGMA incremental_vacuum(1)")  # with 64 Python would still fetch a single page
+        db.execute("PRAGMA incremental_vacuum(1)")  # with 64 sqlite3 would still free a single page
     return True

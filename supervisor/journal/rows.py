@@ -1,4 +1,4 @@
-"""Heads and records as rows, and back. Statements that write take rows in exactly this order."""
+"""Heads and records as rows, and back. Writing statements take rows in exactly this order. Any thread."""
 
 import sqlite3
 

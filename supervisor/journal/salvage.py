@@ -1,6 +1,7 @@
-"""Salvage of a damaged file: copy the rows that can be read into a new file, and keep conversations without gaps.
+"""Salvage of a damaged file: copy the readable rows into a new file, and leave conversations there without gaps.
 
 The damaged file is opened read-only and stays as it is. Tables and columns are known only from the schema's steps.
+On the committing thread.
 """
 
 import json
@@ -16,9 +17,9 @@ from supervisor.journal.failures import is_damage
 from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "unfinished", "doomed", "ledger", "raises")
-CAREFUL = 256  # rows to skip one at a time where nothing can be read: a page holds fewer
-STRIDE = 64  # rows to skip at a time after that, when a whole subtree is unreadable
-PATIENCE = 4_096  # skips; after that nothing more is expected, and each skip is twice the last
+CAREFUL = 256  # unreadable rows that are skipped singly: a page holds fewer
+STRIDE = 64  # rows in each skip after that, when a whole subtree is unreadable
+PATIENCE = 4_096  # skips; after that hardly a row is expected, and each skip is twice the last
 LARGEST = 1 << 62  # no row has such a number
 
 WITHOUT_TAIL = """
@@ -103,7 +104,7 @@ def _version(source: sqlite3.Connection, newest: int) -> int:
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
     columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
     if not columns:
-        return  # of a later version
+        return  # a table of a later version
     put = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our names
     for row in _readable(source, table, columns):
         try:
@@ -111,7 +112,7 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
                 json.loads(row[columns.index("body")])
             target.execute(put, row)
         except (sqlite3.IntegrityError, TypeError, ValueError, OverflowError):
-            continue  # a wrong type or key, or a body that is not JSON: the row is left out
+            continue  # leave out a row with a wrong type or key, or with a body that is not JSON
 
 
 def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -136,15 +137,15 @@ def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) ->
 
 
 def _unreadable_table(error: sqlite3.Error) -> bool:
-    """Whether the whole table is lost: the schema does not have it (a plain SQL error), or can't be read."""
+    """Whether the whole table is lost: it is not in the schema (a plain SQL error), or the schema can't be read."""
     return getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
 
 
 def _settle(db: sqlite3.Connection) -> Salvage:
     """Make the copy a journal again, in which every conversation has its rows, without gaps."""
 
-    def count(what: str) -> int:
-        return int(db.execute(f"SELECT {what}").fetchone()[0] or 0)
+    def count(expression: str) -> int:
+        return int(db.execute(f"SELECT {expression}").fetchone()[0] or 0)
 
     db.execute(WITHOUT_TAIL)
     promised = count("sum(last_seq - first_seq + 1) FROM tails")
@@ -156,7 +157,7 @@ def _settle(db: sqlite3.Connection) -> Salvage:
     db.execute("DELETE FROM doomed")
     db.execute(BEHIND_A_HOLE)
     present = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    for table in {"tails", "snapshots", "unfinished"} & present:  # the file may be older than the last of them
+    for table in {"tails", "snapshots", "unfinished"} & present:  # the file may be older than some of them
         db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
     db.execute(NO_TAIL)
     db.execute(LAST_KEPT)

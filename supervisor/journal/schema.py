@@ -1,4 +1,4 @@
-"""The tables, step by step, and how a connection to them is made. Runs on the committing thread at opening."""
+"""The tables, step by step, and connections to them. Runs on the committing thread at opening; `reader` on any."""
 
 import sqlite3
 import time
@@ -13,7 +13,7 @@ from supervisor.journal.ledger import TABLE, TOKENS_SO_FAR, UNCOUNTED
 # A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
 # piece finds in the tables where to go on, so that a migration may be killed anywhere.
 Migration = Callable[[sqlite3.Connection], float]
-Busy = Callable[[str], None]  # told often what goes on, in a few words
+Busy = Callable[[str], None]  # gets frequent reports of the work, in a few words
 
 FIRST = (
     """CREATE TABLE conversations (
@@ -32,7 +32,7 @@ FIRST = (
     "CREATE TABLE doomed (key INTEGER PRIMARY KEY) STRICT",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
 )
-# Lists are sorted by when a head was stored: `tails.updated` changes with each append, and each index with it.
+# Lists are sorted by the time of the head: `tails.updated` would change with each append, and each index with it.
 HEAD_TIME = "ALTER TABLE conversations ADD COLUMN updated REAL NOT NULL DEFAULT 0"
 BY_STATE = "CREATE INDEX by_state ON conversations (state, archived, updated)"
 BY_CWD = "CREATE INDEX by_cwd ON conversations (cwd, state, archived, updated)"
@@ -65,24 +65,24 @@ TOTALS = (
         WHEN old.cwd <> new.cwd OR old.state <> new.state OR old.archived <> new.archived
         BEGIN {ONE_LESS} {ONE_MORE} END""",
 )
-# No event that may go is older; 0: retention has to look, as it has after each head. By the index it finds
-# what has to be deleted and does not read the rest. An append without a head changes neither.
+# The time of the oldest event that may be deleted, or an earlier time; 0: retention has to look, as after each head.
+# By the index it finds the events to delete without reading others. An append without a head changes neither.
 OLDEST = "ALTER TABLE tails ADD COLUMN oldest REAL NOT NULL DEFAULT 0"
 BY_OLDEST = "CREATE INDEX by_oldest ON tails (oldest)"
 HEAD_STORED = """
     CREATE TRIGGER head_stored AFTER UPDATE OF checkpoint_seq ON conversations
         BEGIN UPDATE tails SET oldest = 0 WHERE key = new.key AND oldest > 0; END"""
-# How full the context of a model is, for lists; null where nobody knows.
+# How full the context of a model is, for lists; null if unknown.
 CONTEXT = (
     "ALTER TABLE conversations ADD COLUMN context_tokens INTEGER",
     "ALTER TABLE conversations ADD COLUMN context_window INTEGER",
 )
-# Of a head that was stored before, the cost is not known.
+# The cost of heads that were stored before is unknown.
 COST = (
     "ALTER TABLE conversations ADD COLUMN usd REAL NOT NULL DEFAULT 0",
     "ALTER TABLE conversations ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 1",
 )
-# Text that is not finished, in pieces; and how many inputs wait: not known of heads that were stored before it was.
+# Text that is not finished, in pieces; and the number of waiting inputs, unknown for heads that were stored before.
 UNFINISHED = (
     """CREATE TABLE unfinished (
         key INTEGER NOT NULL, tail TEXT NOT NULL, since INTEGER NOT NULL, start INTEGER NOT NULL,
@@ -93,16 +93,16 @@ UNFINISHED = (
 UNCOUNTED_HEADS = "ALTER TABLE conversations ADD COLUMN uncounted INTEGER NOT NULL DEFAULT 0"
 # The agent that is not our own, for lists.
 AGENT = "ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT ''"
-# How the last turn ended, which is not known of heads that were stored before it was noted; whose word the name is.
+# The end of the last turn, unknown for heads that were stored before; and whether the name was not given by a person.
 ENDED = (
     "ALTER TABLE conversations ADD COLUMN ended TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE conversations ADD COLUMN self_named INTEGER NOT NULL DEFAULT 0",
 )
 PIECE_ROWS = 5_000
-TRANSACTION_S = 0.1  # for as many pieces as are done in it: a new file is made in one
-DATED = "dated"  # the note of the last row that has its time
+TRANSACTION_S = 0.1  # of pieces in one transaction: a new file is made in a single one
+DATED = "dated"  # the name of the note of the last row that has its time
 HEARD_OPERATIONS = 100_000  # of SQLite, between two signs of life: some milliseconds
-BUSY_TIMEOUT_S = 1.0  # nobody else writes; this is for a person who uses the sqlite3 tool
+BUSY_TIMEOUT_S = 1.0  # only a person with the sqlite3 tool may write besides
 WRITER_CACHE_KIB = 8_192  # the index pages of the conversations that are busy
 READER_CACHE_KIB = 1_024  # a reader needs a page only once
 WAL_LIMIT = 16 << 20  # bytes of WAL file kept for reuse after a checkpoint
@@ -118,7 +118,7 @@ def at_once(*statements: str) -> Migration:
 
 
 def date_heads(db: sqlite3.Connection) -> float:
-    """Give heads that were stored before they had a time the time of their last event."""
+    """Give heads from before there was a head's time the time of their last event."""
     note = db.execute("SELECT text FROM notes WHERE name = ?", (DATED,)).fetchone()
     done = 0 if note is None else int(note[0])
     last = db.execute("SELECT coalesce(max(key), 0) FROM conversations").fetchone()[0]
@@ -196,7 +196,7 @@ def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
 
 @contextmanager
 def heard(db: sqlite3.Connection, alive: Callable[[], None]) -> Iterator[None]:
-    """Call `alive` again and again while statements run in the block, however long one of them takes."""
+    """Call `alive` again and again while statements run in the block, however long a single one takes."""
     db.set_progress_handler(alive, HEARD_OPERATIONS)
     try:
         yield
@@ -224,7 +224,7 @@ def migrate(db: sqlite3.Connection, steps: Sequence[Migration], busy: Busy = lam
 
 
 def _pieces(db: sqlite3.Connection, steps: Sequence[Migration]) -> Iterator[float]:
-    """Carry out a piece; the steps that are done, with the part of the present one."""
+    """Carry out the steps piece by piece; yield the number of finished steps, with the part of the present one."""
     for done in range(version(db), len(steps)):
         part = 0.0
         while part < 1:

@@ -1,4 +1,4 @@
-"""The journal: commits on the one writing thread, reads on any. Events are bytes to it."""
+"""The journal: commits on the one writing thread, reads on any. Events are only bytes here."""
 
 import sqlite3
 from collections import deque
@@ -51,20 +51,20 @@ UNSTORABLE = (
 
 
 WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and its envelope
-TOLD_EVENTS = 64  # of a history that comes whole: its end, so that it does not push out what others have just said
+TOLD_EVENTS = 64  # of an imported history: only its end is published, so that it does not push out others' news
 TOLD_BYTES = 512 << 10
 
 
 class UnstorableValue(JournalError):
-    """The values can't be stored. This is a bug of the caller: trying again does not help."""
+    """The values can't be stored: a bug of the caller, so trying again does not help."""
 
 
 class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
-    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
-    by `publish` of all that was kept, whoever brought it, and `forgotten` of what was deleted and its key; both on
-    the writing thread. `busy` is told often what an opening does that takes long.
+    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `publish` calls
+    `stored` with all new appends, whoever brought them; `forgotten` gets each deleted conversation and its key; both
+    on the writing thread. `busy` gets reports of an opening that takes long.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class SqliteJournal:
         self._positions = Positions(self._look_up)
         self._next_key = opened.next_key
         self._presence = Presence(path)
-        self._rescued: tuple[str, str] | None = None  # the present loss, and what was done about it
+        self._rescued: tuple[str, str] | None = None  # the present loss, and the result of its rescue
         self._connections = Connections(path, self._reader)
         self._closed = False
 
@@ -117,12 +117,14 @@ class SqliteJournal:
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
-        told = zip(appends, answers, strict=True)
-        self._unpublished += (one for one, refused in told if refused is None and (one.records or one.head))
+        answered = zip(appends, answers, strict=True)
+        self._unpublished += (
+            append for append, refusal in answered if refusal is None and (append.records or append.head)
+        )
         return answers
 
     def delete(self, conversation: ConversationId) -> None:
-        """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
+        """Delete the row at once and the events in steps; after an interruption `prune` goes on."""
         tail = self._positions.get(conversation)
         if tail is None:
             return
@@ -143,7 +145,7 @@ class SqliteJournal:
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
         """Store a conversation with its history, whole or not at all. An error of `records` undoes it and is raised.
 
-        Of a long history only the end is told.
+        Of a long history only the end is published.
         """
         if self._positions.get(head.conversation) is not None:
             raise SequenceConflict(f"{head.conversation}: exists already")
@@ -152,18 +154,18 @@ class SqliteJournal:
             db.execute(PUT_HEAD, head_row(key, head))
             db.execute(PUT_SNAPSHOT, (key, head.settings, head.checkpoint))
             db.execute(PUT_TAIL, (key, first_seq, head.last_seq, head.updated))
-            arriving = _remembered(dense(records, first_seq, head.last_seq), end)
+            arriving = _keeping_end(dense(records, first_seq, head.last_seq), end)
             db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
         self._unpublished.append(Append(head.conversation, tuple(end), head, durable=True))
 
     def put_raises(self, those: Iterable[Raise]) -> None:
-        """Keep these raises of budgets, and no others."""
+        """Store these raises of budgets, and no others."""
         with self._writing(durable=True) as db:
             raises.write(db, those)
 
     def publish(self) -> None:
-        """Tell of what was stored since the last time."""
+        """Pass on all that was stored since the last call."""
         stored, self._unpublished = self._unpublished, []
         if stored:
             self._stored(stored)
@@ -177,17 +179,17 @@ class SqliteJournal:
         if lost is None:
             self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
             self._lock.release_in_order()
-        else:  # closing would remove the file that has the WAL's name now; the end of the process closes it
+        else:  # closing would remove a file that is not ours but has the WAL's name; the process's end closes it
             self._lock.release()
         self._presence.close()
 
     def look(self) -> str | None:
-        """The reason why nothing can be stored, and what to do about it; None if all is well."""
+        """The reason why nothing can be stored, and the remedy; None if all is well."""
         lost = None if self._closed else problem(self._presence)
         if not isinstance(lost, StorageLost):
             self._rescued = None
             return None if lost is None else lost.message
-        if self._rescued is None or self._rescued[0] != lost.message:  # another file may be lost since
+        if self._rescued is None or self._rescued[0] != lost.message:  # another file may have been lost since
             self._rescued = lost.message, self._writer.rescue(self._path, self._presence)
         return "; ".join(self._rescued)
 
@@ -203,7 +205,7 @@ class SqliteJournal:
 
     def _look_up(self, conversation: ConversationId) -> LogPosition | None:
         self._insist_on_being_open()
-        with self._watched():
+        with self._mapped_errors():
             row = self._writer.look_up(GET_POSITION, (conversation,))
         return None if row is None else LogPosition(*row)
 
@@ -219,7 +221,7 @@ class SqliteJournal:
                 (PUT_KEPT, plan.kept),
                 (PUT_SPENT, plan.spent),
             ):
-                if rows:  # without rows it would cost its preparation all the same
+                if rows:  # preparing a statement costs time even without rows
                     db.executemany(statement, rows)
         self._positions.note(plan.tails)
         self._next_key = plan.next_key
@@ -227,7 +229,7 @@ class SqliteJournal:
     @contextmanager
     def _writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
         self._insist_on_being_open()
-        with self._watched(), self._writer.transaction(durable=durable) as db:
+        with self._mapped_errors(), self._writer.transaction(durable=durable) as db:
             yield db
             self._presence.insist_whole()
         self._presence.measure()
@@ -247,67 +249,67 @@ class SqliteJournal:
         whole_bytes: int | None = None,
     ) -> Page | None:
         whole = self._whole_bytes if whole_bytes is None else whole_bytes
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return read_page(db, conversation, after, limit, max_bytes, whole)
 
     def read_back(
         self, conversation: ConversationId, before: int, limit: int, max_bytes: int = 1 << 20
     ) -> Page | None:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return read_page_back(db, conversation, before, limit, max_bytes, self._whole_bytes)
 
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return read_part(db, conversation, seq, offset, count)
 
     def kept_text(self, conversation: ConversationId) -> tuple[KeptText, ...]:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return get_kept(db, conversation)
 
     def head(self, conversation: ConversationId) -> Head | None:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return get_head(db, conversation)
 
     def row(self, conversation: ConversationId) -> Head | None:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return get_row(db, conversation)
 
     def named(self, name: str) -> ConversationId | None:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.named(db, name)
 
     def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.starting_with(db, prefix, limit)
 
     def listed(self, query: ListQuery) -> HeadPage:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.listed(db, query)
 
     def unsettled(self) -> list[Head]:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.unsettled(db)
 
     def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.surplus(db, most, untouched_since, limit)
 
     def spent(self, since: str = "") -> Spent:
-        """Everything that was spent by all conversations since a day, that day included."""
-        with self._watched(), self._connections.snapshot() as db:
+        """The costs of all conversations since a day, that day included."""
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return ledger.total(db, since)
 
     def spent_by(self, by: By, since: str = "", limit: int = ledger.MOST_ROWS) -> list[SpentRow]:
-        with self._watched(), self._connections.snapshot() as db:
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return ledger.grouped(db, by, since, limit)
 
     def raises(self) -> tuple[Raise, ...]:
-        """The raises of budgets that all conversations share, those of past days, too."""
-        with self._watched(), self._connections.snapshot() as db:
+        """The raises of shared budgets, those of past days included."""
+        with self._mapped_errors(), self._connections.snapshot() as db:
             return raises.read(db)
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _mapped_errors(self) -> Iterator[None]:
         """Map the errors of SQLite, and note damage for the next opening."""
         try:
             yield
@@ -322,8 +324,8 @@ class SqliteJournal:
             raise typed(error, self._path) from error
 
 
-def _remembered(records: Iterable[Record], end: deque[Record]) -> Iterator[Record]:
-    """The same records; `end` has the last of them afterwards."""
+def _keeping_end(records: Iterable[Record], end: deque[Record]) -> Iterator[Record]:
+    """Pass the records on; `end` has the last of them afterwards."""
     size = 0
     for record in records:
         end.append(record)

@@ -17,7 +17,7 @@ class Writer:
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        """A transaction; an error inside undoes everything. `durable`: once it is over, a power cut does no harm."""
+        """Open a transaction; an error inside undoes everything. `durable`: it survives a power cut."""
         self._undo()
         self._sync("FULL" if durable else "NORMAL")
         self._db.execute("BEGIN IMMEDIATE")
@@ -25,7 +25,7 @@ class Writer:
             yield self._db
             self._db.execute("COMMIT")
         except BaseException:
-            # A disk that fails may fail the rollback too; the next transaction begins with another try.
+            # The rollback may fail with the disk; the next transaction begins with another try.
             with suppress(sqlite3.Error):
                 self._undo()
             raise
