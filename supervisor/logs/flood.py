@@ -1,7 +1,7 @@
-"""A bound on what others can have us log: the first lines of a thing, then a few a minute, and a count of the rest.
+"""A limit on repeated log lines: the first lines about a subject, then a few a minute, and a count of the others.
 
-Agents, servers, clients, models and commands decide how often much of what we log happens. Without a bound one of
-them could wash over all log files, and with them what it has done. Any thread.
+Agents, servers, clients, models and commands decide how often many of our log lines occur. Without a limit one of
+them could fill all log files, and so erase its own traces. Any thread.
 """
 
 import logging
@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-# A program's words on stderr are 200 lines a life, see agent/lines.py: those of one life are never left out.
+# A program may write 200 lines to stderr in its life, see agent/lines.py: those of a single life are never left out.
 ONES, ONES_A_MINUTE = 250, 10.0  # lines about one agent, server, client or conversation
-ALL, ALL_A_MINUTE = 2_500, 60.0  # lines about all of them together: their number is up to others, too
-WHOSE = ("agent", "server", "client", "conversation", "program")  # fields that say whom a line is about
-KNOWN = 4_096  # buckets; the one that was used least goes first
+ALL, ALL_A_MINUTE = 2_500, 60.0  # lines about all of them together: others decide their number, too
+WHOSE = ("agent", "server", "client", "conversation", "program")  # fields that name the subject of a line
+KNOWN = 4_096  # buckets; the least recently used goes first
 LEFT_OUT = "left_out"
 
 
@@ -27,7 +27,7 @@ class _Bucket(Struct):
 
 
 class Flood(logging.Filter):
-    """A filter for one sink. Nobody's lines keep others' out, but those of the same event."""
+    """A filter for one sink. A subject's lines can push out only lines of the same event."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -36,19 +36,19 @@ class Flood(logging.Filter):
         self._buckets: OrderedDict[tuple[str, ...], _Bucket] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let a record through, with the number of those like it that were left out before; or count it."""
-        event, whose = _about(record)
+        """Let a record through, with the number of similar records that were left out before; or count it."""
+        event, subject = _event_and_subject(record)
         with self._lock:
-            ones = self._bucket((event, whose), ONES, ONES_A_MINUTE)
-            every = self._bucket((event,), ALL, ALL_A_MINUTE)
-            if min(ones.room, every.room) < 1:
-                ones.left_out += 1
+            own = self._bucket((event, subject), ONES, ONES_A_MINUTE)
+            shared = self._bucket((event,), ALL, ALL_A_MINUTE)
+            if min(own.room, shared.room) < 1:
+                own.left_out += 1
                 return False
-            ones.room -= 1
-            every.room -= 1
-            left_out, ones.left_out = ones.left_out, 0
+            own.room -= 1
+            shared.room -= 1
+            left_out, own.left_out = own.left_out, 0
         if left_out:
-            _tell(record, left_out)
+            _add_count(record, left_out)
         return True
 
     def _bucket(self, key: tuple[str, ...], most: int, a_minute: float) -> _Bucket:
@@ -63,15 +63,15 @@ class Flood(logging.Filter):
         return bucket
 
 
-def _about(record: logging.LogRecord) -> tuple[str, str]:
-    """Return what a record says and whom it is about. A library's is known by the line of code that says it."""
-    said = record.msg
-    if not isinstance(said, dict):
+def _event_and_subject(record: logging.LogRecord) -> tuple[str, str]:
+    """Return a record's event and its subject. A library's record is known by the line of code that logs it."""
+    message = record.msg
+    if not isinstance(message, dict):
         return f"{record.name}:{record.lineno}", ""
-    return str(said.get("event")), next((str(said[field])[:100] for field in WHOSE if field in said), "")
+    return str(message.get("event")), next((str(message[field])[:100] for field in WHOSE if field in message), "")
 
 
-def _tell(record: logging.LogRecord, left_out: int) -> None:
+def _add_count(record: logging.LogRecord, left_out: int) -> None:
     if isinstance(record.msg, dict):
         record.msg = {**record.msg, LEFT_OUT: left_out}
     else:

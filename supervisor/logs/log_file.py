@@ -1,6 +1,6 @@
 """A log file that can't grow without bound and whose failures never reach the caller.
 
-One process writes it. Any thread may; logging's own lock makes them take turns. A write is one system call and
+Only one process writes it, on any thread; logging's own lock makes them take turns. A write is one system call and
 waits for nothing but the disk.
 """
 
@@ -15,10 +15,10 @@ _LINE_BYTES = 256 << 10  # fields are cut one by one, but there may be very many
 
 
 class LogFile(logging.Handler):
-    """Rotates by size: `x.log`, `x.log.1` (newer) … `x.log.N`. Mode 0600.
+    """A log file, rotated by size: `x.log`, `x.log.1` (newer) … `x.log.N`. Mode 0600.
 
-    A failure is counted and forgotten: a full disk must not stop the turn that had something to say. The next record
-    tries again, on a line of its own.
+    A failure is only counted: a full disk must not stop the turn that logs. The next record tries again, on a line of
+    its own.
     """
 
     def __init__(self, path: Path, max_bytes: int, backups: int) -> None:
@@ -36,11 +36,11 @@ class LogFile(logging.Handler):
             line = self.format(record).encode("utf-8", "backslashreplace") + b"\n"
             if len(line) > _LINE_BYTES:
                 line = b'{"event": "log.record_too_long", "bytes": %d}\n' % len(line)
-            handle = self._there()
+            handle = self._current_handle()
             if self._size and self._size + len(line) > self._max_bytes:
                 handle = self._rotate()
             self._write(handle, line)
-        except Exception:  # noqa: BLE001 - whatever it is, the caller has a turn to run; it is counted
+        except Exception:  # noqa: BLE001 - no failure of a log may stop the caller; it is counted
             self.failures += 1
 
     def close(self) -> None:
@@ -53,8 +53,8 @@ class LogFile(logging.Handler):
             self.release()
         super().close()
 
-    def _there(self) -> int:
-        """A handle to the file that has our name now: the old file may have been deleted or moved."""
+    def _current_handle(self) -> int:
+        """A handle to the file with our name: the old file may have been deleted or moved."""
         if self._handle is None:
             return self._open()
         try:
@@ -63,7 +63,7 @@ class LogFile(logging.Handler):
             lost = True
         if lost:
             before = self._handle
-            with contextlib.suppress(OSError):  # its directory is gone as well: then the old file is better than none
+            with contextlib.suppress(OSError):  # if its directory is gone as well, the old file is better than none
                 self._open()
                 os.close(before)
         return self._handle
@@ -87,9 +87,9 @@ class LogFile(logging.Handler):
             self._handle = None
         for index in range(self._backups - 1, 0, -1):
             with contextlib.suppress(FileNotFoundError):
-                self._aside(index).replace(self._aside(index + 1))
+                self._backup(index).replace(self._backup(index + 1))
         if self._backups:
-            self._path.replace(self._aside(1))
+            self._path.replace(self._backup(1))
         else:
             self._path.unlink()
         return self._open()
@@ -102,12 +102,12 @@ class LogFile(logging.Handler):
         if written == len(line):
             self._torn = False
             return
-        # A disk that is nearly full takes a part. Half a record is cut off; else the next one begins a new line.
+        # A disk that is nearly full takes a part. It is cut off again; if that fails, the next record begins a line.
         self.failures += 1
-        self._torn = not self._taken_back(handle, written)
+        self._torn = not self._take_back(handle, written)
 
-    def _taken_back(self, handle: int, size: int) -> bool:
-        """Cut the last `size` bytes off again, if they still are the end of the file; false if that is impossible."""
+    def _take_back(self, handle: int, size: int) -> bool:
+        """Cut the last `size` bytes off again, if they are still the end of the file; false if that is impossible."""
         try:
             if os.fstat(handle).st_size != self._size:
                 return False
@@ -117,7 +117,7 @@ class LogFile(logging.Handler):
         self._size -= size
         return True
 
-    def _aside(self, index: int) -> Path:
+    def _backup(self, index: int) -> Path:
         return self._path.with_name(f"{self._path.name}.{index}")
 
 

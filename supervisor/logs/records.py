@@ -11,7 +11,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from supervisor.logs.redaction import REDACTED, names_a_secret, scrub
 
-# Fields that carry the words of people and models, or the inside of files and commands.
+# Fields with the words of people and models, or the contents of files and commands.
 CONTENT = frozenset(
     {
         *("prompt", "text", "content", "contents", "items", "item", "input", "arguments", "message", "messages"),
@@ -20,9 +20,9 @@ CONTENT = frozenset(
         *("last_agent_message", "plan", "changes", "payload", "frame", "line", "params", "result", "image_url"),
     }
 )
-# An environment is shown by its names: which ones there are explains most failures.
+# Of an environment only the names are shown, which explain most failures.
 ENVIRONMENTS = frozenset({"env", "environ", "environment"})
-_FIRST = ("ts", "level", "event", "logger")  # what the eye looks for
+_FIRST = ("ts", "level", "event", "logger")  # the fields that a reader looks for
 _DEEP = 6
 _LONG = 8_192
 _MANY = 100
@@ -30,7 +30,7 @@ _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160
 
 
 def redact(_logger: WrappedLogger, level: str, record: EventDict) -> EventDict:
-    """A structlog processor. The level is the record's own when it came through the standard library."""
+    """Redact a record; a structlog processor. A record from the standard library has its level in itself."""
     open_to_content = str(record.get("level", level)) == "debug"
     ordered = {**{key: record[key] for key in _FIRST if key in record}, **record}
     return {str(key): _field(str(key), value, open_to_content, 0) for key, value in ordered.items()}
@@ -41,9 +41,9 @@ def _field(name: str, value: object, content: bool, depth: int) -> object:
     if plain in ENVIRONMENTS:
         return sorted(_text(str(key)) for key in value) if isinstance(value, Mapping) else REDACTED
     if plain == "exception":
-        return _text(str(value)[-_LONG:])  # the end of a traceback is the part that says something
+        return _text(str(value)[-_LONG:])  # the end of a traceback says the most
     if names_a_secret(name):
-        return _hidden(value)
+        return _redacted(value)
     if plain in CONTENT and not content:
         return _size(value)
     return _value(value, content, depth)
@@ -71,12 +71,12 @@ def _value(value: object, content: bool, depth: int) -> object:
         case list() | tuple() | set() | frozenset():
             return [_value(each, content, depth + 1) for each in list(value)[:_MANY]]
         case _:
-            # An event or a message of ours: its repr is content.
+            # An event or a message of our own: its repr is content.
             return _text(repr(value)) if content else f"<{type(value).__name__}>"
 
 
-def _hidden(value: object) -> object:
-    """Numbers are kept: `tokens=1200` is a count."""
+def _redacted(value: object) -> object:
+    """The value without its secret. Numbers are kept: `tokens=1200` is a count."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -101,7 +101,7 @@ def _size(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    # Cut twice: scrubbing a long text is slow, and a secret that the first cut halves is taken away by the second.
+    # Cut twice: scrubbing a long text is slow, and a secret that the first cut halves is removed by the second.
     clean = scrub(text[: 2 * _LONG])
     if len(text) > _LONG:
         clean = f"{clean[:_LONG]}… <{len(text)} characters>"

@@ -1,6 +1,6 @@
-"""Secrets: the names that hold them, and cutting them out of a text.
+"""Recognition of secrets: by the names that hold them, and within a text, where they are cut out.
 
-Pure functions; the logs, the config's complaints and `greenroom reload` ask them. Safe from any thread.
+Pure functions for the logs, the config's complaints and `greenroom reload`. Safe from any thread.
 """
 
 import re
@@ -12,11 +12,11 @@ _NAME = re.compile(
     r"|pass(?:word|wd|phrase)|secrets?|tokens?|(?:api|access|private|secret|signing|encryption)_?keys?)(?:_|$)"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-# These say where a secret is found, and hold none.
+# These names say where a secret is, and hold none.
 _HARMLESS_NAMES = frozenset({"env_key", "env_key_instructions"})
 
-# Clients choose what is logged, so no pattern may cost more than a few steps per character: each begins with a
-# fixed word or at the start of a run, and what repeats between two fixed parts is bounded.
+# Clients choose the texts that are logged, so no pattern may cost more than a few steps per character: each begins
+# with a fixed word or at the start of a run, and every repetition between two fixed parts is bounded.
 _ASSIGNED = (
     r"(?i)((?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]{0,40}[\"']?\s{0,4}(?:=|:\s|:(?=[\"'])|,\s(?=[\"']))\s{0,4}[\"']?)"
     r"(?!\d+\b|\[redacted)[^\s\"'&,;)}\]]+"
@@ -24,7 +24,7 @@ _ASSIGNED = (
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        # The whole header line: schemes other than Bearer have a space in the middle too.
+        # The whole header line: other schemes than Bearer have a space in the middle too.
         (
             r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)\b([\"']?\s{0,4}[:=,]\s{0,4}[\"']?)[^\"'\r\n]+",
             rf"\1\2{REDACTED}",
@@ -35,7 +35,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*", REDACTED),
         (r"(?<=://)[^\s/@:]*:[^\s/@]+@", f"{REDACTED}@"),
         (_ASSIGNED, rf"\1{REDACTED}"),
-        # pydantic quotes the beginning of what it refused, which may be a prompt.
+        # pydantic quotes the beginning of a refused value, which may be a prompt.
         (r"(?s)\binput_value=.{0,400}?, input_type=", f"input_value={REDACTED}, input_type="),
     )
 )
@@ -48,7 +48,7 @@ def names_a_secret(name: str) -> bool:
 
 
 def scrub(text: str) -> str:
-    """The text without what looks like a key, a token, a password or an authorization header."""
+    """The text without words that look like a key, a token, a password or an authorization header."""
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text

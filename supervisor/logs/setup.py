@@ -1,7 +1,7 @@
 """Logging: sinks, levels and context.
 
-Call `configure` once, at an entry point; all other code calls `structlog.get_logger(__name__)`. Never stdout, which
-is a wire. Records are redacted on the way out, so no caller can forget to. Any thread may log.
+Call `configure` once, at an entry point; all other code calls `structlog.get_logger(__name__)`. Logs never go to
+stdout, which is a wire. Records are redacted on the way out, so no caller can forget it. Any thread may log.
 """
 
 import logging
@@ -19,10 +19,10 @@ from supervisor.logs.flood import Flood
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.records import redact
 
-# Ours at the level asked for; everybody else's (httpx, asyncio, pykka) only from a warning on.
+# Our loggers, at the configured level; those of libraries (httpx, asyncio, pykka) log only from a warning on.
 OURS = ("actors", "greenroom", "supervisor", "transports")
 
-# Runs on the caller's thread before the record exists: context must be taken there, and nothing here can fail.
+# These run on the caller's thread before the record exists: only there is the context, and none of them can fail.
 _EARLY: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -32,14 +32,14 @@ _EARLY: tuple[Processor, ...] = (
 
 
 class TerminalHandler(logging.StreamHandler[TextIO]):
-    """Readable text for a person. A terminal that went away is counted, like a full disk."""
+    """Readable text for a person. A failure is counted, as of a full disk: the terminal may have gone."""
 
     failures = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             super().emit(record)
-        except RecursionError:  # the one that the standard library lets through to the caller
+        except RecursionError:  # the only error that the standard library lets through to the caller
             self.failures += 1
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own name for it
@@ -72,7 +72,7 @@ def configure(
     max_bytes: int = 10 << 20,
     backups: int = 3,
 ) -> Logs:
-    """JSON lines to the file, readable text to the terminal; either may be left out."""
+    """Send JSON lines to the file and readable text to the terminal; either may be left out."""
     if terminal is not None and terminal in (sys.stdout, sys.__stdout__):
         raise ValueError("logs never go to stdout")
     sinks: list[LogFile | TerminalHandler] = []
@@ -90,7 +90,7 @@ def configure(
 
 
 def silence() -> None:
-    """No output at all. For programs that don't configure logging: structlog's own default prints to stdout."""
+    """Turn logging off, for programs that don't configure it: structlog's own default prints to stdout."""
     _route([logging.NullHandler()], logging.CRITICAL)
 
 
@@ -108,7 +108,7 @@ def _formatter(renderer: Processor) -> logging.Formatter:
 
 
 def _for_people(*, colours: bool) -> Processor:
-    plain = structlog.dev.plain_traceback  # whatever else is installed beside us
+    plain = structlog.dev.plain_traceback  # structlog would use rich, if that is installed
     return structlog.dev.ConsoleRenderer(
         colors=colours, timestamp_key="ts", pad_event_to=28, exception_formatter=plain
     )
@@ -116,7 +116,8 @@ def _for_people(*, colours: bool) -> Processor:
 
 def _route(handlers: list[LogFile | TerminalHandler] | list[logging.NullHandler], level: int) -> None:
     root = logging.getLogger()
-    for old in [each for each in root.handlers if isinstance(each, (LogFile, TerminalHandler, logging.NullHandler))]:
+    ours = (LogFile, TerminalHandler, logging.NullHandler)
+    for old in [handler for handler in root.handlers if isinstance(handler, ours)]:
         root.removeHandler(old)
     for handler in handlers:
         root.addHandler(handler)
