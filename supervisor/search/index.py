@@ -1,7 +1,7 @@
 """The search file: follows the journal in bounded pieces, and answers searches.
 
-One thread at a time writes it, and one at a time searches. Each piece is a transaction with the place it has come to,
-so that the process may end anywhere. Of the journal it only reads, in the order in which events were stored.
+Only one thread at a time writes the file, and one searches it. Each piece is a transaction that includes the place in
+the journal, so that the process may end anywhere. The journal is only read, in the order in which events were stored.
 """
 
 import os
@@ -30,9 +30,9 @@ FREED_PAGES = 256  # given back to the disk in one piece of a purge
 LEFT_FREE = 32 << 20  # bytes of the disk that the search leaves to the journal
 AROUND = 20  # words around a hit
 SEARCH_S = 2.0  # for one search
-END_S = 2.0  # for a piece or a search to notice the end; a disk that is away may hang for hours
-OPERATIONS = 20_000  # of SQLite, between two looks at the time: less than a millisecond
-BEGIN, END = "\x02", "\x03"  # around the words of a hit, in what SQLite answers
+END_S = 2.0  # for a piece or a search to notice the end; a lost disk may hang for hours
+OPERATIONS = 20_000  # of SQLite, between two looks at the clock: less than a millisecond
+BEGIN, END = "\x02", "\x03"  # around the words of a hit, in SQLite's snippets
 COMPANIONS = ("-wal", "-shm", "-journal", "")  # the file itself last: the others mean nothing without it
 
 
@@ -41,23 +41,23 @@ class SearchIndex:
         self._path = path
         self._journal = journal
         self._writing = threading.Lock()
-        self._searching = threading.Lock()  # taken within the other, if both are
+        self._searching = threading.Lock()  # taken after the other, if both are
         self._db: sqlite3.Connection | None = None
         self._forgotten: set[int] = set()  # keys of conversations that were deleted
         self._check_wanted = True
-        self._checked: int | None = None  # the key that the comparison with the journal has come to; None: it is over
+        self._checked: int | None = None  # the last key compared with the journal; None: the comparison is over
         self._broken = False  # a search has found damage
-        self._made_anew = False  # because of damage, since the last time that all was read
-        self._closed = threading.Event()  # looked at by statements that run
+        self._made_anew = False  # because of damage, since the last time that the file was complete
+        self._closed = threading.Event()  # running statements look at it
 
     # --- any thread, without waiting ------------------------------------------------------------------------------
 
     def forget(self, key: int) -> None:
-        """Remove a conversation, which the journal has deleted, with the next pieces."""
+        """Remove a conversation that the journal has deleted, with the next pieces."""
         self._forgotten.add(key)
 
     def check(self) -> None:
-        """Compare with what the journal still has, with the next pieces."""
+        """Compare the file with the journal, with the next pieces."""
         self._check_wanted = True
 
     def bytes_on_disk(self) -> int:
@@ -78,14 +78,14 @@ class SearchIndex:
                 self._let_go()
                 if self._closed.is_set():
                     return False
-                if is_damage(error) and not self._made_anew:  # twice: then it is the journal
+                if is_damage(error) and not self._made_anew:  # damage again right away is the journal's
                     return self._make_anew()
                 raise typed(error, self._path) from error
             except OSError as error:
                 raise typed(error, self._path) from error
 
     def rest(self) -> None:
-        """Give memory back until the next piece."""
+        """Give the memory back until the next piece."""
         with self._writing:
             self._let_go()
 
@@ -95,7 +95,7 @@ class SearchIndex:
             self._discard()
 
     def close(self) -> None:
-        """End what goes on, and release the journal."""
+        """End the piece and the search under way, and release the journal."""
         self._closed.set()
         if self._writing.acquire(timeout=END_S):
             self._let_go()
@@ -107,7 +107,7 @@ class SearchIndex:
         if self._db is None:
             if not self._path.exists():
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-            db = self._connected(read_only=False, until=self._closed.is_set)
+            db = self._connect(read_only=False, until=self._closed.is_set)
             if not tables.prepare(db):
                 db.close()
                 self._discard()
@@ -118,7 +118,7 @@ class SearchIndex:
     def _piece(self, db: sqlite3.Connection) -> bool:
         if self._forgotten:
             key = next(iter(self._forgotten))
-            if not self._removed(db, "conversation = ?", key):
+            if not self._remove_passages(db, "conversation = ?", key):
                 self._forgotten.discard(key)
             return True
         if self._check_wanted:
@@ -126,7 +126,7 @@ class SearchIndex:
         if self._checked is not None:
             self._checked = self._check(db, self._checked)
             return True
-        with _transaction(db):  # in which the journal stays as it is
+        with _transaction(db):  # within it the journal looks the same for all statements
             cursor, sound = _number(db, tables.CURSOR), _number(db, tables.SOUND)
             if cursor == sound and self._read(db, cursor):
                 return True
@@ -157,23 +157,23 @@ class SearchIndex:
         return True
 
     def _go_back(self, db: sqlite3.Connection, sound: int) -> None:
-        """Forget what was read after the last anchor that still holds: its numbers may belong to other events now."""
+        """Remove passages after the last sound anchor: their numbers may belong to other events now."""
         if sound == 0:
             self._discard()
-        elif not self._removed(db, "id > ?", sound):
+        elif not self._remove_passages(db, "id > ?", sound):
             db.execute("DELETE FROM anchors WHERE id > ?", (sound,))
 
     def _check(self, db: sqlite3.Connection, after: int) -> int | None:
-        """Remove what the journal has no more of some conversations. The key to go on after; None at the end."""
+        """Remove passages that the journal has deleted, of some conversations. The last key, or None at the end."""
         compared = db.execute(tables.COMPARED, {"after": after, "limit": CHECKED}).fetchall()
         for key, first_kept, first in compared:
             if first_kept is None:
                 self._forgotten.add(key)
-            elif first < first_kept and self._removed(db, "conversation = ? AND seq < ?", key, first_kept):
-                return after  # there is more of it
+            elif first < first_kept and self._remove_passages(db, "conversation = ? AND seq < ?", key, first_kept):
+                return after  # this conversation has more to remove
         return compared[-1][0] if compared else None
 
-    def _removed(self, db: sqlite3.Connection, which: str, *values: int) -> bool:
+    def _remove_passages(self, db: sqlite3.Connection, which: str, *values: int) -> bool:
         """Remove some passages. True if there may be more."""
         with _transaction(db):
             values = (*values, REMOVED)
@@ -183,7 +183,7 @@ class SearchIndex:
                 db.execute("INSERT OR REPLACE INTO purge (key, due) VALUES (0, 1)")
         return count == REMOVED
 
-    def _connected(self, *, read_only: bool, until: Callable[[], bool]) -> sqlite3.Connection:
+    def _connect(self, *, read_only: bool, until: Callable[[], bool]) -> sqlite3.Connection:
         db = tables.connect(self._path, self._journal, read_only=read_only)
         db.set_progress_handler(until, OPERATIONS)
         return db
@@ -209,7 +209,7 @@ class SearchIndex:
     # --- searching ------------------------------------------------------------------------------------------------
 
     def search(self, wanted: Search) -> Found:
-        """The passages with these words, of conversations that exist. If time runs out, those found by then."""
+        """The passages with these words, of existing conversations. If the time runs out, those found by then."""
         words = expression(wanted.words)
         with self._searching:
             if self._closed.is_set():
@@ -219,17 +219,15 @@ class SearchIndex:
             deadline = time.monotonic() + SEARCH_S
             try:
                 with closing(
-                    self._connected(
-                        read_only=True, until=lambda: self._closed.is_set() or time.monotonic() > deadline
-                    )
+                    self._connect(read_only=True, until=lambda: self._closed.is_set() or time.monotonic() > deadline)
                 ) as db:
-                    return _found(db, wanted, words)
+                    return _find(db, wanted, words)
             except sqlite3.Error as error:
                 self._broken = is_damage(error) and not self._made_anew
                 raise typed(error, self._path) from error
 
 
-def _found(db: sqlite3.Connection, wanted: Search, words: str) -> Found:
+def _find(db: sqlite3.Connection, wanted: Search, words: str) -> Found:
     last = _number(db, tables.LAST)
     read = min(1.0, _number(db, tables.CURSOR) / last) if last else 1.0
     values = {
@@ -263,7 +261,7 @@ def _hit(row: tuple[int, str, str | None, str, int, float, str, str]) -> Hit:
 
 
 def marked(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The text without its marks, and the places that they were around."""
+    """The text of a snippet without its marks, and the places of the hits in it."""
     text, marks = "", list[tuple[int, int]]()
     for place, part in enumerate(snippet.split(BEGIN)):
         hit, _, rest = part.partition(END) if place else ("", "", part)
@@ -274,7 +272,7 @@ def marked(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def _purge(db: sqlite3.Connection) -> bool:
-    """Merge the index, which keeps the words of what was removed, and free the space. True if there is more."""
+    """Merge the index, which still has the words of removed passages, and free the space. True if there is more."""
     due = _number(db, "SELECT coalesce(max(due), 0) FROM purge")
     if due in {1, 2}:
         with _transaction(db):
@@ -289,7 +287,7 @@ def _purge(db: sqlite3.Connection) -> bool:
         db.execute(f"PRAGMA main.incremental_vacuum({FREED_PAGES})").fetchall()
         return True
     db.execute("DELETE FROM purge")
-    db.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall()  # or, if somebody reads, with the next rest
+    db.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall()  # or with the next rest, if a reader is at work
     return False
 
 

@@ -1,4 +1,4 @@
-"""The tables of the search file, what is read into them, and how a connection is made, to this file and the journal.
+"""The tables of the search file, the statements that fill and read them, and connections to it and the journal.
 
 A passage is the searchable text of an event, under the event's row number. An anchor is the last event of a piece: as
 long as it is in the journal, under the same number, no number up to it was given to another event.
@@ -25,12 +25,12 @@ TABLES = (
     """CREATE TABLE anchors (
         id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL, seq INTEGER NOT NULL, ts REAL NOT NULL
     ) STRICT""",
-    # How far the index is cleared of what was removed: 1, not begun; 2, being merged; 3, merged.
+    # How far the index is cleared of removed passages: 1, not begun; 2, being merged; 3, merged.
     "CREATE TABLE purge (key INTEGER PRIMARY KEY, due INTEGER NOT NULL) STRICT",
     f"PRAGMA user_version = {VERSION}",
 )
 
-# The kind of each event that is read, and its text. SQLite decodes the bodies: it lets go of the GIL for that.
+# The kind of each event that is read, and its text. SQLite decodes the bodies, because it releases the GIL meanwhile.
 SEARCHED = {
     "user_message": (
         "user",
@@ -116,7 +116,7 @@ def connect(path: Path, journal: Path, *, read_only: bool) -> sqlite3.Connection
         timeout=BUSY_TIMEOUT_S,
     )
     try:
-        db.text_factory = lambda stored: stored.decode(errors="replace")  # JSON can spell what is no text
+        db.text_factory = lambda stored: stored.decode(errors="replace")  # JSON can spell lone surrogates
         db.execute("ATTACH DATABASE ? AS journal", (_address(journal, "ro"),))
         db.execute(f"PRAGMA main.cache_size=-{CACHE_KIB}")
         db.execute(f"PRAGMA journal.cache_size=-{CACHE_KIB}")
@@ -127,7 +127,7 @@ def connect(path: Path, journal: Path, *, read_only: bool) -> sqlite3.Connection
 
 
 def prepare(db: sqlite3.Connection) -> bool:
-    """Make the tables in a new file. False if the file has others."""
+    """Make the tables in a new file. False if the file has other tables."""
     found = db.execute("PRAGMA main.user_version").fetchone()[0]
     db.execute("PRAGMA main.secure_delete=ON")
     if found == 0 and db.execute("SELECT count(*) FROM main.sqlite_schema").fetchone()[0] == 0:
@@ -138,7 +138,7 @@ def prepare(db: sqlite3.Connection) -> bool:
             db.execute(statement)
         db.execute("COMMIT")
         found = VERSION
-    db.execute("PRAGMA main.synchronous=NORMAL")  # a power cut takes what was read last, and it is read again
+    db.execute("PRAGMA main.synchronous=NORMAL")  # passages that a power cut takes are read again
     return bool(found == VERSION)
 
 

@@ -1,6 +1,6 @@
 """The words of a search, as a person types them, made into an expression of FTS5. Pure.
 
-Words are AND-ed, "quotes" hold a phrase together, and a star at the end of either finds all that begins so. Nothing
+Words are AND-ed, "quotes" hold a phrase together, and a star at the end of either matches any continuation. Nothing
 else has a meaning, so that no text is an error of syntax.
 """
 
@@ -25,9 +25,9 @@ def expression(text: str) -> str:
 
 def _part(found: re.Match[str]) -> str:
     """A quoted string, which FTS5 cuts into words itself; empty if no letter or digit is in it."""
-    said = found["phrase"] if found["word"] is None else found["word"]
-    if not any(map(str.isalnum, said)):
+    text = found["phrase"] if found["word"] is None else found["word"]
+    if not any(map(str.isalnum, text)):
         return ""
-    clean = "".join(letter if letter.isprintable() else " " for letter in said)
-    prefix = bool(found["prefix"]) or (found["word"] is not None and said.endswith("*"))
+    clean = "".join(letter if letter.isprintable() else " " for letter in text)
+    prefix = bool(found["prefix"]) or (found["word"] is not None and text.endswith("*"))
     return f'"{clean}"*' if prefix else f'"{clean}"'
