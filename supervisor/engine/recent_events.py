@@ -1,4 +1,4 @@
-"""The latest stored events of all conversations, for readers with a cursor. Bounded; a slow reader learns it lagged.
+"""The latest stored events of all conversations, for readers with a cursor. Bounded; a slow reader is told it lagged.
 
 Written on the journalist's thread, by the journal after each commit; read on the loop. A lock orders the two and is
 never held while waiting.
@@ -19,7 +19,7 @@ from transports.requests import NewsRead
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
 KEPT_BYTES = 4 << 20
-SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, so that it does not push out the others
+SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer event is shortened, so that it does not push out the others
 
 
 def shown(record: Record) -> Record:

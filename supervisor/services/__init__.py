@@ -1,1 +1,1 @@
-"""Requests of dialects that are no conversation's own business, carried out."""
+"""Requests of dialects that no conversation answers: status, config, histories, jobs, budgets and the like."""

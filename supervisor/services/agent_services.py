@@ -1,6 +1,7 @@
-"""Agents that can be chosen, for clients: which are here, and a trial of one. Loop thread.
+"""The agents that a client can choose, and the trial of an agent. Loop thread.
 
-As the client has them: with its variables, on its PATH. What starts programs is imported by the first trial.
+Agents are looked for with the client's variables, on its PATH. The modules that start programs are imported by the
+first trial.
 """
 
 import asyncio
@@ -41,20 +42,20 @@ class AgentServices:
                 return ask.Plain({"agents": await asyncio.to_thread(self._rows, client)})
             case ask.CheckAgent():
                 async with self._one_trial:
-                    return ask.Plain(await self._tried(request, client))
+                    return ask.Plain(await self._try(request, client))
 
     def _rows(self, client: Client) -> list[dict[str, Any]]:
         env = self._settings.environ(client)
         return [
             {
-                **asdict(one),
-                "next": next_step(one),
-                "brings": [each._asdict() for each in inherited(one.name, env, Path(client.cwd or "/"))],
+                **asdict(agent),
+                "next": next_step(agent),
+                "brings": [thing._asdict() for thing in inherited(agent.name, env, Path(client.cwd or "/"))],
             }
-            for one in agents_here(self._engine.config, env, Path(client.cwd or "/"))
+            for agent in agents_here(self._engine.config, env, Path(client.cwd or "/"))
         ]
 
-    async def _tried(self, request: ask.CheckAgent, client: Client) -> dict[str, Any]:
+    async def _try(self, request: ask.CheckAgent, client: Client) -> dict[str, Any]:
         if request.agent == OWN_AGENT:
             raise InvalidInput("agent: Greenroom's own runs in the daemon; there is nothing to start")
         config = self._engine.config
@@ -62,14 +63,14 @@ class AgentServices:
         writable = open_folders(ReadOnly(), Path(client.cwd or "/"), around.env)
         definition = await asyncio.to_thread(definition_of, request.agent, config, around.env, writable)
         sandbox = await asyncio.to_thread(self._engine.sandbox.get)
-        trial = await asyncio.to_thread(_ready, sandbox)
+        trial = await asyncio.to_thread(_trial_module, sandbox)
         place = trial.Place(self._engine.processes, sandbox, config, around)
-        told = await trial.tried(place, definition, request.limit_s)
-        return {"agent": request.agent, "state": told.state, **asdict(told)}
+        result = await trial.tried(place, definition, request.limit_s)
+        return {"agent": request.agent, "state": result.state, **asdict(result)}
 
 
-def _ready(sandbox: "Sandbox") -> ModuleType:
-    """Import what starts agents, and find out whether there is a sandbox. Blocking."""
+def _trial_module(sandbox: "Sandbox") -> ModuleType:
+    """Import the module that starts agents, and find out whether the sandbox works. Blocking."""
     from supervisor.agents.acp import trial
 
     _ = sandbox.availability

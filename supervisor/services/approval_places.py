@@ -1,4 +1,4 @@
-"""The place of an open approval in its history, read backwards, as it is near the end. Worker thread."""
+"""The place of an open approval in its history, which is read backwards: it is near the end. Worker thread."""
 
 import json
 
@@ -11,7 +11,7 @@ BYTES = 1 << 30  # the whole page, however large its events are
 
 
 def asked(journal: Journal, conversation: ConversationId, approval: ApprovalId) -> tuple[int, float] | None:
-    """Seq and time of the request; None if history does not have it, or not any more."""
+    """Seq and time of the request; None if it is not in the history, or was pruned."""
     head = journal.head(conversation)
     end = head.last_seq if head is not None else 0
     while end > 0:

@@ -1,4 +1,4 @@
-"""Conversations that begin with a history from elsewhere: a fork of one of ours, or imported lines.
+"""Conversations that begin with the history of another: forks, and imported lines.
 
 Blocking: reads the journal. Both are replayed before they are stored, which gives the head that a restart needs.
 """
@@ -27,7 +27,7 @@ from supervisor.services.guests import farewell, guest_event, guest_facts, setti
 from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
-NAME_LENGTH = 200  # as a client may give one
+NAME_LENGTH = 200  # as for names that clients give
 PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")  # no path, no option, no reference such as @last
 
 
@@ -35,14 +35,14 @@ PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")  # no path, no option, 
 
 
 class OtherSettings(Struct, frozen=True):
-    """The way from the settings of the source to those of the copy, and the client that wants them."""
+    """The function from the settings of the source to those of the copy, and the client that asks for it."""
 
     of: Callable[[Settings], Settings]
     by: str
 
 
 class ForkedConversation(Struct, frozen=True):
-    """A copy that can be stored: events from 1 on, and the row that follows from them."""
+    """A copy that can be stored: its events from 1 on, and the head that follows from them."""
 
     head: Head
     records: tuple[Record, ...]
@@ -69,28 +69,30 @@ def forked(
         if at is None:
             raise WrongState(f"a turn runs in {source}: wait for its end, or interrupt it, and fork then")
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
-    added = _continued(copied, (*_emptied(state.facts), *_renamed(state.facts, name), *_settled(state, other)))
+    added = _records_after(
+        copied, (*_queue_events(state.facts), *_name_events(state.facts, name), *_settings_events(state, other))
+    )
     return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
-def _emptied(facts: Facts) -> Iterable[ev.DurableEvent]:
-    """Events that revoke the queue of the copied history."""
+def _queue_events(facts: Facts) -> Iterable[ev.DurableEvent]:
+    """Events that empty the queue of the copied history."""
     for waiting in facts.pending:
         yield ev.InputWithdrawn(input_id=waiting.id, reason="it waits in the conversation that this one is a copy of")
     if facts.paused:
         yield ev.QueueResumed(queued=0)
 
 
-def _renamed(facts: Facts, name: str | None) -> Iterable[ev.DurableEvent]:
-    """Events that revoke the copied history's name and place in the archive."""
+def _name_events(facts: Facts, name: str | None) -> Iterable[ev.DurableEvent]:
+    """Events that give the copied history another name, and take it out of the archive."""
     if facts.name != name:
         yield ev.ConversationRenamed(name=name)
     if facts.archived:
         yield ev.ConversationArchived(archived=False)
 
 
-def _settled(state: State, other: OtherSettings | None) -> Iterable[ev.DurableEvent]:
-    """Pin the roots anew: the person who forks means the directories that exist now."""
+def _settings_events(state: State, other: OtherSettings | None) -> Iterable[ev.DurableEvent]:
+    """Events for the copy's settings. Roots are pinned anew: the person means the directories that exist now."""
     before = state.facts.settings
     settings = other.of(before.model_copy(update={"roots": None})) if other else before
     if before.roots or settings.roots:
@@ -100,7 +102,8 @@ def _settled(state: State, other: OtherSettings | None) -> Iterable[ev.DurableEv
         yield ev.SettingsChanged(settings=settings, by=other.by if other else "", changed=changed)
 
 
-def _continued(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
+def _records_after(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
+    """The events as records that follow the last of these."""
     last = records[-1]
     return tuple(
         Record(last.seq + number, last.ts, None, event.type, event.model_dump_json().encode())
@@ -125,7 +128,7 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 
 
 class Guest(Struct, frozen=True):
-    """An import that can be stored, and the settings that its file asked for; None: it names none."""
+    """An import that can be stored, and the settings that its file asked for, or None."""
 
     arriving: Arriving
     asked: Settings | None
@@ -138,10 +141,10 @@ def guest(
     settings: Settings,
     is_taken: Callable[[str], bool] = lambda _: False,
 ) -> Guest:
-    """Read the lines event by event, replay them as a guest's, and keep them; the journal checks for gaps.
+    """Read the lines event by event, replay them as a guest's, and append them to `kept`. The journal refuses gaps.
 
-    `settings` are those that the person has today. The head is derived from the events: that in the lines is not
-    trusted. A name that nobody gave it stays behind if it is taken here: the next message makes another.
+    `settings`: the person's today. The head is derived from the events: that in the lines is not trusted. A name that
+    no person gave is dropped if it is taken here: the next message makes another.
     """
     read = arriving(lines, new_id)
     conversation = read.head.conversation
@@ -150,7 +153,7 @@ def guest(
     state, asked = _beginning(read, settings)
     last: Record | None = None
     for number, record in enumerate(read.records, 2):
-        theirs = _known(number, record)
+        theirs = _parse_event(number, record)
         if number == 2 and read.first_seq == 1 and record.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         asked = settings_in(theirs) or asked
@@ -166,26 +169,26 @@ def guest(
         raise WrongState("a turn is open in it, and its questions are asked under the old id")
     if min(vars(state.facts.spent).values()) < 0:
         raise InvalidInput("the file's events count less than nothing, so no budget holds; nothing was imported")
-    if new_id is None and state.facts.name and not _is_typed(state.facts.name):
+    if new_id is None and state.facts.name and not _can_be_typed(state.facts.name):
         raise InvalidInput("nobody can type the conversation's name; import it under a new id")
-    events = (*farewell(state.facts), *(_renamed(state.facts, None) if new_id is not None else ()))
+    events = (*farewell(state.facts), *(_name_events(state.facts, None) if new_id is not None else ()))
     if new_id is None and state.facts.self_named and is_taken(state.facts.name or ""):
         events = (*events, ev.ConversationRenamed(name=None))
-    for record, event in zip(_continued((last,), events), events, strict=True):
+    for record, event in zip(_records_after((last,), events), events, strict=True):
         _follow(state, record, event)
         kept.append(record)
     return Guest(Arriving(head_of(state), read.first_seq, kept), asked)
 
 
-def _is_typed(name: str) -> bool:
-    """Tell whether a name can be seen, and typed where a conversation is named."""
+def _can_be_typed(name: str) -> bool:
+    """Whether a name can be seen, and typed on a command line."""
     return refused_name(name) is None and len(name) <= NAME_LENGTH and not name.startswith(("@", "-"))
 
 
 def _beginning(read: Arriving, settings: Settings) -> tuple[State, Settings | None]:
-    """The state before the first of the lines, and what was asked for until then.
+    """The state before the first line, and the settings that the file has there.
 
-    It is empty, or that of the checkpoint if older events were pruned.
+    The state is empty, or that of the checkpoint if older events were pruned.
     """
     conversation = read.head.conversation
     if read.first_seq == 1:
@@ -204,7 +207,7 @@ def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
         state.facts = apply(state.facts, event, record.ts, record.turn)
 
 
-def _known(number: int, record: Record) -> ev.DurableEvent:
+def _parse_event(number: int, record: Record) -> ev.DurableEvent:
     try:
         return ev.durable_adapter.validate_json(record.body)
     except ValidationError as error:

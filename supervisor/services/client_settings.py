@@ -1,6 +1,6 @@
-"""Settings that clients ask for: made from the config, checked against the most that a client may have.
+"""Settings that clients ask for: made from the config, and checked against the client's ceiling.
 
-Blocking: it looks at the disk. Called in worker threads.
+Blocking: looks at the disk. Called in worker threads.
 """
 
 import os
@@ -27,26 +27,26 @@ from supervisor.services.default_sandbox import Choice, DefaultSandbox
 from transports import requests as ask
 from transports.dialect import Client
 
-ARGUMENTS = tuple(one.name for one in fields(Arguments))
+ARGUMENTS = tuple(field.name for field in fields(Arguments))
 
 
 class ClientSettings:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
+        self._environ = dict(os.environ)  # decoded once: it is long, and each new conversation needs it
         self._noticed = False
         self._told_of_workspaces = False
 
     def made(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
-        """Settings for a new conversation, with all that its person is to hear of them."""
+        """Settings for a new conversation, with notices and warnings for its person."""
         asked, person = overrides_from_json(request.config), request.person or ask.Person()
         overrides = merge(overrides_from_json(person.config), asked)
         insist_on_own_budgets(overrides)
         loaded = self._engine.loaded.relayered(overrides, request.profile or person.profile)
         env = self.environ(client)
-        unnamed = DefaultSandbox(self._home(client), self._most(request.person))
+        unnamed = DefaultSandbox(self._home(client), self._widest_sandbox(request.person))
         settings = settings_for(loaded.config, _arguments(request, person), Path(client.cwd), env, unnamed.of)
-        roots = pins_for(settings, loaded.config, env)  # before they are judged: a name may mean another one later
+        roots = pins_for(settings, loaded.config, env)  # before the checks: a name may mean another directory later
         settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         unnamed.insist_on(settings)
         if request.person is not None:
@@ -56,26 +56,27 @@ class ClientSettings:
                 insist_on_a_model(loaded.config, env, loaded.editable(env))
         if settings.agent:
             writable = open_folders(settings.sandbox, settings.cwd, env)
-            definition_of(settings.agent, loaded.config, env, writable)  # now, while somebody is there to install it
-        notice = None if settings.agent else self._about_model(loaded, env, request.model_provider)
+            definition_of(settings.agent, loaded.config, env, writable)  # now, while a person is there to install it
+        notice = None if settings.agent else self._model_notice(loaded, env, request.model_provider)
         insist_on_size(settings, loaded.config)
-        self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
+        self._noticed = self._noticed or notice is not None  # the daemon has one person, who gets the notice once
         left_out = tuple(missing(roots, settings.sandbox, settings.cwd))
-        shut, opened = self._about_sandbox(unnamed.chosen)
+        shut, opened = self._sandbox_notices(unnamed.chosen)
         notices = "; ".join(filter(None, (notice, opened))) or None
-        return ask.SettingsMade(settings, notices, (*loaded.warnings, *_about(settings.cwd), *shut, *left_out))
+        warnings = (*loaded.warnings, *_directory_warnings(settings.cwd), *shut, *left_out)
+        return ask.SettingsMade(settings, notices, warnings)
 
     def _check_new(self, settings: Settings, loaded: LoadedConfig, person: ask.Person, client: Client) -> None:
         own = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
         check_budgets(loaded.config.greenroom.budget, own.config.greenroom.budget)
         self.ceiling(person, client).check(settings)
 
-    def _about_model(self, loaded: LoadedConfig, env: Mapping[str, str], named: str | None) -> str | None:
+    def _model_notice(self, loaded: LoadedConfig, env: Mapping[str, str], named: str | None) -> str | None:
         if named or loaded.config.model_provider or self._noticed:
             return None
         return choose_provider(loaded.config, env, loaded.editable(env)).notice
 
-    def _most(self, person: ask.Person | None) -> SandboxMode | None:
+    def _widest_sandbox(self, person: ask.Person | None) -> SandboxMode | None:
         return None if person is None else self._engine.config.greenroom.mcp.max_sandbox
 
     def permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
@@ -86,10 +87,10 @@ class ClientSettings:
             roots = pins_for(settings, config, self.environ(client))
             settings = settings.model_copy(update={"roots": roots}).keeping(request.current)
         self._check_change(request.current, settings, request.person, client)
-        return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
+        return ask.SettingsMade(settings, warnings=tuple(_directory_warnings(settings.cwd)))
 
     def altered(self, request: ask.AlterSettings, client: Client) -> ask.SettingsMade:
-        around = self.surroundings(client, self._most(request.person))
+        around = self.surroundings(client, self._widest_sandbox(request.person))
         made = alter(self._engine.loaded, request.current, request.values, around)
         if request.person is not None:
             self._check_change(request.current, made.settings, request.person, client)
@@ -101,7 +102,7 @@ class ClientSettings:
         env = self.environ(client)
         own = settings_for(loaded.config, _arguments(person, person), Path(client.cwd), env)
         opened = sandbox_policy(SandboxMode.WORKSPACE_WRITE, loaded.config)
-        assert isinstance(opened, WorkspaceWrite)  # noqa: S101  # as was asked for
+        assert isinstance(opened, WorkspaceWrite)  # noqa: S101  # the mode above
         home = self._home(client)
         tables = loaded.config.agents
         return Ceiling(
@@ -118,35 +119,35 @@ class ClientSettings:
         return Surroundings(Path(client.cwd), env, DefaultSandbox(self._home(client), most).of)
 
     def _check_change(self, current: Settings, settings: Settings, person: ask.Person, client: Client) -> None:
-        has = ("cwd", "sandbox", "approval_policy", "agent")
-        if any(getattr(settings, name) != getattr(current, name) for name in has):
+        bounded = ("cwd", "sandbox", "approval_policy", "agent")
+        if any(getattr(settings, name) != getattr(current, name) for name in bounded):
             self.ceiling(person, client).check(settings.keeping(current))
 
-    def _about_sandbox(self, chosen: Choice | None) -> tuple[tuple[str, ...], str | None]:
-        """Return a warning, each time, that nothing may be written, and once the notice that a workspace may be."""
+    def _sandbox_notices(self, chosen: Choice | None) -> tuple[tuple[str, ...], str | None]:
+        """Return a warning if nothing may be written, and, only once, the notice that a workspace may be written."""
         if chosen is None:
             return (), None
         if chosen.mode is SandboxMode.READ_ONLY:
             return (chosen.notice,), None
-        told, self._told_of_workspaces = self._told_of_workspaces, True
-        return (), None if told else chosen.notice
+        known, self._told_of_workspaces = self._told_of_workspaces, True
+        return (), None if known else chosen.notice
 
     def _home(self, client: Client) -> Path:
         return Path(client.env.get("HOME") or self._environ.get("HOME") or "/")
 
     def environ(self, client: Client) -> dict[str, str]:
-        """Return the variables of the client, and behind them the daemon's."""
+        """Return the variables of the client over those of the daemon."""
         return {**self._environ, **client.env}
 
 
 def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arguments:
-    """Arguments for the settings: the client's own values go before the person's."""
-    said = {name: getattr(wanted, name, None) for name in ARGUMENTS}
+    """Arguments for the settings: the client's own values win over the person's."""
+    values = {name: getattr(wanted, name, None) for name in ARGUMENTS}
     return Arguments(
-        **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
+        **{name: getattr(person, name, None) if value is None else value for name, value in values.items()}
     )
 
 
-def _about(cwd: Path) -> Iterator[str]:
+def _directory_warnings(cwd: Path) -> Iterator[str]:
     if not cwd.exists():
         yield f"working directory {str(cwd)!a} does not exist; commands and patches fail there until it does"

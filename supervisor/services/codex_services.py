@@ -1,7 +1,7 @@
-"""Work on the machine for Codex's conversation methods: one command, and a diff against the remote. Loop thread.
+"""Work on the machine for Codex's conversation methods: single commands, and a diff against the remote. Loop thread.
 
-No person can be asked about such a command: if it would need an approval, it is refused with that reason. All its
-processes have ended when the request is answered.
+There is no approval for such a command: if it needs one, it is refused with that reason. All its processes have ended
+when the request is answered.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from supervisor.work.safety.names import plainly_named
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
 from supervisor.work.sandbox.sandbox import Sandbox
 
-NOBODY = ConversationId("")  # whose conversation these commands belong to
+NOBODY = ConversationId("")  # in place of a conversation, to which these commands don't belong
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
-GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
+GIT_S = 30.0  # enough for a cold cache and a large repository; git that takes longer hangs
 UNTRACKED = 1000  # files; a directory with more has some that should be ignored
-# Nothing is started that the repository names; in the sandbox it could do no harm, either.
+# No program is started that the repository names; in the sandbox it could do no harm, either.
 QUOTED = ("-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit")
 FILTERS = r"^filter\..*\.(clean|process)$"
 
@@ -52,7 +52,7 @@ class Machine(Struct, frozen=True):
     ) -> dict[str, object]:
         if not argv:
             raise InvalidInput("command must not be empty")
-        confinement = self._judged(argv, policy, sandbox)
+        confinement = self._judge(argv, policy, sandbox)
         finished, output = await self._run(argv, confinement, self.around.env, timeout_s, OUTPUT_BYTES)
         if finished.timed_out:
             raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
@@ -77,12 +77,14 @@ class Machine(Struct, frozen=True):
         return {"sha": sha, "diff": "".join(parts)}
 
     def _within_reach(self, names: Sequence[str]) -> list[str]:
-        """Leave out what is not read for a client's model, where no sandbox hides it: a home may be a repository."""
+        """Leave out files that a client's model may not read, sandbox or not: a home may be a repository."""
         reach, found = Reach(self.cwd, hidden=self.sandbox.protection.hidden), list[str]()
         for name in names:
             folder, _, last = name.rpartition("/")
             with contextlib.suppress(OutOfReach):
-                reach.insist(Path(os.path.realpath(self.cwd / folder), last), name)  # git shows a link as a link
+                reach.insist(
+                    Path(os.path.realpath(self.cwd / folder), last), name
+                )  # git doesn't follow the last link
                 found.append(name)
         return found
 
@@ -104,7 +106,7 @@ class Machine(Struct, frozen=True):
         return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
 
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        """Run git, confined if possible: the client's search path decides which program `git` is."""
+        """Run git, confined if possible: the client's search path chooses the program."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
         env = environment(self.around.env, (str(self.cwd),))
         finished, output = await self._run((*GIT, *QUOTED, *arguments), policy, env, GIT_S, DIFF_BYTES)
@@ -114,7 +116,7 @@ class Machine(Struct, frozen=True):
             raise InvalidInput(f"git {verb} failed: {output.stderr.text().strip()[:200]}")
         return output.stdout.text()
 
-    def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
+    def _judge(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
         plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
         match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):

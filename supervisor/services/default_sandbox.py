@@ -1,6 +1,6 @@
-"""The sandbox of a conversation for which nobody named one: writable where the directory is plainly a workspace.
+"""The sandbox of a conversation if no sandbox is named: writable if the directory is plainly a workspace.
 
-`choice` decides, and is pure; `ground_of` looks at the disk, and blocks. What is decided is said to the person.
+`choice` decides, and is pure; `ground_of` looks at the disk, and blocks. The person is told of the decision.
 """
 
 import os
@@ -15,7 +15,7 @@ from actors.vocabulary.settings import SandboxMode, Settings
 from supervisor.disk.folders import lies_in
 from supervisor.disk.work_tree import is_work_tree
 
-# Programs and their configuration lie here; somebody who keeps one of them in a repository says so by --sandbox.
+# Folders of programs and their configuration. A person who keeps a repository there names the sandbox.
 SYSTEM = tuple(
     map(
         Path,
@@ -29,7 +29,7 @@ OTHERS_WRITE = stat.S_IWOTH
 
 
 class Ground(Struct, frozen=True):
-    """A directory as the rule needs to know it. Real paths; `path` is None if there is no such directory."""
+    """The facts about a directory that the rule needs. Real paths; `path` is None if there is no such directory."""
 
     path: Path | None
     home: Path
@@ -44,7 +44,7 @@ class Choice(Struct, frozen=True):
 
     @property
     def notice(self) -> str:
-        """The words for a person; how to choose otherwise comes last."""
+        """The words for a person, with the other choice at the end."""
         if self.mode is SandboxMode.WORKSPACE_WRITE:
             return f"the agent may write in this directory: {self.why}; `--sandbox read-only` forbids it"
         return (
@@ -54,15 +54,15 @@ class Choice(Struct, frozen=True):
 
 
 def choice(ground: Ground) -> Choice:
-    """Decide. Whatever speaks against writing comes first, so a repository opens none of these."""
-    for reason in _against(ground):
+    """Decide. Reasons against writing come first, so a repository does not outweigh them."""
+    for reason in _reasons_against(ground):
         return Choice(SandboxMode.READ_ONLY, reason)
     if ground.repository is not None:
         return Choice(SandboxMode.WORKSPACE_WRITE, "it is a repository of yours")
     return Choice(SandboxMode.WORKSPACE_WRITE, "it is a directory of yours")
 
 
-def _against(ground: Ground) -> Iterator[str]:
+def _reasons_against(ground: Ground) -> Iterator[str]:
     path, home = ground.path, ground.home
     if path is None:
         yield "the directory does not exist"
@@ -87,7 +87,7 @@ def _against(ground: Ground) -> Iterator[str]:
 
 
 def ground_of(cwd: Path, home: Path) -> Ground:
-    """Look at a directory. What can't be looked at is not the user's own."""
+    """Look at a directory. A directory that can't be looked at counts as missing."""
     real_home = Path(os.path.realpath(home))
     try:
         path = cwd.resolve(strict=True)
@@ -104,10 +104,10 @@ def ground_of(cwd: Path, home: Path) -> Ground:
 
 
 def _repository(path: Path, home: Path) -> Path | None:
-    """Return the folder of the user's own repository around a directory. One that holds the home is none here."""
+    """Return the folder of the user's own repository around a directory. A repository that holds the home is none."""
     for folder in (path, *path.parents):
         if lies_in(home, folder):
-            return None  # a home under version control makes no workspace of all that is in it
+            return None  # a home under version control does not make a workspace of every folder in it
         try:
             if _is_ours(folder.stat()) and is_work_tree(str(folder)):
                 return folder
@@ -121,12 +121,12 @@ def _is_ours(found: os.stat_result) -> bool:
 
 
 class DefaultSandbox:
-    """The rule for one request. `most`: what a client may have unless a person has said more; None: no ceiling."""
+    """The rule for one request. `most`: the widest sandbox of clients in the config; None: no ceiling."""
 
     def __init__(self, home: Path, most: SandboxMode | None = None) -> None:
         self._home = home
         self._most = most
-        self.chosen: Choice | None = None  # None: somebody named a sandbox
+        self.chosen: Choice | None = None  # None: a sandbox was named
         self._judged: Path | None = None
 
     def of(self, cwd: Path) -> SandboxMode:

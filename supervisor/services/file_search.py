@@ -1,6 +1,6 @@
 """A fuzzy search for file names, as editors ask for it. Blocking, for a worker thread.
 
-Only names are read; no file is opened and no link followed. Scores are counted as Codex's clients know them.
+Only names are read; no file is opened and no link followed. Scores are those that Codex's clients expect.
 """
 
 import heapq
@@ -13,13 +13,13 @@ from pathlib import Path
 
 FOUND = 50  # the best; a list to choose from holds fewer
 NAMES = 50_000  # looked at, in all roots together: a large repository has as many
-SEARCH_S = 2.0  # on a slow disk the search ends then, with what was found
-NAME_CHARACTERS, QUERY_CHARACTERS = 512, 64  # what is longer is not compared
+SEARCH_S = 2.0  # on a slow disk the search ends then, with the names found so far
+NAME_CHARACTERS, QUERY_CHARACTERS = 512, 64  # longer names and queries are not compared
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 MATCH, GAP, GAP_GROWS, RUN = 16, 3, 1, 4
-SPACE, DELIMITER, BOUNDARY, CAMEL = 10, 9, 8, 5  # what a character is worth by what stands before it
-Places = tuple[int, ...]  # where the query's characters stand
-Way = tuple[int, int, Places]  # to find them: points, what the last run of them is worth, places
+SPACE, DELIMITER, BOUNDARY, CAMEL = 10, 9, 8, 5  # the worth of a character, by the character before it
+Places = tuple[int, ...]  # of the query's characters in a name
+Way = tuple[int, int, Places]  # to find them: points, the worth of the last run, places
 
 
 def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
@@ -27,7 +27,7 @@ def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
     until = time.monotonic() + SEARCH_S
     names = ((root, path) for root in dict.fromkeys(roots) for path in _files(root, until))
     found = ((way, root, path) for root, path in islice(names, NAMES) if (way := points(query, path)) is not None)
-    best = heapq.nsmallest(FOUND, found, key=lambda one: (-one[0][0], one[2], one[1]))
+    best = heapq.nsmallest(FOUND, found, key=lambda match: (-match[0][0], match[2], match[1]))
     return [
         {
             "root": str(root),
@@ -66,12 +66,12 @@ def points(query: str, name: str) -> tuple[int, Places] | None:
     worth = [_worth(before, character) for before, character in zip(" " + name, name, strict=False)]
     ways: list[Way | None] = [None] * len(name)
     for place, wanted in enumerate(query):
-        ways = _further(wanted, minded, worth, ways, first=place == 0)
+        ways = _ways_with_one_more(wanted, minded, worth, ways, first=place == 0)
     best = max((way for way in ways if way is not None), key=lambda way: way[0], default=(0, 0, ()))
     return best[0], best[2]
 
 
-def _further(
+def _ways_with_one_more(
     wanted: str,
     name: str,
     worth: Sequence[int],
@@ -79,7 +79,7 @@ def _further(
     *,
     first: bool,
 ) -> list[Way | None]:
-    """The best way that ends at each place with one more character."""
+    """The best way to each place after one more character of the query."""
     ways: list[Way | None] = []
     gap: tuple[int, Places] | None = None
     for at, character in enumerate(name):

@@ -1,4 +1,4 @@
-"""Searches for files by name, one at a time: of a series only the newest. Loop thread; the disk is a worker's."""
+"""Searches for files by name, one at a time; of a series only the newest. Loop thread; a worker reads the disk."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ class FileSearches:
         key = (client.connection, request.series)
         self._newest[key] = request
         try:
-            async with self._one_search:  # an editor asks at every key; more at a time would only take turns
+            async with self._one_search:  # an editor asks at every key; searches at a time would only take turns
                 if request.series is not None and self._newest.get(key) is not request:
                     return ask.Plain({"files": []})
                 roots = [Path(client.cwd) / root for root in request.roots]

@@ -1,8 +1,8 @@
-"""An import as a guest: a history from a file, run as the person runs conversations today. Pure.
+"""An import as a guest: a history from a file, run with the person's settings of today. Pure.
 
-Nothing in a file says how a conversation is run here. The settings in it are replaced wherever they stand, so that no
-fork of an earlier place brings them back; what was allowed for the whole conversation is allowed no more; sessions of
-agents, files of another machine and what waits or is asked are not taken over. Words are.
+Nothing in a file decides how a conversation is run here. Its settings are replaced wherever they stand, so that no
+fork of an earlier place brings them back; permissions for the whole conversation are taken back; sessions of agents,
+files of another machine, waiting inputs and open approvals are not taken over. Words are.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from actors.vocabulary.items import InputItem, LocalImageItem, TextItem
 from actors.vocabulary.setting_changes import model_of
 from actors.vocabulary.settings import AbortReason, Decision, Settings
 
-# What is known of a conversation whose beginning was pruned, as far as it says nothing of how it is run.
+# The facts that are kept of a conversation whose beginning was pruned: none that decides how it is run.
 FACTS = (
     *("seq", "created", "updated", "earlier", "name", "title", "preview", "archived", "failed", "stumbled"),
     *("tokens", "context_tokens", "context_window", "compacted", "unsummed", "spent", "keys", "answered"),
@@ -50,26 +50,26 @@ def guest_event(
 
 
 def _without_a_file(item: InputItem) -> InputItem:
-    """Return an item of a message; a picture in a file is one of the other machine, whatever lies there on this."""
+    """Return the item, or a text in place of a picture in a file: its path belongs to another machine."""
     if not isinstance(item, LocalImageItem):
         return item
     return TextItem(text=f"[a picture that was in the file {str(item.path)!a}]")
 
 
 def guest_facts(facts: Facts, conversation: ConversationId, last: int, settings: Settings) -> Facts:
-    """Return what is known of a conversation whose first events are not in the file. `last` is the last that is."""
+    """Return the facts of a conversation whose first events are not in the file. `last`: the last event in it."""
     kept = {name: getattr(facts, name) for name in FACTS}
     turn = facts.turn and TurnFacts(settings=None, **{name: getattr(facts.turn, name) for name in OF_THE_OPEN_TURN})
     return dataclasses.replace(unborn(conversation), settings=settings, copied=last, turn=turn, **kept)
 
 
 def settings_in(event: ev.DurableEvent) -> Settings | None:
-    """Return the settings that the file has from this event on, if the event says so."""
+    """Return the settings that the file has from this event on, if the event changes them."""
     return event.settings if isinstance(event, ev.SessionConfigured | ev.SettingsChanged) else None
 
 
 def farewell(facts: Facts) -> Iterable[ev.DurableEvent]:
-    """Yield the events that take back what waits and what is asked in the file: nobody here has said or seen it."""
+    """Yield the events that withdraw the file's waiting inputs and open approvals, which no person here has seen."""
     for asked in facts.asked:
         yield ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=AbortReason.LOST)
     for waiting in facts.pending:

@@ -1,6 +1,6 @@
 """Histories as clients move them: read in pages, forked, exported, imported. Loop thread.
 
-Reads and replays go to worker threads, what writes the journal to the writer's thread, between two commits.
+Reads and replays go to worker threads, writes to the journal's own thread, between two commits.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from transports import requests as ask
 from transports.dialect import Client
 from transports.switchboard import Switchboard
 
-SERVICES = ConnectionId("services")  # of our own claims, which nobody else answers
+SERVICES = ConnectionId("services")  # the sender of our own claims
 
 
 class Histories:
@@ -60,7 +60,7 @@ class Histories:
         key = (client.connection, request.upload or f"{id(request)}")
         lock = self._importing.setdefault(client.connection, asyncio.Lock())
         try:
-            async with lock:  # in the order they came
+            async with lock:  # in the order of their arrival
                 count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
                 if request.more or request.settings is None:
                     return ask.Plain({"lines": count})
@@ -109,10 +109,10 @@ class Histories:
 
     def _forget_the_gone(self) -> None:
         """Drop the unfinished imports of connections that have ended; a running thread cleans up its own."""
-        here = {one.connection for one in self._switchboard.clients()}
-        here |= {one for one, lock in self._importing.items() if lock.locked()}
+        here = {client.connection for client in self._switchboard.clients()}
+        here |= {connection for connection, lock in self._importing.items() if lock.locked()}
         self._uploads.keep_only(here)
-        self._importing = {one: lock for one, lock in self._importing.items() if one in here}
+        self._importing = {connection: lock for connection, lock in self._importing.items() if connection in here}
 
     @asynccontextmanager
     async def _name_kept(self, name: str | None, conversation: ConversationId) -> AsyncIterator[None]:
@@ -130,7 +130,7 @@ class Histories:
             self._engine.registry.tell(Settle(me))
 
     async def _make_known(self, conversation: ConversationId) -> ask.Stored:
-        """Have the registry settle it, if it came with a turn that is open."""
+        """Tell the registry of the conversation, which ends a turn that came open with it."""
         head = await asyncio.to_thread(self._engine.journal.row, conversation)
         if head is None:
             raise UnknownConversation(f"no conversation {conversation}")

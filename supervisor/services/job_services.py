@@ -1,6 +1,6 @@
-"""Background commands as people see to them: listed, read, written to, waited for, ended. Loop thread.
+"""Background commands for clients: listed, read, written to, waited for, ended. Loop thread.
 
-They belong to the agent; this translates for clients. A daemon whose agent was never needed has none.
+The commands belong to the agent. A daemon whose agent was never needed has none.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from supervisor.work.jobs.jobs import Jobs
 
 READ_BYTES = 64 << 10  # of one answer
-WRITE_S = 10.0  # for a job to read what is written
+WRITE_S = 10.0  # for a job to read its input
 
 JobRequest = ask.ListJobs | ask.ReadJob | ask.WriteJob | ask.WaitForJob | ask.EndJob
 
@@ -29,7 +29,7 @@ class JobServices:
                 jobs = self._jobs()
                 wanted = request.conversation
                 rows = [row(job) for job in (jobs.all() if jobs else ())]
-                return ask.Plain({"jobs": [one for one in rows if wanted in {None, one["conversation"]}]})
+                return ask.Plain({"jobs": [found for found in rows if wanted in {None, found["conversation"]}]})
             case ask.ReadJob():
                 return await self._read(request)
             case ask.WriteJob():

@@ -1,4 +1,4 @@
-"""New limits of budgets as clients write them: a number, so much more than now, or as in the config. Pure."""
+"""New limits of budgets as clients write them: a number, an increase (+NUMBER), or as in the config. Pure."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ WHOLE = ("requests", "tool_calls", "tokens")
 
 
 def own_budget(key: str) -> tuple[str, str]:
-    """The scope and the unit; a unit alone is the conversation's."""
+    """The scope and the unit of a key; a unit alone is the conversation's."""
     scope, dot, unit = key.partition(".")
     scope, unit = (scope, unit) if dot else ("conversation", scope)
     if scope in SHARED and unit in UNITS:
@@ -43,7 +43,7 @@ def shared_budget(key: str) -> tuple[SharedScope, Unit]:
 
 
 def overrides_with(overrides: Mapping[str, object], scope: str, unit: str, limit: float | None) -> Tree:
-    """The overrides with this limit; None: without one."""
+    """The overrides with this limit; None: without the limit."""
     changed: Tree = {"greenroom": {"budget": {scope: {unit: limit}}}}
     merged = merge(overrides, changed)
     if limit is None:
@@ -58,7 +58,7 @@ def limit_of(budgets: BudgetsTable, scope: str, unit: str) -> float | None:
 
 
 def new_limit(key: str, unit: str, wanted: str | float, now: float | None) -> float:
-    """Work out the number. `now`: the limit so far."""
+    """Work out the number. `now`: the present limit."""
     words = str(wanted)
     try:
         number = float(words)
@@ -72,7 +72,7 @@ def new_limit(key: str, unit: str, wanted: str | float, now: float | None) -> fl
 
 
 def larger_limit(loaded: LoadedConfig, scope: str, unit: str, wanted: str | float, now: float | None) -> float:
-    """Work out a limit for all conversations, of which the config has the least."""
+    """Work out a shared limit, which must be larger than the config's."""
     key = f"{scope}.{unit}"
     configured = limit_of(loaded.config.greenroom.budget, scope, unit)
     if configured is None:

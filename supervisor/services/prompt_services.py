@@ -1,4 +1,4 @@
-"""Prompts for the menus of clients: the saved ones, and the skills of the client's directory. On a worker thread."""
+"""Prompts for the menus of clients: saved prompts, and the skills of the client's directory. On a worker thread."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,21 +25,21 @@ REQUEST = "request"  # the argument of a skill: what to do with it
 
 class PromptServices:
     def __init__(self, config: Callable[[], Config], paths: Paths, hidden: tuple[Path, ...]) -> None:
-        """`hidden`: folders that nothing is read from, because a client sends what it is told to its model."""
+        """`hidden`: folders that are never read, because a client sends its prompts to its model."""
         self._config = config
         self._paths = paths
         self._hidden = hidden
 
     def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
         reach = Reach.of(Path(client.cwd), {"HOME": client.env.get("HOME") or self._paths.home}, self._hidden)
-        saved = {one.name: one for one in saved_prompts(Path(self._paths.config), reach)}
-        skills = {one.name: one for one in self._skills(reach)}
+        saved = {prompt.name: prompt for prompt in saved_prompts(Path(self._paths.config), reach)}
+        skills = {skill.name: skill for skill in self._skills(reach)}
         if isinstance(request, ask.ListPrompts):
-            told = {name: _told_skill(one) for name, one in skills.items()}
-            told |= {name: _told_saved(one) for name, one in saved.items()}
-            return ask.Plain({"prompts": [told[name] for name in sorted(told)]})
+            rows = {name: _skill_row(skill) for name, skill in skills.items()}
+            rows |= {name: _prompt_row(prompt) for name, prompt in saved.items()}
+            return ask.Plain({"prompts": [rows[name] for name in sorted(rows)]})
         if request.name in saved:
-            return _filled(saved[request.name], request)
+            return _fill_prompt(saved[request.name], request)
         if request.name in skills:
             return _skill(skills[request.name], request, reach)
         raise InvalidInput(f"no prompt {request.name!r}; prompts/list has those that there are")
@@ -48,25 +48,25 @@ class PromptServices:
         if not self._config().greenroom.skills:
             return []
         found = find_skills(str(reach.cwd), str(reach.home or ""), self._paths.config, reach.read)
-        return [one for one in found if not one.wrong]
+        return [skill for skill in found if not skill.wrong]
 
 
-def _told_saved(prompt: SavedPrompt) -> dict[str, object]:
+def _prompt_row(prompt: SavedPrompt) -> dict[str, object]:
     arguments = [{"name": name, "required": name != OPTIONAL} for name in prompt.arguments]
     return {"name": prompt.name, "description": _description(prompt), "arguments": arguments}
 
 
 def _description(prompt: SavedPrompt) -> str:
-    """Its own, or else how it begins."""
+    """The prompt's own description, or else its beginning."""
     return prompt.description or prompt.text.partition("\n")[0][:BEGINNING_LENGTH]
 
 
-def _told_skill(skill: Skill) -> dict[str, object]:
+def _skill_row(skill: Skill) -> dict[str, object]:
     argument = {"name": REQUEST, "description": "What to do with it.", "required": False}
     return {"name": skill.name, "description": skill.description, "arguments": [argument]}
 
 
-def _filled(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
+def _fill_prompt(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
     missing = prompt.missing(request.arguments)
     if missing:
         raise InvalidInput(f"the prompt {prompt.name!r} needs the arguments {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""Answers to the requests of dialects, on the loop. An Address: a connection asks here, and is told the answer.
+"""Answers to the requests of dialects, on the loop. An Address: connections send requests here, and get the answers.
 
 One `match` over the requests, and a small method for each; work that may wait for the disk goes to a worker thread,
 work that writes the journal to the writer's thread.
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-CATCH_UP_S = 0.5  # for what was said just now, before a search
+CATCH_UP_S = 0.5  # for the search to read the latest events first
 
 CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
 
@@ -150,7 +150,7 @@ class Services:
             case ask.Reload():
                 return await self._reload()
             case ask.Down():
-                return await self._down(request)
+                return await self._stop_daemon(request)
             case ask.ReadConfig():
                 return await self._read_config(request)
             case ask.ReadSavedConfig():
@@ -182,8 +182,8 @@ class Services:
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
         self._switchboard.reconfigured()
-        told = [{"key": one.key, "old": one.old, "new": one.new, "live": one.live} for one in changes]
-        return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
+        rows = [{"key": change.key, "old": change.old, "new": change.new, "live": change.live} for change in changes]
+        return ask.Plain({"changes": rows, "warnings": list(fresh.warnings)})
 
     async def _read_config(self, request: ask.ReadConfig) -> ask.Plain:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
@@ -218,13 +218,13 @@ class Services:
     # --- the machine ----------------------------------------------------------------------------------------------
 
     async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
-        wanted = await asyncio.to_thread(self._once, request, client)
+        wanted = await asyncio.to_thread(self._settings_for_command, request, client)
         timeout_ms = request.timeout_ms or self._engine.config.greenroom.limits.command_timeout_ms
         machine = self._machine(client, wanted.cwd)
         policy, sandbox = wanted.approval_policy, wanted.sandbox
         return ask.Plain(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
 
-    def _once(self, request: ask.RunOnce, client: Client) -> Settings:
+    def _settings_for_command(self, request: ask.RunOnce, client: Client) -> Settings:
         ceiling = self._settings.ceiling(request.person or ask.Person(), client)
         cwd = working_directory(request.cwd, ceiling.own.cwd) if request.cwd else ceiling.own.cwd
         settings = ceiling.own.model_copy(update={"cwd": cwd, "sandbox": request.sandbox or ceiling.own.sandbox})
@@ -255,7 +255,7 @@ class Services:
 
     async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal
-        places = await asyncio.to_thread(lambda: [asked(journal, *one) for one in request.questions])
+        places = await asyncio.to_thread(lambda: [asked(journal, *question) for question in request.questions])
         return ask.AskedFound(tuple(places))
 
     async def _search(self, request: ask.Search) -> ask.Found:
@@ -263,10 +263,10 @@ class Services:
         if not engine.config.greenroom.search:
             raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
         await engine.indexing.catch_up(CATCH_UP_S)
-        async with self._one_search_of_histories:  # more at a time would only hold worker threads that others need
+        async with self._one_search_of_histories:  # more at a time would only hold worker threads
             try:
                 return await asyncio.to_thread(engine.search.search, request)
-            except StorageFailed:  # a damaged file is made anew with the next piece
+            except StorageFailed:  # a damaged file is made again with the next piece
                 engine.indexing.note_news()
                 raise
 
@@ -299,7 +299,7 @@ class Services:
         )
 
     def _count(self) -> int | None:
-        """The number of conversations; None while the journal can't be read, of which `trouble` tells."""
+        """The number of conversations; None while the journal can't be read, which `trouble` reports."""
         try:
             return self._engine.journal.listed(ListQuery(archived=True, limit=1)).total
         except GreenroomError:
@@ -307,8 +307,8 @@ class Services:
 
     async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [
-            {name: getattr(one, name) for name in CLIENT_SHOWN} | {"you": one.connection == me.connection}
-            for one in self._switchboard.clients()
+            {name: getattr(client, name) for name in CLIENT_SHOWN} | {"you": client.connection == me.connection}
+            for client in self._switchboard.clients()
         ]
         return ask.Plain({"clients": clients})
 
@@ -317,9 +317,9 @@ class Services:
             raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
         return ask.Plain({})
 
-    async def _down(self, request: ask.Down) -> ask.Plain:
+    async def _stop_daemon(self, request: ask.Down) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
-        self._engine.registry.tell(Quiesce())  # before the answer, after which no new turn begins
+        self._engine.registry.tell(Quiesce())  # before the answer, so that no new turn begins after it
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})

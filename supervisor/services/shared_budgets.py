@@ -1,6 +1,6 @@
-"""The budgets of the day and of the home: read, raised by a person, returned to the config. Loop thread.
+"""The budgets of the day and of the home: read, raised by a person, set back to the config. Loop thread.
 
-A raise is on disk before it counts. What is read from the disk is read in a worker thread.
+A raise is on disk before it counts. Worker threads read the disk.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Key = tuple[SharedScope, Unit]
 class SharedBudgets:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._one_change = asyncio.Lock()  # "so much more than now" is meant by each of two that ask at once
+        self._one_change = asyncio.Lock()  # two increases at once add up: each counts from the limit before it
 
     async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> ask.Plain:
         now = time.time()
@@ -40,18 +40,18 @@ class SharedBudgets:
         return in_force(self._engine.raises, day_of(now))
 
     async def _change(self, limits: ask.NewLimits, by: str, now: float) -> None:
-        """Carry out all of it, or nothing."""
-        raises: dict[Key, Raise] = {(one.scope, one.unit): one for one in self.of_today(now)}
-        for key, wanted in limits.items():
-            one = shared_budget(key)
-            raises.pop(one, None) if wanted is None else raises.update({one: self._raise(one, wanted, by, now)})
+        """Change all of these limits, or none."""
+        raises: dict[Key, Raise] = {(known.scope, known.unit): known for known in self.of_today(now)}
+        for name, wanted in limits.items():
+            key = shared_budget(name)
+            raises.pop(key, None) if wanted is None else raises.update({key: self._raise(key, wanted, by, now)})
         kept = tuple(raises.values())
         await self._engine.chores.carry_out(lambda: self._engine.journal.put_raises(kept))
         self._engine.raises = kept
-        log.info("budgets.changed", by=by, limits={key: str(wanted) for key, wanted in limits.items()})
+        log.info("budgets.changed", by=by, limits={name: str(wanted) for name, wanted in limits.items()})
 
-    def _raise(self, one: Key, wanted: str | float, by: str, now: float) -> Raise:
-        scope, unit = one
+    def _raise(self, key: Key, wanted: str | float, by: str, now: float) -> Raise:
+        scope, unit = key
         loaded = self._engine.loaded
         before = limit_of(shared_budgets(loaded, self.of_today(now)), scope, unit)
         limit = larger_limit(loaded, scope, unit, wanted, before)

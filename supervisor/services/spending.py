@@ -1,4 +1,4 @@
-"""Answers about what was spent, and what may be: from the ledger and the config. Blocking: reads the disk."""
+"""Answers about costs and budgets, from the ledger and the config. Blocking: reads the disk."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -32,7 +32,7 @@ def usage(journal: SqliteJournal, request: ask.ReadUsage) -> ask.Plain:
 
 
 def amounts(spent: Spent) -> JsonObject:
-    """The amounts by name; null where nothing at all is known."""
+    """The amounts by name; null if an amount is unknown."""
     unknown = {*(TOKENS if spent.uncounted and not spent.tokens else ())}
     unknown |= {"usd"} if spent.unpriced and not spent.usd else set()
     return {name: None if name in unknown else getattr(spent, name) for name in AMOUNTS}
@@ -41,7 +41,7 @@ def amounts(spent: Spent) -> JsonObject:
 def budget(
     journal: SqliteJournal, loaded: LoadedConfig, request: ask.ReadBudget, raises: Sequence[Raise], now: float
 ) -> ask.BudgetRead:
-    """The budgets of a conversation and what is used of them; with new limits, the settings that have them."""
+    """The budgets of a conversation with the amounts used; with new limits, also the settings that have them."""
     settings = request.settings
     if request.limits:
         settings = _with_limits(loaded, settings, request.limits)
@@ -55,23 +55,23 @@ def used_by_all(journal: SqliteJournal, now: float) -> Mapping[str, Spent]:
 
 
 def rows(budgets: BudgetsTable, used: Mapping[str, Spent], raises: Sequence[Raise]) -> Iterator[JsonObject]:
-    """A row for each budget of the scopes that are used. `raises` are those that count."""
-    raised: Mapping[tuple[str, str], Raise] = {(one.scope, one.unit): one for one in raises}
+    """A row for each budget of the scopes in `used`. `raises`: those that count."""
+    raised: Mapping[tuple[str, str], Raise] = {(counted.scope, counted.unit): counted for counted in raises}
     for scope in used:
         for unit in UNITS:
-            one = raised.get((scope, unit))
+            step = raised.get((scope, unit))
             yield {
                 "scope": scope,
                 "unit": unit,
                 "used": getattr(used[scope], unit),
                 "limit": getattr(getattr(budgets, scope), unit),
-                "raised_by": one and one.by,
-                "raised_at": one and one.ts,
+                "raised_by": step and step.by,
+                "raised_at": step and step.ts,
             }
 
 
 def _with_limits(loaded: LoadedConfig, settings: Settings, limits: ask.NewLimits) -> Settings:
-    """The settings with limits of their own."""
+    """The settings with these limits in their overrides."""
     budgets, overrides = budgets_for(loaded, settings), settings.overrides
     for key, wanted in limits.items():
         scope, unit = own_budget(key)

@@ -1,7 +1,7 @@
 """Lines of imports that come in several requests: on disk until the last request, and bounded in total.
 
 The files have no name, so nothing of them outlives the daemon. Each belongs to a connection and
-ends with it. Worker threads; the caller sees to it that one upload is in one thread at a time.
+ends with it. Worker threads; the caller keeps each upload to one thread at a time.
 """
 
 import marshal
@@ -20,7 +20,7 @@ from actors.vocabulary.shortening import outline
 
 log = structlog.get_logger()
 
-HEADER = 64 << 20  # bytes of the first line: a checkpoint with all that waits in a queue, as base64
+HEADER = 64 << 20  # bytes of the first line: a checkpoint with all the inputs that wait, as base64
 PIECE = 64 << 10  # bytes of a long line that are looked at together
 
 Key = tuple[ConnectionId, str]
@@ -42,7 +42,7 @@ class Upload:
 
     def write(self, lines: tuple[str, ...], *, partial: bool) -> None:
         for line in lines:
-            text = line.replace("\n", " ")  # which is the same in JSON, and here the end of a line
+            text = line.replace("\n", " ")  # the same in JSON; here a line break would end the line
             self._file.write(text.encode())
             self.size += len(text)
             self.lines += not self.partial
@@ -59,10 +59,10 @@ class Upload:
             else:
                 start = self._file.tell() - len(line)
                 del line
-                yield self._shortened(number, start)
+                yield self._shortened_line(number, start)
             limit, number = self._whole, number + 1
 
-    def _shortened(self, number: int, start: int) -> bytes:
+    def _shortened_line(self, number: int, start: int) -> bytes:
         """The line that begins at `start`, shortened without ever being in memory whole."""
         self._file.seek(start)
         short = outline(self._pieces(), self._whole) if number > 1 else None
@@ -93,12 +93,12 @@ class Uploads:
         self._under_way: dict[Key, Upload] = {}
 
     def add(self, key: Key, lines: tuple[str, ...], *, partial: bool = False) -> int:
-        """Add lines; their number so far. An upload that exceeds a limit is dropped as a whole."""
+        """Add lines; return their number so far. An upload that exceeds a limit is dropped as a whole."""
         with self._lock:
             upload = self._under_way.get(key)
             if upload is None:
                 upload = self._under_way[key] = Upload(self._directory, self._whole)
-            others = sum(one.size for one in self._under_way.values()) - upload.size
+            others = sum(other.size for other in self._under_way.values()) - upload.size
         size = sum(map(len, lines)) + upload.size
         if size > self._most:
             self.drop(key)
