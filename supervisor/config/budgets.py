@@ -1,4 +1,4 @@
-"""The tables of budgets and prices: what may be used before a turn is stopped, and what it costs."""
+"""The tables of budgets and prices: the limits at which a turn is stopped, and the prices of models."""
 
 from collections.abc import Mapping
 from typing import Annotated

@@ -246,7 +246,7 @@ def _exists(path: str) -> bool:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:
-        return True  # it exists, and reading it will say what is wrong with it
+        return True  # it exists, and reading it will raise the error
     return True
 
 

@@ -12,7 +12,7 @@ from pydantic.types import Strict
 
 from supervisor.config.shape import Expect
 
-DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what timers accept
+DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still accepted by timers
 
 
 class ConfigTable(BaseModel):

@@ -5,7 +5,7 @@ The lock file's text is `pid N, socket PATH` while the holder can be reached, `p
 The file's second block tells that process from any other that ever has the same pid.
 """
 
-# ruff: noqa: PTH105, PTH108, PTH123 # pathlib is most of what this would import
+# ruff: noqa: PTH105, PTH108, PTH123 # pathlib would be most of the imports here
 
 import contextlib
 import fcntl

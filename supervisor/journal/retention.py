@@ -36,7 +36,7 @@ ERASE = """
 
 
 class Retention(Struct, frozen=True):
-    """The limits of what is kept. None: no limit. `max_events` is per conversation."""
+    """The limits of the journal. None: no limit. `max_events` is per conversation."""
 
     max_age_s: float | None = None
     max_events: int | None = None

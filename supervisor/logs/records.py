@@ -43,7 +43,7 @@ def _field(name: str, value: object, content: bool, depth: int) -> object:
     if plain == "exception":
         return _text(str(value)[-_LONG:])  # the end of a traceback says the most
     if names_a_secret(name):
-        return _redacted(value)
+        return _redacted_value(value)
     if plain in CONTENT and not content:
         return _size(value)
     return _value(value, content, depth)
@@ -75,7 +75,7 @@ def _value(value: object, content: bool, depth: int) -> object:
             return _text(repr(value)) if content else f"<{type(value).__name__}>"
 
 
-def _redacted(value: object) -> object:
+def _redacted_value(value: object) -> object:
     """The value without its secret. Numbers are kept: `tokens=1200` is a count."""
     match value:
         case None | bool() | int() | float():
