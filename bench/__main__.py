@@ -197,7 +197,7 @@ GROWTHS: tuple[Callable[[Path], Growth], ...] = (
 )
 
 
-def grown() -> list[Growth]:
+def measure_growths() -> list[Growth]:
     found = []
     for measure in GROWTHS:
         with tempfile.TemporaryDirectory(prefix="greenroom-bench-", dir=os.environ.get("BENCH_DIR")) as directory:
@@ -206,7 +206,7 @@ def grown() -> list[Growth]:
     return found
 
 
-def measured(name: str) -> list[Figure]:
+def measure_part(name: str) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory:
         rows = PARTS[name][1](Path(directory))
     print(f"\n{PARTS[name][0]}\n{terminal(rows)}", flush=True)
@@ -258,19 +258,19 @@ def main() -> None:
     if (chosen.part or chosen.peer) and not chosen.page:
         for part in chosen.part or ():
             if part == GROWTH:
-                grown()
+                measure_growths()
             else:
-                measured(part)
+                measure_part(part)
         if chosen.peer:
-            measured("doors")
+            measure_part("doors")
             peer(chosen.peer, name)
         return
     write_page([(name, chosen.peer)] if chosen.peer else [])
 
 
 def write_page(peers: Sequence[tuple[str, str]]) -> None:
-    sections = [f"## {PARTS[name][0]}\n\n{markdown(measured(name))}\n" for name in PARTS]
-    growths = grown()
+    sections = [f"## {PARTS[name][0]}\n\n{markdown(measure_part(name))}\n" for name in PARTS]
+    growths = measure_growths()
     sections.append(growth_section(growths))
     sections += [f"## The same client with {name}\n\n{markdown(peer(command, name))}\n" for name, command in peers]
     sections += [f"## Layer: {name}\n\n```\n{text.strip()}\n```\n" for name, text in layers()]

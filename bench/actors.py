@@ -115,12 +115,12 @@ class ActorsHarness(FakeDaemon):
     def forget_all(self) -> None:
         """Wait until all sessions have ended, and have the fakes forget them."""
         while self.live:
-            assert self.live.pop().address.ended(BOUND_S), "a session was not parked"
+            assert self.live.pop().address.wait_for_end(BOUND_S), "a session was not parked"
         self.agents.orders.clear()
 
     def close(self) -> None:
         assert self.registry.stop(BOUND_S)
-        assert self.shared.left(BOUND_S) == []
+        assert self.shared.wait_for_actors(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
         assert self.directory.stop(BOUND_S)
@@ -344,7 +344,7 @@ def main() -> int:
     quieten()
     rows = [*memory(), *interrupt_latency(), turn_time()]
     print(terminal(rows))
-    return int(any(row.missed for row in rows))
+    return int(any(row.misses_target for row in rows))
 
 
 if __name__ == "__main__":

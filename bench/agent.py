@@ -34,20 +34,20 @@ from actors.vocabulary.ids import ConversationId, InputId, TurnId  # noqa: E402
 from actors.vocabulary.items import TextItem  # noqa: E402
 from actors.vocabulary.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agents.environments import Around  # noqa: E402
-from supervisor.agents.own.backends.model import AgentOptions, ModelBackend  # noqa: E402
+from supervisor.agents.environments import CommandEnvironment  # noqa: E402
+from supervisor.agents.own.backends.model import ModelBackend, ModelOptions  # noqa: E402
 from supervisor.agents.own.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agents.own.backends.ports import Model  # noqa: E402
 from supervisor.agents.own.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agents.own.model.endpoint import Endpoint  # noqa: E402
-from supervisor.agents.own.model.request import ModelRequest, said  # noqa: E402
+from supervisor.agents.own.model.request import ModelRequest, text_message  # noqa: E402
 from supervisor.agents.own.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agents.own.tools.own_tools import own_tools  # noqa: E402
 from supervisor.agents.own.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agents.own.transcript.transcripts import TranscriptCache  # noqa: E402
 from supervisor.config.shared import WireApi  # noqa: E402
 from supervisor.engine.runner import Runner  # noqa: E402
-from supervisor.work.jobs.jobs import Jobs  # noqa: E402
+from supervisor.work.jobs.jobs import BackgroundJobs  # noqa: E402
 from supervisor.work.processes.processes import Processes  # noqa: E402
 from supervisor.work.sandbox.sandbox import Sandbox  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
@@ -100,7 +100,7 @@ class OneModel:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def of(self, _: ConversationId, __: Settings) -> Model:
+    def model_for(self, _: ConversationId, __: Settings) -> Model:
         return self._model
 
     def forget(self, _: ConversationId) -> None:
@@ -115,9 +115,11 @@ async def agent(home: Path, model: Model) -> AsyncIterator[Runner]:
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
-        toolbox = Toolbox(own_tools(processes, sandbox, Jobs(processes, lambda _: None)))
+        toolbox = Toolbox(own_tools(processes, sandbox, BackgroundJobs(processes, lambda _: None)))
         transcripts = TranscriptCache(FakeJournal())
-        backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
+        backend = ModelBackend(
+            OneModel(model), transcripts, toolbox, ModelOptions(home), lambda _: CommandEnvironment({})
+        )
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend)
 
 
@@ -137,7 +139,7 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
             async with agent(home, OpenAiModel(client, endpoint)) as runner:
                 for name, shape in SHAPES.items():
                     prompt = f"{shape} stream {count}"
-                    request = ModelRequest("mock-model", "bench", (said("user", prompt),))
+                    request = ModelRequest("mock-model", "bench", (text_message("user", prompt),))
                     await floor(http, endpoint, request)  # has the server build its answer
                     bottom = await cpu(partial(floor, http, endpoint, request), count)
                     whole = await cpu(partial(turn, runner, prompt), count)
@@ -153,7 +155,10 @@ async def bare_model(base_url: str) -> list[float]:
 
     took = []
     async with ModelClient() as client:
-        endpoint, request = Endpoint(base_url), ModelRequest("mock-model", "bench", (said("user", "say hello"),))
+        endpoint, request = (
+            Endpoint(base_url),
+            ModelRequest("mock-model", "bench", (text_message("user", "say hello"),)),
+        )
         for _ in range(TURNS):
             began = time.perf_counter()
             await client.attempt(endpoint, request, ignore)

@@ -54,17 +54,17 @@ def measure(client: Client, talk: Talk) -> None:
     trips = sorted(trip_us(client, talk, number) for number in range(TRIPS))
     row("round trip, median / p99", f"{trips[TRIPS // 2]:.0f} / {trips[TRIPS * 99 // 100]:.0f} µs", "")
     event = encoded({"jsonrpc": "2.0", "method": "codex/event", "params": {"text": "x" * 200}})
-    seconds = timed(lambda: stream(talk, client, event * LINES, LINES))
+    seconds = time_s(lambda: stream(talk, client, event * LINES, LINES))
     row("events of 250 bytes, daemon to client", f"{LINES / seconds:,.0f} a second", "")
     for mib in (1, 4, 16):
         line = encoded(answer(0, text="y" * (mib << 20)))
-        seconds = min(timed(partial(stream, talk, client, line, 1)) for _ in range(3))
+        seconds = min(time_s(partial(stream, talk, client, line, 1)) for _ in range(3))
         row(f"one line of {mib} MiB, daemon to client", f"{seconds * 1000:.0f} ms, {mib / seconds:.0f} MiB/s", "")
     row("memory, after all that", f"{resident_mib(client.process.pid):.1f} MiB", "")
 
 
 def bare_start() -> float:
-    return timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
+    return time_s(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
 
 
 def cold_answer(verb: str) -> float:
@@ -140,7 +140,7 @@ def median_ms(measured: Callable[[], float], rounds: int) -> float:
     return statistics.median(measured() for _ in range(rounds)) * 1000
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_s(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

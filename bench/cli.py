@@ -30,21 +30,21 @@ def main() -> int:
         env = {**os.environ, "GREENROOM_HOME": home, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
         Path(home, "config.toml").write_text('model_provider = "demo"\n', encoding="utf-8")
         try:
-            return measured(env)
+            return measure(env)
         finally:
             subprocess.run([*PROGRAM, "down", "--now"], env=env, capture_output=True, check=False)
 
 
-def measured(env: dict[str, str]) -> int:
+def measure(env: dict[str, str]) -> int:
     subprocess.run([*PROGRAM, "up"], env=env, capture_output=True, check=True)
     for number in range(CONVERSATIONS):
         said = ("run", "-d", "--name", f"bench-{number}", "say x")
         subprocess.run([*PROGRAM, *said], env=env, capture_output=True, check=True)
     times: dict[str, list[float]] = {"bare": [], **{verb: [] for verb in VERBS}}
     for _ in range(RUNS):
-        times["bare"].append(timed(BARE, env))
+        times["bare"].append(time_s(BARE, env))
         for verb, words in VERBS.items():
-            times[verb].append(timed((*PROGRAM, *words), env))
+            times[verb].append(time_s((*PROGRAM, *words), env))
     bare = statistics.median(times["bare"])
     print(f"{'':12}{'median':>10}{'ratio':>8}   (limit {LIMIT:g})")
     for verb, each in times.items():
@@ -52,7 +52,7 @@ def measured(env: dict[str, str]) -> int:
     return int(any(statistics.median(times[verb]) / bare > LIMIT for verb in VERBS))
 
 
-def timed(command: tuple[str, ...], env: dict[str, str]) -> float:
+def time_s(command: tuple[str, ...], env: dict[str, str]) -> float:
     began = time.perf_counter()
     subprocess.run(command, env=env, capture_output=True, check=False)
     return time.perf_counter() - began

@@ -269,10 +269,10 @@ def fill(path: Path, count: int) -> None:
     settings = Settings(model="m", cwd=Path("/"), provider="demo")
     with contextlib.closing(SqliteJournal(path)) as journal:
         for start in range(0, count, 500):
-            assert not any(journal.commit([born(number, settings) for number in range(start, start + 500)]))
+            assert not any(journal.commit([first_append(number, settings) for number in range(start, start + 500)]))
 
 
-def born(number: int, settings: Settings) -> Append:
+def first_append(number: int, settings: Settings) -> Append:
     conversation = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
     event = SessionConfigured(session_id=conversation, model="m", settings=settings, name=f"name-{number}")
     records = (Record(1, time.time(), None, event.type, event.model_dump_json().encode()),)
@@ -306,7 +306,7 @@ def main() -> int:
     print(f"load average {load:.1f} on {os.cpu_count()} processors" + (": not quiet" if load > 0.5 else ""))
     rows = [*opening(size), *turns(size), *restart(), *fan_out(size, floor), *agent_to_client(size, floor)]
     print(terminal(rows))
-    return int(any(row.missed for row in rows))
+    return int(any(row.misses_target for row in rows))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ STOP: dict[str, object] = {"name": "interrupt_conversation", "arguments": {"thre
 Answering = Callable[[Tell | Ask], Any]
 
 
-def always(answer: object) -> Answering:
+def answer_with(answer: object) -> Answering:
     return lambda _: answer
 
 
@@ -44,16 +44,16 @@ def mcp() -> Dialect:
         "capabilities": {},
         "clientInfo": {"name": "b", "version": "1"},
     }
-    tuple(dialect.arrived(line_of("initialize", said, 0)))
+    tuple(dialect.receive_line(line_of("initialize", said, 0)))
     return dialect
 
 
 STEPS: tuple[tuple[str, Callable[[], Dialect], str, dict[str, object], Answering], ...] = (
-    ("control: rename", control, "conversation/rename", {**NAMED, "name": "tea"}, always(a.Done())),
+    ("control: rename", control, "conversation/rename", {**NAMED, "name": "tea"}, answer_with(a.Done())),
     ("control: create, two questions", control, "conversation/create", {},
-     lambda request: SettingsMade(SETTINGS) if isinstance(request, Ask) else a.Begun(ONE, SETTINGS)),
-    ("mcp: ping", mcp, "ping", {}, always(None)),
-    ("mcp: interrupt_conversation", mcp, "tools/call", STOP, always(a.Interrupted(None, None))),
+     lambda request: SettingsMade(SETTINGS) if isinstance(request, Ask) else a.StartedConversation(ONE, SETTINGS)),
+    ("mcp: ping", mcp, "ping", {}, answer_with(None)),
+    ("mcp: interrupt_conversation", mcp, "tools/call", STOP, answer_with(a.InterruptedTurn(None, None))),
 )  # fmt: skip  # a row for each
 
 
@@ -61,14 +61,14 @@ def line_of(method: str, params: dict[str, object], number: int) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
 
-def served(dialect: Dialect, line: bytes, answer: Answering) -> None:
-    waiting: list[Iterable[Action]] = [dialect.arrived(line)]
+def serve_request(dialect: Dialect, line: bytes, answer: Answering) -> None:
+    waiting: list[Iterable[Action]] = [dialect.receive_line(line)]
     while waiting:
         for action in waiting.pop():
             if isinstance(action, Tell | Ask):
                 caller = action.caller if isinstance(action, Ask) else getattr(action.message, "caller", None)
                 if caller is not None:
-                    waiting.append(dialect.answered(caller, answer(action)))
+                    waiting.append(dialect.take_answer(caller, answer(action)))
 
 
 def cost_us(work: Callable[[int], None]) -> float:
@@ -83,7 +83,7 @@ def cost_us(work: Callable[[int], None]) -> float:
 
 
 def request(dialect: Dialect, method: str, params: dict[str, object], answer: Answering, number: int) -> None:
-    served(dialect, line_of(method, params, number), answer)
+    serve_request(dialect, line_of(method, params, number), answer)
 
 
 def bare(method: str, params: dict[str, object], number: int) -> None:

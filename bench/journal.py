@@ -58,7 +58,7 @@ def head(of: ConversationId) -> Head:
     return Head(of, None, "/home/u/project", "m", "idle", "what was said first", b"{}", b"", 0, 1e9, 1e9, 0, 1)
 
 
-def timed(times: int, step: Callable[[int], None], events: int) -> Figures:
+def time_steps(times: int, step: Callable[[int], None], events: int) -> Figures:
     took = []
     for number in range(times):
         started = time.perf_counter()
@@ -67,21 +67,21 @@ def timed(times: int, step: Callable[[int], None], events: int) -> Figures:
     return Figures(events * times / sum(took), statistics.median(took))
 
 
-def grouped(journal: SqliteJournal, speakers: Speakers, each: int) -> Figures:
+def measure_groups(journal: SqliteJournal, speakers: Speakers, each: int) -> Figures:
     def step(_: int) -> None:
         assert not any(journal.commit([speakers.say(of, each) for of in speakers.lasts]))
 
-    return timed(GROUPS, step, CONVERSATIONS * each)
+    return time_steps(GROUPS, step, CONVERSATIONS * each)
 
 
-def single(journal: SqliteJournal, speakers: Speakers, *, durable: bool = True) -> Figures:
+def measure_singles(journal: SqliteJournal, speakers: Speakers, *, durable: bool = True) -> Figures:
     ids = list(speakers.lasts)
 
     def step(number: int) -> None:
         append = replace(speakers.say(ids[number % CONVERSATIONS], 1), durable=durable)
         assert journal.commit([append]) == [None]
 
-    return timed(SINGLES, step, 1)
+    return time_steps(SINGLES, step, 1)
 
 
 def floor(path: Path, each: int) -> Figures:
@@ -98,7 +98,7 @@ def floor(path: Path, each: int) -> Figures:
             db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
             db.execute("COMMIT")
 
-        return timed(GROUPS, step, CONVERSATIONS * each)
+        return time_steps(GROUPS, step, CONVERSATIONS * each)
 
 
 def sync_s(path: Path) -> float:
@@ -110,7 +110,7 @@ def sync_s(path: Path) -> float:
             file.write(b"x" * 4096)
             sync(file.fileno())
 
-        return timed(200, step, 1).commit_s
+        return time_steps(200, step, 1).commit_s
 
 
 def cpu_s(journal: SqliteJournal, speakers: Speakers) -> float:
@@ -134,9 +134,9 @@ def listing(path: Path) -> tuple[float, float]:
         opened = time.perf_counter() - started
 
         def step(_: int) -> None:
-            assert journal.listed(ListQuery(limit=20)).total == LISTED
+            assert journal.list_page(ListQuery(limit=20)).total == LISTED
 
-        return opened, timed(SINGLES, step, 1).commit_s
+        return opened, time_steps(SINGLES, step, 1).commit_s
 
 
 def row(name: str, rounds: list[Figures]) -> float:
@@ -154,10 +154,10 @@ def measure(folder: Path) -> bool:
         with closing(SqliteJournal(folder / f"round-{number}.db")) as journal:
             speakers = Speakers(CONVERSATIONS)
             speakers.open(journal)
-            found["single"].append(single(journal, speakers))
-            found["relaxed"].append(single(journal, speakers, durable=False))
-            found["few"].append(grouped(journal, speakers, 1))
-            found["many"].append(grouped(journal, speakers, 10))
+            found["single"].append(measure_singles(journal, speakers))
+            found["relaxed"].append(measure_singles(journal, speakers, durable=False))
+            found["few"].append(measure_groups(journal, speakers, 1))
+            found["many"].append(measure_groups(journal, speakers, 10))
             cpu = cpu_s(journal, speakers)
         found["floor 1"].append(floor(folder / f"floor-{number}-1.db", 1))
         found["floor 10"].append(floor(folder / f"floor-{number}-10.db", 10))

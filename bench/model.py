@@ -18,7 +18,7 @@ import httpx
 from supervisor.agents.own.model import wire as wires
 from supervisor.agents.own.model.client import ModelClient, build_http
 from supervisor.agents.own.model.endpoint import Endpoint, headers_of, url_of
-from supervisor.agents.own.model.request import ModelRequest, said
+from supervisor.agents.own.model.request import ModelRequest, text_message
 from supervisor.agents.own.model.sse import SseParser
 from supervisor.agents.own.model.stream_events import StreamEvent
 from supervisor.config.shared import WireApi
@@ -78,7 +78,7 @@ async def measure(base_url: str, deltas: int) -> None:
         for wire in WireApi:
             endpoint = Endpoint(base_url, wire)
             for name, shape in SHAPES.items():
-                request = ModelRequest("mock-model", "bench", (said("user", f"{shape} stream {deltas}"),))
+                request = ModelRequest("mock-model", "bench", (text_message("user", f"{shape} stream {deltas}"),))
                 chunks = await floor(http, endpoint, request)  # also has the server build its answer
                 bottom = await cpu(partial(floor, http, endpoint, request), deltas)
                 whole = await cpu(partial(ours, client, endpoint, request), deltas)

@@ -53,10 +53,10 @@ def main() -> None:
         ours = index.bytes_on_disk() / 2**20
         print(f"{count:,} events, {ours:.0f} MiB beside {size(directory):.0f} MiB of journal")
         rate = len(steps) * PIECE_EVENTS / took
-        print(f"read: {rate:,.0f} events/s without pauses, a piece {told(steps)}")
-        print(f"commit: {told(alone)} alone, {told(meanwhile)} while the search reads")
+        print(f"read: {rate:,.0f} events/s without pauses, a piece {describe_times(steps)}")
+        print(f"commit: {describe_times(alone)} alone, {describe_times(meanwhile)} while the search reads")
         for what, words in QUERIES.items():
-            print(f"search for {what}: {told(searches(index, words))}")
+            print(f"search for {what}: {describe_times(searches(index, words))}")
         began = time.perf_counter()
         journal.delete(conversation(0))
         index.check()
@@ -135,7 +135,7 @@ def searches(index: SearchIndex, words: str) -> list[float]:
     return took
 
 
-def told(seconds: list[float]) -> str:
+def describe_times(seconds: list[float]) -> str:
     ordered = sorted(seconds)
     p99 = ordered[int(len(ordered) * 0.99)]
     return f"p50 {statistics.median(ordered) * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms"

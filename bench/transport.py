@@ -29,7 +29,7 @@ from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write
 from transports.listener import SocketEnd
 from transports.switchboard import Switchboard
-from transports.wire import Arrived, Parcel
+from transports.wire import LinesArrived, Parcel
 
 ROUND_TRIPS = 5000
 LINES = 100_000
@@ -40,35 +40,35 @@ LINE = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"' + b"x" * 40
 class EchoingDialect:
     """The smallest possible dialect."""
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         return (Write(line + b"\n"),)
 
-    def opened(self) -> Iterable[Action]:
+    def start(self) -> Iterable[Action]:
         return ()
 
-    def skipped(self, _: str) -> Iterable[Action]:
+    def refuse_line(self, _: str) -> Iterable[Action]:
         return ()
 
-    def answered(self, _: Caller, __: object) -> Iterable[Action]:
+    def take_answer(self, _: Caller, __: object) -> Iterable[Action]:
         return ()
 
-    def delivered(self, _: Deliver) -> Iterable[Action]:
+    def take_slice(self, _: Deliver) -> Iterable[Action]:
         return ()
 
-    def ended(self, _: EndSubscription) -> Iterable[Action]:
+    def end_subscription(self, _: EndSubscription) -> Iterable[Action]:
         return ()
 
-    def woken(self, _: str) -> Iterable[Action]:
+    def wake(self, _: str) -> Iterable[Action]:
         return ()
 
-    def reconfigured(self) -> Iterable[Action]:
+    def reconfigure(self) -> Iterable[Action]:
         return ()
 
-    def announced(self, _: str) -> Iterable[Action]:
+    def announce(self, _: str) -> Iterable[Action]:
         return ()
 
 
-class Nobody:
+class NullAddress:
     def tell(self, _: object) -> None:
         pass
 
@@ -97,7 +97,7 @@ class LoopEcho:
         self._wire = wire
 
     def tell(self, message: object) -> None:
-        if isinstance(message, Arrived):
+        if isinstance(message, LinesArrived):
             lines = b"".join(line + b"\n" for line in message.lines if isinstance(line, bytes))
             self._wire.write([Parcel(lines)], take_more=True)
 
@@ -108,7 +108,7 @@ async def serve_wire(path: str) -> None:
 
 async def serve_actor(path: str) -> None:
     loop = asyncio.get_running_loop()
-    deps = ConnectionDeps(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    deps = ConnectionDeps(NullAddress(), NullAddress(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
         wire.open(Connection(Client(ConnectionId("c"), "bench"), EchoingDialect(), wire, deps).begin())

@@ -66,37 +66,37 @@ class LineDialect(Dialect):
     def __init__(self, client: Client, _: object = None) -> None:
         self._state = ClientState(client)
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         word, _, rest = line.decode(errors="replace").strip().partition(" ")
         verb, number = VERBS.get(word, help_), self._state.scripts.number()
         refusal = self._state.requests.refusal(number, urgent=verb is stop)
         if refusal is not None:
             return _lines(refusal.message)
         self._state.requests.run(number, verb(self._state, rest.strip()), self._ended)
-        return self._state.taken()
+        return self._state.take_actions()
 
     def _ended(self, _: RequestId, outcome: object) -> None:
         text = f"error: {outcome.message}" if isinstance(outcome, GreenroomError) else str(outcome)
         self._state.do(*_lines(text))
 
-    def answered(self, caller: Caller, given: object) -> Iterable[Action]:
-        self._state.scripts.answered(caller, given)
-        return self._state.taken()
+    def take_answer(self, caller: Caller, given: object) -> Iterable[Action]:
+        self._state.scripts.take_answer(caller, given)
+        return self._state.take_actions()
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         text = "".join(f"  {record.seq} {record.type}\n" for record in deliver.slice.records)
         return (Write(text.encode(), ready=deliver.subscription),) if text else ()
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]:
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
         return _lines(f"not watching any more: {end.news.reason}")
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         return _lines(f"error: {reason}")
 
-    def announced(self, text: str) -> Iterable[Action]:
+    def announce(self, text: str) -> Iterable[Action]:
         return _lines(text)
 
-    def opened(self) -> Iterable[Action]:
+    def start(self) -> Iterable[Action]:
         return _lines("write `help` for help")
 
 

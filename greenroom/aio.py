@@ -11,23 +11,23 @@ from copy import copy
 from functools import partial
 from typing import Any, Generic, Self, TypeVar, assert_never, cast
 
-from greenroom.connection import LOST, DaemonConnection
+from greenroom.connection import DAEMON_LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
 from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
-from greenroom.following import Happened, Reader
+from greenroom.following import EventReader, FoundEvent
 from greenroom.methods import Api
 from greenroom.questions import AsyncQuestionWatch, Handler
 from greenroom.record import Event, event_of
-from greenroom.scripts import ApiCall, NextNotification, Request, Script, TimeLimit
+from greenroom.scripts import ApiCall, NextNotification, Request, Script, ScriptTimeLimit
 from greenroom.wire import Json
 
 T = TypeVar("T")
 S = TypeVar("S")
 E = TypeVar("E", bound=Event)
 C = TypeVar("C")
-CLOSED = "this client is closed"
-HELD = 64  # slices not taken yet; with so many no more is read until a call waits
+CLIENT_CLOSED = "this client is closed"
+MOST_HELD = 64  # slices not taken yet; with so many no more is read until a call waits
 
 
 class AsyncClient(Api):
@@ -97,7 +97,7 @@ class AsyncClient(Api):
             running.end()
             self._say_goodbye()
 
-    def _read(self, reader: Reader[E, C]) -> "AsyncEvents[E, C]":
+    def _read(self, reader: EventReader[E, C]) -> "AsyncEvents[E, C]":
         return AsyncEvents(self, reader)
 
     async def _proceed(self, running: "_ScriptRun", script: Generator[S, Json, object], request: Request) -> S:
@@ -105,20 +105,22 @@ class AsyncClient(Api):
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
         except ConnectionLost as error:
-            answer = ClientClosed(CLOSED) if self._closed else error
+            answer = ClientClosed(CLIENT_CLOSED) if self._closed else error
         except GreenroomError as error:
             answer = error
         return advance(script, answer)
 
     async def _perform(self, running: "_ScriptRun", request: Request) -> Json:
         match request:
-            case TimeLimit(limit_s):
+            case ScriptTimeLimit(limit_s):
                 return running.limit(limit_s)
             case NextNotification(subscription):
                 return await self._next(running.exchange, subscription, running.deadline)
             case ApiCall():
-                link = await self._open_link(running.until(self._reconnect_s if request.again else 0.0))
-                return running.began(link, await self._ask(link, request, running.until(request.wait_s)))
+                link = await self._open_link(running.deadline_in(self._reconnect_s if request.again else 0.0))
+                return running.note_subscription(
+                    link, await self._ask(link, request, running.deadline_in(request.wait_s))
+                )
             case _:
                 assert_never(request)
 
@@ -126,7 +128,7 @@ class AsyncClient(Api):
         """Return the connection. Dial if need be, at least once and until the deadline."""
         async with self._dialling:
             if self.closed:
-                raise ClientClosed(CLOSED)
+                raise ClientClosed(CLIENT_CLOSED)
             if self._link is None or self._link.lost:
                 self._link = await self._dial_until(deadline)
             return self._link
@@ -156,7 +158,7 @@ class AsyncClient(Api):
     async def _ask(self, link: "_Link", request: ApiCall, deadline: float | None) -> Json:
         answer = link.expect()
         number, data = link.request(request.method, request.params, lambda message: link.settle(answer, message))
-        link.transport.write(link.goodbyes() + data)
+        link.transport.write(link.detach_requests() + data)
         try:
             async with _time_limit(deadline):
                 return result_of(await answer)
@@ -169,11 +171,11 @@ class AsyncClient(Api):
         async with _time_limit(deadline):
             while not link.has_next(subscription):
                 await link.arrival(subscription)
-        return link.next(subscription)
+        return link.take_next(subscription)
 
     def _say_goodbye(self) -> None:
         if self._link is not None and not self._link.lost:
-            self._link.say_goodbye()
+            self._link.send_detach_requests()
 
 
 class _Link(Exchange, asyncio.Protocol):
@@ -191,7 +193,7 @@ class _Link(Exchange, asyncio.Protocol):
         """A future for a message; ConnectionLost if none can come any more."""
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         if self.lost:
-            future.set_exception(ConnectionLost(LOST))
+            future.set_exception(ConnectionLost(DAEMON_LOST))
             return future
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
@@ -215,19 +217,19 @@ class _Link(Exchange, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.feed(data)
-        self.say_goodbye()
-        if self.held > HELD and not self._waiting:
+        self.send_detach_requests()
+        if self.held_count > MOST_HELD and not self._waiting:
             self.transport.pause_reading()
 
-    def say_goodbye(self) -> None:
-        if goodbyes := self.goodbyes():
+    def send_detach_requests(self) -> None:
+        if goodbyes := self.detach_requests():
             self.transport.write(goodbyes)
 
     def connection_lost(self, _: Exception | None) -> None:
         self.lose()
         for future in list(self._waiting):
             if not future.done():
-                future.set_exception(ConnectionLost(LOST))
+                future.set_exception(ConnectionLost(DAEMON_LOST))
         self.gone.set()
 
     def _arrive(self, message: Json) -> None:
@@ -253,13 +255,13 @@ class _ScriptRun:
         self.deadline = None if limit_s is None else time.monotonic() + limit_s
         return {}
 
-    def until(self, wait_s: float | None) -> float | None:
+    def deadline_in(self, wait_s: float | None) -> float | None:
         """The deadline of a request that may take so long."""
         limits = [self.deadline] if self.deadline is not None else []
         limits += [time.monotonic() + wait_s] if wait_s is not None else []
         return min(limits, default=None)
 
-    def began(self, exchange: _Link, answer: Json) -> Json:
+    def note_subscription(self, exchange: _Link, answer: Json) -> Json:
         if "subscription" in answer:
             self._begun.append((exchange, answer["subscription"]))
         return answer
@@ -277,12 +279,12 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
     place: another reader that starts there, in any program, gets the very next event.
     """
 
-    def __init__(self, client: AsyncClient, reader: Reader[E, C]) -> None:
+    def __init__(self, client: AsyncClient, reader: EventReader[E, C]) -> None:
         self._client = client
         self._reader = reader
         self._events = reader.events()
         self._running = _ScriptRun()
-        self._step: Request | Happened | None = None  # yielded by the reader, which waits for an answer to it
+        self._step: Request | FoundEvent | None = None  # yielded by the reader, which waits for an answer to it
         self._begun = self._closed = False
         self._waiting: asyncio.Task[Any] | None = None  # for the next event
 
@@ -297,7 +299,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
 
     async def __anext__(self) -> E:
         if self._client.closed and not self._begun:
-            raise ClientClosed(CLOSED)
+            raise ClientClosed(CLIENT_CLOSED)
         self._begun, self._waiting = True, asyncio.current_task()
         try:
             return await self._next()
@@ -313,19 +315,19 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
             self._waiting = None
 
     async def _next(self) -> E:
-        while not isinstance(step := self._next_step(), Happened):  # if we are cancelled, it is asked again
+        while not isinstance(step := self._next_step(), FoundEvent):  # if we are cancelled, it is asked again
             try:
                 self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
             except ScriptEnded:
                 raise StopAsyncIteration from None
         return self._event_from(step)
 
-    def here(self) -> E | None:
+    def next_at_hand(self) -> E | None:
         """The next event, or None if it takes a request. StopAsyncIteration if there is none any more."""
         step = self._next_step()
-        return self._event_from(step) if isinstance(step, Happened) else None
+        return self._event_from(step) if isinstance(step, FoundEvent) else None
 
-    def _next_step(self) -> Request | Happened:
+    def _next_step(self) -> Request | FoundEvent:
         if self._closed:
             raise StopAsyncIteration
         try:
@@ -334,7 +336,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
             raise StopAsyncIteration from None
         return self._step
 
-    def _event_from(self, step: Happened) -> E:
+    def _event_from(self, step: FoundEvent) -> E:
         self._step = None
         return cast("E", event_of(step.envelope))
 

@@ -11,10 +11,10 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, Generic, Self, TypeVar
 
-from greenroom.aio import CLOSED, AsyncClient, AsyncEvents
+from greenroom.aio import CLIENT_CLOSED, AsyncClient, AsyncEvents
 from greenroom.daemon import RECONNECT_S
 from greenroom.errors import ClientClosed
-from greenroom.following import Reader
+from greenroom.following import EventReader
 from greenroom.methods import Api
 from greenroom.questions import Handler, QuestionWatch
 from greenroom.record import Event
@@ -83,19 +83,19 @@ class Client(Api):
     def _carry_out(self, script: Script[T]) -> T:
         return self._wait(self._client._carry_out(script))  # noqa: SLF001  # its other half
 
-    def _read(self, reader: Reader[E, C]) -> "Events[E, C]":
+    def _read(self, reader: EventReader[E, C]) -> "Events[E, C]":
         return Events(self, self._client._read(reader))  # noqa: SLF001  # its other half
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         with self._handing_over:
             if self.closed:
                 work.close()
-                raise ClientClosed(CLOSED)
+                raise ClientClosed(CLIENT_CLOSED)
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
         except CancelledError:
-            raise ClientClosed(CLOSED) from None
+            raise ClientClosed(CLIENT_CLOSED) from None
         finally:
             future.cancel()  # if we are interrupted
 
@@ -124,7 +124,7 @@ class Events(Iterator[E], Generic[E, C]):
 
     def __next__(self) -> E:
         try:
-            return self._events.here() or self._client._wait(self._events.__anext__())  # noqa: SLF001  # its other half
+            return self._events.next_at_hand() or self._client._wait(self._events.__anext__())  # noqa: SLF001  # its other half
         except StopAsyncIteration:
             raise StopIteration from None
         except ClientClosed:

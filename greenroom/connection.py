@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import greenroom  # its errors are loaded when one is raised: the everyday verbs import this
-from greenroom.wire import Answered, ControlWire, Json, hello
+from greenroom.wire import AnswerHandler, ControlWire, Json, hello
 
 CONNECT_S = 5.0
 CHUNK = 1 << 16
-LOST = "the daemon went away; every conversation is kept"
+DAEMON_LOST = "the daemon went away; every conversation is kept"
 VERSIONS_DIFFER = "the running daemon has another version; run `greenroom down && greenroom up` to start this version"
 
 
@@ -46,7 +46,7 @@ class DaemonConnection:
     def close(self) -> None:
         self.socket.close()
 
-    def send(self, method: str, params: Mapping[str, Any], answered: Answered) -> int:
+    def send(self, method: str, params: Mapping[str, Any], answered: AnswerHandler) -> int:
         """Send a request without waiting. Returns its number."""
         number, data = self._wire.request(method, params, answered)
         self.write(data)
@@ -58,7 +58,7 @@ class DaemonConnection:
         except TimeoutError as error:
             raise greenroom.errors.TimedOut("the daemon does not read requests") from error
         except OSError as error:
-            raise greenroom.errors.ConnectionLost(LOST) from error
+            raise greenroom.errors.ConnectionLost(DAEMON_LOST) from error
 
     def receive(self, deadline: float | None) -> bool:
         """Read the bytes that have come, or wait for some until the deadline (None: for ever). False if none came."""
@@ -68,14 +68,14 @@ class DaemonConnection:
                 return False
             data = self.socket.recv(CHUNK)
         except OSError as error:
-            raise greenroom.errors.ConnectionLost(LOST) from error
+            raise greenroom.errors.ConnectionLost(DAEMON_LOST) from error
         if not data:
-            raise greenroom.errors.ConnectionLost(LOST)
+            raise greenroom.errors.ConnectionLost(DAEMON_LOST)
         self._wire.feed(data)
         return True
 
 
-def connected(
+def connect(
     name: str,
     wire: ControlWire,
     *,
@@ -119,7 +119,7 @@ def _dial_daemon(timeout_s: float) -> socket.socket:
 
 def _read_welcome(answer: Json) -> Json:
     if "greenroom" not in answer:
-        refused = greenroom.errors.of(answer.get("error") or {})
+        refused = greenroom.errors.error_of(answer.get("error") or {})
         raise (
             greenroom.errors.OtherVersion(VERSIONS_DIFFER)
             if refused.code == greenroom.errors.OtherVersion.code

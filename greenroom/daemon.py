@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from greenroom import errors
-from greenroom.connection import DaemonConnection, connected
+from greenroom.connection import DaemonConnection, connect
 from greenroom.wire import ControlWire
 
 RECONNECT_S = 30.0  # for a lost daemon to come back: a restart takes seconds, the repair of a journal longer
@@ -19,7 +19,7 @@ def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> Callable[[
     """A function that makes a greeted connection, with the present environment and umask of this process."""
     from supervisor.disk.umask import own_umask
 
-    dial = partial(connected, name, env=os.environ if env is None else env, umask=own_umask())
+    dial = partial(connect, name, env=os.environ if env is None else env, umask=own_umask())
 
     def dial_or_start(wire: ControlWire) -> DaemonConnection:
         try:
@@ -34,7 +34,7 @@ def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> Callable[[
 def daemon_answers() -> bool:
     """Whether a daemon listens and greets us."""
     try:
-        connected("greenroom up", ControlWire(print)).close()
+        connect("greenroom up", ControlWire(print)).close()
     except errors.DaemonDown:
         return False
     return True

@@ -71,7 +71,7 @@ class TimedOut(GreenroomError):
     code = "timed_out"
 
 
-def of(error: dict[str, Any]) -> GreenroomError:
+def error_of(error: dict[str, Any]) -> GreenroomError:
     """The exception for the `error` of an answer, of the class with its code; its other members are in `details`."""
     data = dict(error.get("data") or {})
     code = str(data.pop("code", ""))

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 from greenroom import errors
-from greenroom.wire import Answered, ControlWire, Json
+from greenroom.wire import AnswerHandler, ControlWire, Json
 
 
 class Exchange(ControlWire):
@@ -21,14 +21,14 @@ class Exchange(ControlWire):
         self._left: list[str] = []  # subscriptions that are to be ended
 
     @property
-    def held(self) -> int:
+    def held_count(self) -> int:
         """The number of notifications that are not taken yet."""
         return sum(map(len, self._arrived.values()))
 
     def has_next(self, subscription: str) -> bool:
         return bool(self._arrived.get(subscription))
 
-    def next(self, subscription: str) -> Json:
+    def take_next(self, subscription: str) -> Json:
         """The oldest notification of a subscription that has one."""
         return self._arrived[subscription].popleft()
 
@@ -36,7 +36,7 @@ class Exchange(ControlWire):
         """End a subscription with the next request. May be called at any moment, also by a garbage collector."""
         self._left.append(subscription)
 
-    def goodbyes(self) -> bytes:
+    def detach_requests(self) -> bytes:
         """The lines that end the subscriptions that were left."""
         lines = b""
         while self._left:
@@ -61,7 +61,7 @@ class Exchange(ControlWire):
         self.lost = True
         self._open.clear()
 
-    def _forget_later(self, subscription: str) -> Answered:
+    def _forget_later(self, subscription: str) -> AnswerHandler:
         return lambda _: self._arrived.pop(subscription, None)
 
     def _arrive(self, message: Json) -> None:
@@ -77,7 +77,7 @@ class Exchange(ControlWire):
 def result_of(message: Json) -> Json:
     """The result of an answer, or its error raised."""
     if "error" in message:
-        raise errors.of(message["error"])
+        raise errors.error_of(message["error"])
     result: Json = message["result"]
     return result
 

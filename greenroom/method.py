@@ -5,7 +5,7 @@ from functools import wraps
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from greenroom.following import Reader
+from greenroom.following import EventReader
 from greenroom.record import Event
 from greenroom.scripts import Script
 
@@ -23,7 +23,7 @@ B = TypeVar("B")  # what it returns to a blocking caller
 A = TypeVar("A")  # and what it returns on an event loop
 
 
-class Method(Generic[P, M, B, A]):
+class ClientMethod(Generic[P, M, B, A]):
     """A method of both clients, whose result depends on the kind of client. Of the class, it is the script itself."""
 
     def __init__(self, made: Callable[Concatenate["Api", P], M], carried_out: str) -> None:
@@ -43,11 +43,13 @@ class Method(Generic[P, M, B, A]):
         return self._made if client is None else MethodType(self._method, client)
 
 
-def request(script: Callable[Concatenate["Api", P], Script[T]]) -> Method[P, Script[T], T, Coroutine[Any, Any, T]]:
-    return Method(script, "_carry_out")
+def request(
+    script: Callable[Concatenate["Api", P], Script[T]],
+) -> ClientMethod[P, Script[T], T, Coroutine[Any, Any, T]]:
+    return ClientMethod(script, "_carry_out")
 
 
 def reader(
-    made: Callable[Concatenate["Api", P], Reader[E, C]],
-) -> Method[P, Reader[E, C], "Events[E, C]", "AsyncEvents[E, C]"]:
-    return Method(made, "_read")
+    made: Callable[Concatenate["Api", P], EventReader[E, C]],
+) -> ClientMethod[P, EventReader[E, C], "Events[E, C]", "AsyncEvents[E, C]"]:
+    return ClientMethod(made, "_read")

@@ -46,7 +46,7 @@ from greenroom.events import (
     TextItem,
     ToolUseApprovalRequest,
 )
-from greenroom.following import ConversationReader, EverythingReader, HistoryReader, QuestionReader, Reader
+from greenroom.following import ConversationReader, EventReader, EverythingReader, HistoryReader, QuestionReader
 from greenroom.method import reader, request
 from greenroom.record import Event, event_of
 from greenroom.scripts import (
@@ -57,10 +57,10 @@ from greenroom.scripts import (
     ApiCall,
     NextNotification,
     Script,
-    TimeLimit,
-    asked,
-    rows,
-    surely,
+    ScriptTimeLimit,
+    all_rows,
+    question_event,
+    retry_when_lost,
 )
 from greenroom.turns import Turn, last_turn
 from greenroom.wire import Json
@@ -114,20 +114,20 @@ class Api:
         given = {**settings, "name": name, "config": settings.get("config") or {}}
         if (cwd := settings.get("cwd")) is not None:
             given["cwd"] = fspath(cwd)
-        return Created.of((yield ApiCall("conversation/create", given)))
+        return Created.from_json((yield ApiCall("conversation/create", given)))
 
     @request
     def get(self, conversation: str) -> Script[Conversation]:
         """Look at one conversation."""
-        found = yield from surely(ApiCall("conversation/get", {"conversation": conversation}))
-        return Conversation.of({**found, "pending": questions_in(found["pending"])})
+        found = yield from retry_when_lost(ApiCall("conversation/get", {"conversation": conversation}))
+        return Conversation.from_json({**found, "pending": questions_in(found["pending"])})
 
     @request
     def conversations(
         self, *, archived: bool = False, state: str | None = None, cwd: str | None = None
     ) -> Script[list[Row]]:
         """List conversations, most recently used first."""
-        return [Row.of(row) for row in (yield from rows(archived=archived, state=state, cwd=cwd))]
+        return [Row.from_json(row) for row in (yield from all_rows(archived=archived, state=state, cwd=cwd))]
 
     @request
     def search(
@@ -146,8 +146,8 @@ class Api:
         cursor: str | None = None
         while len(found) < limit:
             wanted = {**params, "limit": min(limit - len(found), HITS), "cursor": cursor}
-            answer = yield from surely(ApiCall("conversation/search", wanted))
-            found += map(Hit.of, answer["hits"])
+            answer = yield from retry_when_lost(ApiCall("conversation/search", wanted))
+            found += map(Hit.from_json, answer["hits"])
             cursor = answer["next_cursor"]
             if cursor is None:
                 break
@@ -156,7 +156,9 @@ class Api:
     @request
     def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[Changed]:
         """Change all of these settings, or none. A turn that runs goes on with them."""
-        return Changed.of((yield ApiCall("conversation/set", {"conversation": conversation, "settings": values})))
+        return Changed.from_json(
+            (yield ApiCall("conversation/set", {"conversation": conversation, "settings": values}))
+        )
 
     @request
     def rename(self, conversation: str, name: str | None) -> Script[None]:
@@ -204,7 +206,9 @@ class Api:
         With the same `key` a message is taken only once, however often it is sent. Without one, each call makes its
         own, so that it can send again after a lost connection. `settings` are for a turn of its own.
         """
-        return Taken.of((yield from surely(_send(conversation, prompt, if_busy, key, wait=False, settings=settings))))
+        return Taken.from_json(
+            (yield from retry_when_lost(_send(conversation, prompt, if_busy, key, wait=False, settings=settings)))
+        )
 
     @request
     def send_and_wait(
@@ -221,11 +225,11 @@ class Api:
 
         When the time runs out, TimedOut is raised and the turn goes on; `interrupt` stops it.
         """
-        yield TimeLimit(timeout_s)
-        answer = yield from surely(_send(conversation, prompt, if_busy, key, wait=True, settings=settings))
+        yield ScriptTimeLimit(timeout_s)
+        answer = yield from retry_when_lost(_send(conversation, prompt, if_busy, key, wait=True, settings=settings))
         if "ending" not in answer:
             raise Refusal("the turn that took this key is no longer stored")
-        return Turn.of({**answer, "conversation": conversation})
+        return Turn.from_json({**answer, "conversation": conversation})
 
     @request
     def compact(self, conversation: str, *, key: str | None = None, timeout_s: float | None = None) -> Script[Turn]:
@@ -233,12 +237,12 @@ class Api:
 
         While a turn runs, this waits for a turn of its own. With nothing to sum up, Refusal is raised.
         """
-        yield TimeLimit(timeout_s)
+        yield ScriptTimeLimit(timeout_s)
         params = {"conversation": conversation, "key": key or uuid4().hex, "wait": True}
-        answer = yield from surely(ApiCall("conversation/compact", params, None))
+        answer = yield from retry_when_lost(ApiCall("conversation/compact", params, None))
         if "ending" not in answer:
             raise Refusal("the turn that took this key is no longer stored")
-        return Turn.of({**answer, "conversation": conversation})
+        return Turn.from_json({**answer, "conversation": conversation})
 
     @request
     def run(
@@ -250,14 +254,14 @@ class Api:
         **settings: Unpack[NewSettings],
     ) -> Script[Turn]:
         """Begin a conversation with a prompt, and wait for the end of its turn."""
-        yield TimeLimit(timeout_s)
+        yield ScriptTimeLimit(timeout_s)
         made = yield from Api.create(self, name, **settings)
         return (yield from Api.send_and_wait(self, made.conversation, prompt, timeout_s=timeout_s))
 
     @request
     def wait(self, conversation: str, *, timeout_s: float | None = None) -> Script[Turn | None]:
         """Wait until the turn that runs now has ended. Returns the last turn, or None if there was none lately."""
-        yield TimeLimit(timeout_s)
+        yield ScriptTimeLimit(timeout_s)
         again = False
         while True:
             try:
@@ -288,43 +292,45 @@ class Api:
     ) -> Script[Stopped]:
         """Stop the turn that runs and return when all of it is gone. The conversation stays."""
         params = {"conversation": conversation, "kill": kill, "clear": clear, "reason": reason}
-        return Stopped.of((yield ApiCall("conversation/interrupt", params, timeout_s)))
+        return Stopped.from_json((yield ApiCall("conversation/interrupt", params, timeout_s)))
 
     # --- background commands ----------------------------------------------------------------------------------------
 
     @request
     def jobs(self, conversation: str | None = None) -> Script[list[Job]]:
         """The background commands, running or ended a while ago, oldest first."""
-        found = yield from surely(ApiCall("jobs/list", {"conversation": conversation}))
-        return [Job.of(job) for job in found["jobs"]]
+        found = yield from retry_when_lost(ApiCall("jobs/list", {"conversation": conversation}))
+        return [Job.from_json(job) for job in found["jobs"]]
 
     @request
     def read_job(self, job: str, *, after: int = 0, seconds: float = 0) -> Script[JobOutput]:
         """Read output after a place; with `seconds`, wait for some. `next` of the answer is the next place."""
         params = {"job": job, "after": after, "seconds": seconds}
-        return JobOutput.of((yield ApiCall("jobs/read", params, ANSWER_S + seconds)))
+        return JobOutput.from_json((yield ApiCall("jobs/read", params, ANSWER_S + seconds)))
 
     @request
     def write_job(self, job: str, text: str, *, end_input: bool = False) -> Script[Job]:
         """Write to a background command."""
-        return Job.of((yield ApiCall("jobs/write", {"job": job, "text": text, "end_input": end_input})))
+        return Job.from_json((yield ApiCall("jobs/write", {"job": job, "text": text, "end_input": end_input})))
 
     @request
     def wait_for_job(self, job: str, *, seconds: float = 30) -> Script[Job]:
         """Wait for the end of a background command, or until the time is over."""
-        return Job.of((yield ApiCall("jobs/wait", {"job": job, "seconds": seconds}, ANSWER_S + seconds)))
+        return Job.from_json((yield ApiCall("jobs/wait", {"job": job, "seconds": seconds}, ANSWER_S + seconds)))
 
     @request
     def end_job(self, job: str) -> Script[Job]:
         """End a background command and return when all of it is gone."""
-        return Job.of((yield ApiCall("jobs/end", {"job": job})))
+        return Job.from_json((yield ApiCall("jobs/end", {"job": job})))
 
     # --- what waits ------------------------------------------------------------------------------------------------
 
     @request
     def queue(self, conversation: str) -> Script[WaitingInputs]:
         """The messages that wait, in the order in which they will run."""
-        return WaitingInputs.of((yield from surely(ApiCall("conversation/queue", {"conversation": conversation}))))
+        return WaitingInputs.from_json(
+            (yield from retry_when_lost(ApiCall("conversation/queue", {"conversation": conversation})))
+        )
 
     @request
     def edit_input(self, conversation: str, input: str, prompt: Prompt) -> Script[None]:  # noqa: A002  # its name in the API
@@ -369,7 +375,7 @@ class Api:
     @request
     def approvals(self, conversation: str | None = None) -> Script[list[Question]]:
         """The questions that wait for an answer, oldest first, as the events that ask them."""
-        found = yield from surely(ApiCall("approvals/list", {"conversation": conversation}))
+        found = yield from retry_when_lost(ApiCall("approvals/list", {"conversation": conversation}))
         return questions_in(found["approvals"])
 
     @request
@@ -394,18 +400,20 @@ class Api:
     @request
     def agents(self) -> Script[list[Agent]]:
         """The agents that can carry out turns, as this client has them, and how to install missing ones."""
-        return [Agent.of(agent) for agent in (yield from surely(ApiCall("agents/list", {})))["agents"]]
+        return [
+            Agent.from_json(agent) for agent in (yield from retry_when_lost(ApiCall("agents/list", {})))["agents"]
+        ]
 
     @request
     def check_agent(self, agent: str, *, seconds: float = 60) -> Script[AgentTrial]:
         """Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."""
         params = {"agent": agent, "seconds": seconds}
-        return AgentTrial.of((yield ApiCall("agents/check", params, LONG_S + seconds)))
+        return AgentTrial.from_json((yield ApiCall("agents/check", params, LONG_S + seconds)))
 
     @request
     def status(self) -> Script[Status]:
         """Look at the daemon itself."""
-        return Status.of((yield from surely(ApiCall("daemon/status", {}))))
+        return Status.from_json((yield from retry_when_lost(ApiCall("daemon/status", {}))))
 
     @request
     def call(self, /, method: str, **params: Any) -> Script[Json]:
@@ -417,22 +425,22 @@ class Api:
     @reader
     def attach(
         self, conversation: str, *, after: int | None = 0, read_only: bool = False
-    ) -> Reader[Event, int | None]:
+    ) -> EventReader[Event, int | None]:
         """The events after a seq (None: after the last one), then each as it happens, for ever."""
         return ConversationReader(conversation, after, read_only=read_only)
 
     @reader
-    def follow(self, *, after: Mapping[str, int] | None = None) -> Reader[Event, Mapping[str, int]]:
+    def follow(self, *, after: Mapping[str, int] | None = None) -> EventReader[Event, Mapping[str, int]]:
         """All stored events of all conversations, for ever; with `after`, from there on. In order within each."""
         return EverythingReader(after)
 
     @reader
-    def questions(self) -> Reader[Question, None]:
+    def questions(self) -> EventReader[Question, None]:
         """Each question that waits for an answer, for ever: those that are open, then new ones."""
         return QuestionReader()
 
     @reader
-    def history(self, conversation: str, *, after: int = 0) -> Reader[Event, int]:
+    def history(self, conversation: str, *, after: int = 0) -> EventReader[Event, int]:
         """The stored events of a conversation, to its end."""
         return HistoryReader(conversation, after)
 
@@ -466,4 +474,6 @@ def _prompt_params(prompt: Prompt) -> Json:
 
 def questions_in(open_: list[Json]) -> list[Question]:
     """The approvals of the kinds that this version knows."""
-    return [cast("Question", event_of(asked(question))) for question in open_ if question["type"] in QUESTIONS]
+    return [
+        cast("Question", event_of(question_event(question))) for question in open_ if question["type"] in QUESTIONS
+    ]

@@ -20,7 +20,7 @@ class FromJson:
         dataclass(frozen=True, kw_only=True)(cls)
 
     @classmethod
-    def of(cls, members: Mapping[str, Any]) -> Self:
+    def from_json(cls, members: Mapping[str, Any]) -> Self:
         return cls(**{member.name: members[member.name] for member in fields(cls) if member.name in members})  # type: ignore[arg-type]  # each class below is a dataclass
 
 
@@ -77,6 +77,6 @@ def event_of(envelope: Mapping[str, Any]) -> Event:
     body = envelope["event"]
     kind = KINDS.get(body["type"], UnknownEvent)
     if kind is UnknownEvent:
-        return UnknownEvent.of({**envelope, "body": body})
+        return UnknownEvent.from_json({**envelope, "body": body})
     chunk = {"chunk": b64decode(body["chunk"])} if "chunk" in body else {}
-    return kind.of({**envelope, **body, **chunk})
+    return kind.from_json({**envelope, **body, **chunk})

@@ -12,7 +12,7 @@ from greenroom.wire import Json
 
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
 PAGE = 1000  # the most that one request may list
-END = 1 << 60  # after the last event of any history
+AFTER_LAST_SEQ = 1 << 60  # after the last event of any history
 HITS = 200  # the most of a search in one request
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 QUESTIONS = frozenset(
@@ -38,18 +38,18 @@ class NextNotification(NamedTuple):
     subscription: str
 
 
-class TimeLimit(NamedTuple):
+class ScriptTimeLimit(NamedTuple):
     """A limit for the rest of the script. Nothing is sent, and `{}` is the answer."""
 
     limit_s: float | None
 
 
-Request = ApiCall | NextNotification | TimeLimit
+Request = ApiCall | NextNotification | ScriptTimeLimit
 T = TypeVar("T")
 Script = Generator[Request, Json, T]
 
 
-def surely(request: ApiCall) -> Script[Json]:
+def retry_when_lost(request: ApiCall) -> Script[Json]:
     """The answer, through lost connections. For requests that can be repeated: they change nothing, or have a key."""
     while True:
         try:
@@ -58,18 +58,20 @@ def surely(request: ApiCall) -> Script[Json]:
             request = request._replace(again=True)
 
 
-def asked(question: Json) -> Json:
+def question_event(question: Json) -> Json:
     """An open approval as the event that asks for it. Its time and place may be unknown."""
     told = {"conversation": question["conversation"], "seq": question.get("seq"), "ts": question.get("ts") or 0.0}
     return {**told, "turn": None, "event": question}
 
 
-def rows(**filters: Any) -> Script[list[Json]]:
+def all_rows(**filters: Any) -> Script[list[Json]]:
     """All pages of the list."""
     found: list[Json] = []
     cursor: str | None = None
     while True:
-        listed = yield from surely(ApiCall("conversation/list", {**filters, "limit": PAGE, "cursor": cursor}))
+        listed = yield from retry_when_lost(
+            ApiCall("conversation/list", {**filters, "limit": PAGE, "cursor": cursor})
+        )
         found += listed["conversations"]
         cursor = listed["next_cursor"]
         if cursor is None:
@@ -79,4 +81,4 @@ def rows(**filters: Any) -> Script[list[Json]]:
 def page(conversation: str, after: int, limit: int) -> Script[Json]:
     """A page of the history."""
     params = {"conversation": conversation, "after": after, "limit": limit}
-    return (yield from surely(ApiCall("conversation/history", params)))
+    return (yield from retry_when_lost(ApiCall("conversation/history", params)))

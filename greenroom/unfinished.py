@@ -17,11 +17,11 @@ class UnfinishedItems:
         self._told: dict[Key, int] = {}
         self._repeated: dict[Key, int] = {}
 
-    def attached(self) -> None:
+    def begin_attachment(self) -> None:
         """A subscription begins: the daemon repeats every unfinished item from its beginning."""
         self._repeated = dict(self._told)
 
-    def lagged(self) -> None:
+    def note_lag(self) -> None:
         """An unfinished item may have lost its beginning."""
         self._repeated.clear()
 
@@ -32,7 +32,7 @@ class UnfinishedItems:
                 for key in [known for known in counts if known[0] == body.get("item_id")]:
                     del counts[key]
 
-    def fresh(self, envelope: Json) -> Json | None:
+    def new_part(self, envelope: Json) -> Json | None:
         """The delta with its new part alone; None if there is none."""
         body = envelope["event"]
         binary = "chunk" in body

@@ -10,7 +10,7 @@ from typing import Any
 
 PROTOCOL = 1
 Json = dict[str, Any]
-Answered = Callable[[Json], object]  # is called with the answer
+AnswerHandler = Callable[[Json], object]  # is called with the answer
 
 
 def line(message: Json) -> bytes:
@@ -40,9 +40,9 @@ class ControlWire:
         self._notified = notified
         self._unfinished: list[bytes] = []  # pieces of a line, joined once
         self._numbers = 0
-        self._open: dict[object, Answered] = {}  # by the number of the request
+        self._open: dict[object, AnswerHandler] = {}  # by the number of the request
 
-    def request(self, method: str, params: Mapping[str, Any], answered: Answered) -> tuple[int, bytes]:
+    def request(self, method: str, params: Mapping[str, Any], answered: AnswerHandler) -> tuple[int, bytes]:
         """The number of a new request, and the line to send."""
         self._numbers += 1
         self._open[self._numbers] = answered

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
-OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
-TOLD_BYTES = 4096  # of the lock file: its holder, and the holder's address
+OUR_FILES = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
+LOCK_TEXT_BYTES = 4096  # of the lock file: its holder, and the holder's address
 SOCKET = ", socket "
 
 
@@ -60,17 +60,17 @@ class Paths:
         return Paths(self.config, self.state, self.run, self.home, socket)
 
     @property
-    def hidden(self) -> tuple[str, ...]:
+    def hidden_directories(self) -> tuple[str, ...]:
         """Directories that no command may see: at the socket it could answer its own approvals, and a reader of the
         journal can lock it against the daemon.
         """
         return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
 
     @property
-    def protected(self) -> tuple[str, ...]:
+    def protected_directories(self) -> tuple[str, ...]:
         """Directories that no command may write."""
         usual = (_usual_state(self.home),) if self.home else ()
-        return tuple(dict.fromkeys((self.state, self.config, *self.hidden, *usual)))
+        return tuple(dict.fromkeys((self.state, self.config, *self.hidden_directories, *usual)))
 
 
 def locate(environ: Mapping[str, str] | None = None) -> Paths:
@@ -163,16 +163,16 @@ def _note_file(home: str) -> str:
 def addresses(paths: Paths) -> Iterator[str]:
     """Addresses where the daemon of this home may listen: the usual place, then the place in the lock file."""
     yield paths.socket
-    other = told_address(paths.lock_file)
+    other = noted_address(paths.lock_file)
     if other not in {"", paths.socket}:
         yield other
 
 
-def told_address(lock_file: str) -> str:
+def noted_address(lock_file: str) -> str:
     """The address that the last holder of the lock wrote; "" if it wrote none."""
     try:
         with open(lock_file, "rb") as file:
-            text = os.fsdecode(file.read(TOLD_BYTES)).strip()
+            text = os.fsdecode(file.read(LOCK_TEXT_BYTES)).strip()
     except OSError:
         return ""
     address = text.partition(SOCKET)[2]
@@ -218,7 +218,7 @@ def hidden_places(paths: Paths, environ: Mapping[str, str]) -> tuple[str, ...]:
 
     The latter has the keys and the journal of a daemon that is started without this daemon's variables.
     """
-    return tuple(dict.fromkeys((*paths.hidden, usual_places(environ)[0])))
+    return tuple(dict.fromkeys((*paths.hidden_directories, usual_places(environ)[0])))
 
 
 def working_directory() -> str:
@@ -275,7 +275,7 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
 
 def _only_ours(names: list[str]) -> bool:
     """Whether the directory is Greenroom's and may be closed to others: not so `/run` when `/` was named as home."""
-    return not names or bool(OURS.intersection(names))
+    return not names or bool(OUR_FILES.intersection(names))
 
 
 def _refuse_to_be_root_for(path: str) -> None:

@@ -19,7 +19,7 @@ LINUX = sys.platform == "linux"
 PATH_LIMIT = 107 if LINUX else 103  # bytes; the kernel keeps one more for the NUL
 
 
-def reached(path: str, use: Callable[[str], object]) -> None:
+def use_short_path(path: str, use: Callable[[str], object]) -> None:
     """Call `use` (a bind or a connect) with a path that fits: the given one, or one through its open directory."""
     if len(os.fsencode(path)) <= PATH_LIMIT:
         use(path)

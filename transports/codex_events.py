@@ -19,7 +19,7 @@ from transports.notices import NOTICES
 from transports.tool_uses import USES, read_as
 
 OUTPUT_LENGTH = 5120  # characters of stdout and of stderr in exec_command_end
-ENCODED = "codex-2025-08"  # the key of our lines in Slice.encoded
+ENCODING_KEY = "codex-2025-08"  # the key of our lines in Slice.encoded
 
 # Required members.
 MEMBERS: Mapping[str, tuple[str, ...]] = {
@@ -63,7 +63,7 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "apply_patch_approval_request": ("reason", "grant_root"),
     "get_history_entry_response": ("entry",),
 }
-RENAMED = {"stream_error": "background_event"}  # those clients have no type for a retry
+RENAMED_TYPES = {"stream_error": "background_event"}  # those clients have no type for a retry
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
 ENDED_BADLY = b'{"type":"task_complete"'  # such a client sees the end of a failed turn like this, after its `error`
 
@@ -77,7 +77,7 @@ class CodexEvent(Struct, frozen=True):
     record: Record | None = None  # None for a delta
 
 
-def translated(slice_: Slice) -> Iterator[CodexEvent]:
+def translate_slice(slice_: Slice) -> Iterator[CodexEvent]:
     messages = _messages(slice_)
     for record, msg in zip(slice_.records, messages, strict=False):
         yield CodexEvent(_type(record, msg), record.turn, msg or None, record)
@@ -92,7 +92,7 @@ def _type(record: Record, msg: bytes) -> str:
         return NOTICE
     if record.type == "turn_aborted" and msg.startswith(ENDED_BADLY):
         return "task_complete"
-    return RENAMED.get(record.type, record.type)
+    return RENAMED_TYPES.get(record.type, record.type)
 
 
 def _type_of_use(msg: bytes) -> str:
@@ -106,7 +106,7 @@ def seed_message(event: Mapping[str, object]) -> JsonObject | None:
     if adapted is None:
         return None
     event, kind = adapted, str(adapted.get("type"))
-    kind = RENAMED.get(kind, kind)
+    kind = RENAMED_TYPES.get(kind, kind)
     if kind in NOTICES:
         notice = NOTICES[kind](event)
         return {"type": NOTICE, "message": notice} if notice else None
@@ -114,7 +114,7 @@ def seed_message(event: Mapping[str, object]) -> JsonObject | None:
         return None
     msg = {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
     msg |= {name: event[name] for name in OPTIONAL.get(kind, ()) if event.get(name) is not None}
-    adapt = ADAPTED.get(kind)
+    adapt = ADAPTERS.get(kind)
     return adapt(msg) if adapt is not None else msg
 
 
@@ -122,17 +122,17 @@ def _messages(slice_: Slice) -> list[bytes]:
     """One line per record and delta, empty if left out. JSON has no line breaks, so the lines can be split again."""
     if not (slice_.records or slice_.deltas):
         return []
-    lines = slice_.encoded.get(ENCODED)
+    lines = slice_.encoded.get(ENCODING_KEY)
     if lines is None:
         events = [json.loads(record.body) for record in slice_.records]
         events += [delta.model_dump(mode="json") for delta in slice_.deltas]
-        lines = slice_.encoded[ENCODED] = b"\n".join(_line(event) for event in events)
+        lines = slice_.encoded[ENCODING_KEY] = b"\n".join(_line(event) for event in events)
     return lines.split(b"\n")
 
 
 def _line(event: Mapping[str, object]) -> bytes:
     msg = seed_message(event)
-    return encoded(msg) if msg is not None else b""
+    return encode_message(msg) if msg is not None else b""
 
 
 def _chunk_as_numbers(msg: JsonObject) -> JsonObject:
@@ -149,7 +149,7 @@ def _known_reason(msg: JsonObject) -> JsonObject:
 
 
 NOTICE = "background_event"
-ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
+ADAPTERS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     "exec_command_output_delta": _chunk_as_numbers,
     "exec_command_end": _short_output,
     "turn_aborted": _known_reason,
@@ -185,8 +185,8 @@ def _start(method: str) -> bytes:
 def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
     """The messages, preceded by an event that counts the earlier ones that were left out."""
     marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
-    return [encoded(marker), *messages] if left_out else list(messages)
+    return [encode_message(marker), *messages] if left_out else list(messages)
 
 
-def encoded(msg: JsonObject) -> bytes:
+def encode_message(msg: JsonObject) -> bytes:
     return jsonrpc.line(msg).rstrip(b"\n")

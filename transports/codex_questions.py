@@ -21,7 +21,7 @@ USE, ANSWER = "use-mcp-tool", "answer-mcp-server"  # no program is called this
 ServerQuestion = McpToolCallApprovalRequest | ElicitationApprovalRequest
 
 
-def as_known(request: ApprovalRequest) -> ApprovalRequest:
+def as_codex_question(request: ApprovalRequest) -> ApprovalRequest:
     """A third-party agent's question as a command or a patch; any other question unchanged.
 
     Its reason contains the rest where the command or the changes alone leave something out.
@@ -51,7 +51,7 @@ def as_command(request: ServerQuestion) -> tuple[str, ...]:
     return ANSWER, request.server, request.message, *request.fields, *page
 
 
-def why(request: ServerQuestion) -> str:
+def reason_text(request: ServerQuestion) -> str:
     """The reason, which says that this is no command."""
     event = request.model_dump(mode="json")
     plain = f"no command: {question.title(event)}"

@@ -18,48 +18,48 @@ from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
 from transports.dialect import Action, Ask, Client, Dialect, Introduce, Tell, Wake, Write
-from transports.framing import KEPT, Line
+from transports.framing import LINE_TYPES, Line
 from transports.messages import (
-    Announced,
-    Dismissed,
+    ConfigReloaded,
+    ConnectionDismissed,
     HeldTooLong,
     LingeredEnough,
-    Posted,
+    NewsPosted,
     ReadOn,
-    Reconfigured,
     ServiceAnswer,
     ServiceRequest,
-    Streamed,
-    Woken,
+    SliceStreamed,
+    TextAnnounced,
+    TimerFired,
 )
 from transports.ordering import Ordering, request_of
-from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
+from transports.patience import BYTE_S, LARGE, Stopwatch, Throttle
 from transports.requests import SupervisorRequest
 from transports.switchboard import Switchboard
-from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
+from transports.wire import InputEnded, LinesArrived, Parcel, Wire, WireClosed
 
 log = structlog.get_logger()
 
-HELD_S = 5.0  # how long an answer waits for its events; a session needs milliseconds
-GATHERED = 16  # parcels sent together while more messages wait
+HOLD_LIMIT_S = 5.0  # how long an answer waits for its events; a session needs milliseconds
+PARCELS_PER_WRITE = 16  # parcels sent together while more messages wait
 SLICE_S = 0.0005  # spent on lines in a row; then other actors have a turn
 
 
 ConnectionMessage = (
-    Arrived
-    | NoMore
-    | Posted
-    | Streamed
-    | Dismissed
-    | Reconfigured
-    | Announced
+    LinesArrived
+    | InputEnded
+    | NewsPosted
+    | SliceStreamed
+    | ConnectionDismissed
+    | ConfigReloaded
+    | TextAnnounced
     | ServiceAnswer
-    | Woken
+    | TimerFired
     | ReadOn
     | HeldTooLong
     | LingeredEnough
 )
-Inbox = ConnectionMessage | Gone
+Inbox = ConnectionMessage | WireClosed
 
 
 class ConnectionDeps(Struct, frozen=True):
@@ -75,7 +75,7 @@ class ConnectionDeps(Struct, frozen=True):
 
 class Connection(Actor[Inbox]):
     fatal = True
-    patient = frozenset((Streamed,))
+    patient = frozenset((SliceStreamed,))
 
     def __init__(self, client: Client, dialect: Dialect, wire: Wire, deps: ConnectionDeps) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Connection(Actor[Inbox]):
         self._parcels: list[Parcel] = []  # to be sent after this message, or after several in a row
         self._take_more = False
         self._unread: deque[Line] = deque()  # received lines
-        self._patience = Patience()
+        self._patience = Throttle()
         self._stopwatch = deps.stopwatch()
         self._pause_s = 0.0  # the pause before the next line
         self._due: deque[ReplyTo] = deque()  # answers for the dialect, after its current action
@@ -103,15 +103,15 @@ class Connection(Actor[Inbox]):
     def on_start(self) -> None:
         self._deps.switchboard.join(self._client, self.address)
         log.info("connection.opened", client=self._client.label, version=self._client.version)
-        self._do(self._dialect.opened())
+        self._do(self._dialect.start())
         self._send()
 
     def on_receive(self, message: Inbox) -> object:
-        if isinstance(message, Gone):
+        if isinstance(message, WireClosed):
             self._end(message.reason)
         elif not self._leaving:
             self._take(message)
-            if self.mailbox.empty() or len(self._parcels) >= GATHERED:
+            if self.mailbox.empty() or len(self._parcels) >= PARCELS_PER_WRITE:
                 self._send()
             if self._no_more and not self._owes:
                 self._leave("it has ended and every answer was sent")
@@ -123,30 +123,30 @@ class Connection(Actor[Inbox]):
 
     def _take(self, message: ConnectionMessage) -> None:
         match message:
-            case Arrived(lines):
+            case LinesArrived(lines):
                 self._unread.extend(lines)
                 self._read()
             case ReadOn():
                 self._read()
-            case Posted(news):
+            case NewsPosted(news):
                 self._handle_news(news)
-            case Streamed(deliver, session):
+            case SliceStreamed(deliver, session):
                 self._stream(deliver, session)
             case ServiceAnswer(caller, answer):
                 self._unserved -= 1
-                self._do_and_charge(lambda: self._do(self._dialect.answered(caller, answer)))
-            case Woken(name):
-                self._do(self._dialect.woken(name))
-            case NoMore(linger_s):
+                self._do_and_charge(lambda: self._do(self._dialect.take_answer(caller, answer)))
+            case TimerFired(name):
+                self._do(self._dialect.wake(name))
+            case InputEnded(linger_s):
                 self._no_more = True
                 if linger_s is not None:
-                    self._deps.clock.after(linger_s, self.address, LingeredEnough())
-            case Dismissed(reason):
+                    self._deps.clock.tell_later(linger_s, self.address, LingeredEnough())
+            case ConnectionDismissed(reason):
                 self._leave(reason)
-            case Reconfigured():
-                self._do(self._dialect.reconfigured())
-            case Announced(text):
-                self._do(self._dialect.announced(text))
+            case ConfigReloaded():
+                self._do(self._dialect.reconfigure())
+            case TextAnnounced(text):
+                self._do(self._dialect.announce(text))
             case HeldTooLong():
                 self._give_up_holding(message)
             case LingeredEnough():
@@ -162,12 +162,12 @@ class Connection(Actor[Inbox]):
         to_come_s = 0.0
         while self._unread and not self._leaving:
             line = self._unread.popleft()
-            if isinstance(line, KEPT):
+            if isinstance(line, LINE_TYPES):
                 if len(line) > LARGE:
                     to_come_s += len(line) * BYTE_S
-                self._do(self._dialect.arrived(line))
+                self._do(self._dialect.receive_line(line))
             else:
-                self._do(self._dialect.skipped(line.reason))
+                self._do(self._dialect.refuse_line(line.reason))
             if self._unread and self._stopwatch.took_s() > SLICE_S:
                 break
         self._charge(to_come_s)
@@ -176,7 +176,7 @@ class Connection(Actor[Inbox]):
     def _read_on(self) -> None:
         """Continue reading: at once, after the other actors, or after a pause."""
         if self._pause_s:
-            self._deps.clock.after(self._pause_s, self.address, ReadOn())
+            self._deps.clock.tell_later(self._pause_s, self.address, ReadOn())
             self._pause_s = 0.0
         elif self._unread:
             self.address.tell(ReadOn())
@@ -198,19 +198,19 @@ class Connection(Actor[Inbox]):
 
     def _stream(self, deliver: Deliver, session: Address[Ready]) -> None:
         ready = self._reader(deliver, session)
-        if not self._do(self._dialect.delivered(deliver), ready):
+        if not self._do(self._dialect.take_slice(deliver), ready):
             ready()
-        self._hand_on(self._ordering.delivered(deliver))
+        self._hand_on(self._ordering.note_slice(deliver))
 
     def _handle_news(self, news: ReplyTo | EndSubscription) -> None:
         match news:
             case ReplyTo():
-                self._do_and_charge(lambda: self._hand_on(self._ordering.replied(news)))
+                self._do_and_charge(lambda: self._hand_on(self._ordering.note_reply(news)))
                 if self._ordering.holds(news.caller):
-                    self._deps.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
+                    self._deps.clock.tell_later(HOLD_LIMIT_S, self.address, HeldTooLong(news.caller))
             case EndSubscription():
-                self._do(self._dialect.ended(news))
-                self._hand_on(self._ordering.ended(news.news.subscription))
+                self._do(self._dialect.end_subscription(news))
+                self._hand_on(self._ordering.end_reader(news.news.subscription))
             case _:
                 assert_never(news)
 
@@ -226,7 +226,7 @@ class Connection(Actor[Inbox]):
         self._due.extend(replies)
         while self._due:
             reply = self._due.popleft()
-            self._carry_out(self._dialect.answered(reply.caller, reply.answer))
+            self._carry_out(self._dialect.take_answer(reply.caller, reply.answer))
 
     def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
         """Carry out in order, after the dialect has made all of the actions."""
@@ -245,7 +245,7 @@ class Connection(Actor[Inbox]):
                 case Ask(request, caller):
                     self._ask(request, caller)
                 case Wake(name, delay_s):
-                    self._deps.clock.after(delay_s, self.address, Woken(name))
+                    self._deps.clock.tell_later(delay_s, self.address, TimerFired(name))
                 case Introduce(client):
                     self._client = client
                     self._deps.switchboard.introduce(client)
@@ -255,7 +255,7 @@ class Connection(Actor[Inbox]):
 
     def _tell(self, message: RegistryInput) -> None:
         """Tell the registry. If it is full or gone, the client gets a refusal and may try again."""
-        self._due.extend(self._ordering.told(message))
+        self._due.extend(self._ordering.note_message(message))
         try:
             self._deps.registry.tell(message)
         except (MailboxFull, ActorGone) as error:
@@ -263,7 +263,7 @@ class Connection(Actor[Inbox]):
             log.warning("connection.untold", kind=type(message).__name__, reason=error.code)
             if caller is not None:
                 refusal = Overloaded("the daemon has too much to do; try again")
-                self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
+                self._due.extend(self._ordering.note_reply(ReplyTo(caller, refusal)))
 
     def _ask(self, request: SupervisorRequest, caller: Caller | None) -> None:
         try:
@@ -306,11 +306,11 @@ class Connection(Actor[Inbox]):
     def _give_up_holding(self, reminder: HeldTooLong) -> None:
         if not self._ordering.holds(reminder.caller):
             return
-        if self._wire.unsent:  # the client is slow, not the session: the events come when it reads
-            self._deps.clock.after(HELD_S, self.address, reminder)
+        if self._wire.unsent_bytes:  # the client is slow, not the session: the events come when it reads
+            self._deps.clock.tell_later(HOLD_LIMIT_S, self.address, reminder)
             return
         log.warning("connection.events_missing", request=reminder.caller.request)
-        self._hand_on(self._ordering.overdue(reminder.caller))
+        self._hand_on(self._ordering.release_overdue(reminder.caller))
 
     def _leave(self, reason: str) -> None:
         if not self._leaving:
@@ -333,13 +333,13 @@ class Connection(Actor[Inbox]):
             log.debug("connection.close_untold", reason=error.code)  # the daemon is stopping
 
     def on_failure(self, exception_type: type[BaseException] | None, *_: object) -> None:
-        self._wire.cut(f"a bug in its dialect: {exception_type.__name__ if exception_type else 'unknown'}")
+        self._wire.cut_off(f"a bug in its dialect: {exception_type.__name__ if exception_type else 'unknown'}")
         self._sign_off()
 
     def statistics(self) -> dict[str, object]:
         return {
             **super().statistics(),
             "client": self._client.label,
-            "unsent": self._wire.unsent,
-            "held": self._ordering.held,
+            "unsent": self._wire.unsent_bytes,
+            "held": self._ordering.held_count,
         }

@@ -22,10 +22,10 @@ from transports.wire import (
     LINES,
     LOW_WATER,
     WRITE_LIMIT,
-    Arrived,
-    Gone,
-    NoMore,
+    InputEnded,
+    LinesArrived,
     Parcel,
+    WireClosed,
     WireNews,
 )
 
@@ -95,7 +95,7 @@ class DescriptorWire:
             self._push()
         if self._unsent > self._write_limit:
             log.warning("wire.overrun", unsent=self._unsent)
-            self.cut("it does not read what it is sent")
+            self.cut_off("it does not read what it is sent")
         if take_more:
             self._handed_out = False
             self._watch()
@@ -103,11 +103,11 @@ class DescriptorWire:
     def hang_up(self, reason: str) -> None:
         self._loop.call_soon(self._hang_up, reason)
 
-    def cut(self, reason: str) -> None:
+    def cut_off(self, reason: str) -> None:
         self._loop.call_soon(self._close, reason)
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         return self._unsent
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class DescriptorWire:
     def _hand_out(self, lines: list[Line]) -> None:
         if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(lines)))
+            self._tell(LinesArrived(tuple(lines)))
 
     def _end_of_stream(self) -> None:
         self._ended = True
@@ -174,7 +174,7 @@ class DescriptorWire:
         if self._peer_is_gone():
             self._close("the client is gone")
         else:
-            self._tell(NoMore(self._end.linger_s))
+            self._tell(InputEnded(self._end.linger_s))
             self._look_again()
 
     def _look_again(self) -> None:
@@ -202,7 +202,7 @@ class DescriptorWire:
                 self._offset += written
                 while self._out and self._offset >= len(self._out[0].data):
                     self._offset -= len(self._out[0].data)
-                    left = self._out.popleft().left
+                    left = self._out.popleft().on_sent
                     if left is not None:
                         left()
         except (BlockingIOError, InterruptedError):
@@ -210,7 +210,7 @@ class DescriptorWire:
                 self._writing = True
                 self._loop.add_writer(self._end.writes_to, self._flush)
         except OSError as error:
-            self.cut(f"writing failed: {error.strerror}")
+            self.cut_off(f"writing failed: {error.strerror}")
 
     def _next_chunk(self) -> memoryview:
         """The bytes for one system call: the first parcel, and the small ones after it."""
@@ -259,7 +259,7 @@ class DescriptorWire:
         self._timers.clear()
         if self._on_closed is not None:
             self._on_closed(self)
-        self._tell(Gone(reason))
+        self._tell(WireClosed(reason))
         self._owner = None
 
     def _call_later(self, delay_s: float, do: Callable[[], None]) -> None:

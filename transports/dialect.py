@@ -77,39 +77,39 @@ Action = Write | Tell | Ask | Wake | Introduce
 class Dialect(Protocol):
     """The methods that a connection calls. A dialect inherits those that it does not need."""
 
-    def opened(self) -> Iterable[Action]:
+    def start(self) -> Iterable[Action]:
         """The client has connected. Nothing need be sent yet."""
         return ()
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         """One line from the client, without its newline. Never raises for any input of a client."""
         ...
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         """A line over a limit was dropped."""
         ...
 
-    def answered(self, caller: Caller, answer: Answer | SupervisorAnswer | GreenroomError) -> Iterable[Action]:
+    def take_answer(self, caller: Caller, answer: Answer | SupervisorAnswer | GreenroomError) -> Iterable[Action]:
         """The answer of a conversation, the registry or the supervisor to a Tell or an Ask."""
         ...
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         """A slice for one of our subscriptions. At most one returned Write carries `ready`.
 
         If none does, nothing was to be sent, and the reader is ready at once.
         """
         ...
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]: ...
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]: ...
 
-    def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # for dialects that wait for something
+    def wake(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # for dialects that wait for something
         """The end of a Wake."""
         return ()
 
-    def reconfigured(self) -> Iterable[Action]:
+    def reconfigure(self) -> Iterable[Action]:
         """The config was read again. A dialect with settings fixed by its client does nothing."""
         return ()
 
-    def announced(self, text: str) -> Iterable[Action]:
+    def announce(self, text: str) -> Iterable[Action]:
         """A text for every client of the daemon."""
         ...

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
-from transports.address import reached
+from transports.address import use_short_path
 
 
 class Inode(Struct, frozen=True):
@@ -63,7 +63,7 @@ def bind(path: Path) -> tuple[socket.socket, Inode]:
         umask = os.umask(0o177)  # for the whole process, but only ever stricter than it was
         try:
             fresh.unlink(missing_ok=True)
-            reached(os.fspath(fresh), sock.bind)
+            use_short_path(os.fspath(fresh), sock.bind)
         finally:
             os.umask(umask)
         sock.listen(socket.SOMAXCONN)

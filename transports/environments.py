@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 
-EACH = 2 << 20  # characters; the most that Linux starts a program with, so a client has no more itself
-TOGETHER = 64 << 20  # characters; thirty of the largest, thousands of ordinary ones
+EACH_LIMIT = 2 << 20  # characters; the most that Linux starts a program with, so a client has no more itself
+TOTAL_LIMIT = 64 << 20  # characters; thirty of the largest, thousands of ordinary ones
 
 
 class Environment(dict[str, str]):
@@ -24,7 +24,7 @@ def size_of(env: Mapping[str, str]) -> int:
 
 
 class EnvironmentPool:
-    def __init__(self, each: int = EACH, together: int = TOGETHER) -> None:
+    def __init__(self, each: int = EACH_LIMIT, together: int = TOTAL_LIMIT) -> None:
         self._each = each
         self._together = together
         self._known: WeakValueDictionary[int, Environment] = WeakValueDictionary()

@@ -12,13 +12,13 @@ from actors.vocabulary.shortening import end_of_text
 
 LINE_LIMIT = 16 * 1024 * 1024  # bytes of one line without its end
 VALUES_LIMIT = 50_000  # of one line: decoding so many takes some 15 ms, in which no other client is served
-AS_IT_IS = 1024 * 1024  # bytes; a longer line is kept as the bytearray that it arrived in: a copy takes 20 ms
+COPY_LIMIT = 1024 * 1024  # bytes; a longer line is kept as the bytearray that it arrived in: a copy takes 20 ms
 
 # Outside the strings of a JSON text, each of these bytes stands for at most one value.
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b",[{")
 
 
-class TooLong(Struct, frozen=True):
+class LineTooLong(Struct, frozen=True):
     """A line over the limit was skipped. `size` counts everything before its newline."""
 
     size: int
@@ -42,12 +42,12 @@ class TooMany(Struct, frozen=True):
         )
 
 
-Skipped = TooLong | TooMany
+Skipped = LineTooLong | TooMany
 Line = bytes | Skipped
-KEPT = (bytes, bytearray)  # the types of a line that was not skipped; a long line is a bytearray
+LINE_TYPES = (bytes, bytearray)  # the types of a line that was not skipped; a long line is a bytearray
 
 
-class Values:
+class ValueCounter:
     """Counts the values of one line of JSON, in whatever pieces it comes. Other text soon exceeds any limit."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class LineSplitter:
         self._most_values = values
         self._rest = bytearray()
         self._skipped = 0  # bytes of the current line if it is being dropped, else 0
-        self._values: Values | None = None  # the count for the current line, once it is long
+        self._values: ValueCounter | None = None  # the count for the current line, once it is long
         self._chunk = b""
         self._at = 0  # the place in the chunk up to which lines were taken
 
@@ -144,7 +144,7 @@ class LineSplitter:
 
     def _has_too_many(self, piece: bytes) -> bool:
         if self._values is None:
-            self._values = Values()
+            self._values = ValueCounter()
             piece = bytes(self._rest)
         return self._values.feed(piece, self._most_values)
 
@@ -152,19 +152,19 @@ class LineSplitter:
         values, self._values = self._values, None
         if self._skipped:
             too_many = values is not None and values.count > self._most_values
-            lines.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
+            lines.append(TooMany(self._skipped, self._most_values) if too_many else LineTooLong(self._skipped))
             self._skipped = 0
         elif self._rest:
             line, self._rest = self._rest, bytearray()
             self._judge(
-                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), lines, counted=values is not None
+                cast("bytes", line) if len(line) > COPY_LIMIT else bytes(line), lines, counted=values is not None
             )
 
     def _judge(self, line: bytes, lines: list[Line], *, counted: bool = False) -> None:
         content = line.removesuffix(b"\r") if line.endswith(b"\r") else line
         if len(content) > self._limit:
-            lines.append(TooLong(len(line)))
-        elif len(line) > self._most_values and not counted and Values().feed(line, self._most_values):
+            lines.append(LineTooLong(len(line)))
+        elif len(line) > self._most_values and not counted and ValueCounter().feed(line, self._most_values):
             lines.append(TooMany(len(line), self._most_values))
         elif content and not content.isspace():
             lines.append(content)

@@ -17,7 +17,7 @@ from transports.dialect import Client
 from transports.environments import EnvironmentPool
 from transports.framing import Line
 from transports.peer import Peer
-from transports.wire import Arrived, NoMore, Parcel, Wire, WireNews
+from transports.wire import InputEnded, LinesArrived, Parcel, Wire, WireNews
 
 log = structlog.get_logger()
 
@@ -58,15 +58,15 @@ class Greeting:
         """News of the wire, on the wire's thread."""
         if self._over or not isinstance(message, WireNews):
             return
-        if isinstance(message, Arrived):
+        if isinstance(message, LinesArrived):
             self._listen(message)
-        elif isinstance(message, NoMore):
+        elif isinstance(message, InputEnded):
             self._end()
             self._wire.hang_up("the client sent no hello")
         else:
             self._end()
 
-    def _listen(self, arrived: Arrived) -> None:
+    def _listen(self, arrived: LinesArrived) -> None:
         first, lines = arrived.lines[0], arrived.lines[1:]
         greeting = hello.read(first, self._deps.dialects)
         if isinstance(greeting, GreenroomError):
@@ -114,7 +114,7 @@ class Greeting:
         self._end()
         self._wire.hand_to(ref)
         if lines:
-            ref.tell(Arrived(lines))
+            ref.tell(LinesArrived(lines))
         else:
             self._wire.write([], take_more=True)
 
@@ -125,7 +125,7 @@ class Greeting:
         """Cut the client off, because its place is needed; it may not have read the reason."""
         if not self._over:
             self._refuse(why)
-            self._wire.cut(why.message)
+            self._wire.cut_off(why.message)
 
     def turn_away(self, why: GreenroomError) -> None:
         """Refuse the client and ignore all further input."""
@@ -135,7 +135,7 @@ class Greeting:
     def _refuse(self, error: GreenroomError) -> None:
         self._end()
         log.info("hello.refused", reason=error.code, uid=self._peer.uid, pid=self._peer.pid)
-        self._wire.write([Parcel(jsonrpc.refused(None, error))])
+        self._wire.write([Parcel(jsonrpc.refusal_line(None, error))])
         self._wire.hang_up(error.message)
 
     def _end(self) -> None:

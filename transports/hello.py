@@ -9,7 +9,7 @@ from msgspec import Struct
 from actors.vocabulary.errors import GreenroomError, InvalidInput, Refusal
 from transports import PROTOCOL, jsonrpc
 from transports.dialect import Client, Dialect
-from transports.framing import KEPT, Line
+from transports.framing import LINE_TYPES, Line
 
 LONGEST_NAME = 200  # characters; the name is in every event that the client takes part in
 LONGEST_PATH = 4_096
@@ -57,7 +57,7 @@ def welcome(identity: Identity) -> bytes:
 
 def read(line: Line, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
-    if not isinstance(line, KEPT):
+    if not isinstance(line, LINE_TYPES):
         return InvalidInput(f"the first line: {line.reason}")
     members = _members(line)
     if members is None:

@@ -232,7 +232,7 @@ def error(request: RequestId | None, code: int, message: str, data: Any = None) 
     return line({"jsonrpc": "2.0", "id": request, "error": body})
 
 
-def refused(request: RequestId | None, why: GreenroomError) -> bytes:
+def refusal_line(request: RequestId | None, why: GreenroomError) -> bytes:
     """The line of one of our errors: its number, and in `data` its stable code and its details."""
     data = {**why.details, "code": why.code, "retryable": why.retryable}
     return error(request, why.jsonrpc, why.message, data)
@@ -253,10 +253,10 @@ def _params_member(params: Params) -> JsonObject:
 def line(value: Any) -> bytes:
     """One line with its newline. Text is written as it is, but for half a surrogate pair, which UTF-8 lacks."""
     try:
-        return written(value).encode() + b"\n"
+        return to_json(value).encode() + b"\n"
     except UnicodeEncodeError:
         return _ASCII_ENCODER.encode(value).encode() + b"\n"
 
 
-written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)

@@ -275,5 +275,5 @@ def _turn_away(sock: socket.socket, error: GreenroomError) -> None:
     """Refuse with one line, if it can be written at once, and close."""
     sock.setblocking(False)
     with contextlib.suppress(OSError):
-        sock.send(jsonrpc.refused(None, error))
+        sock.send(jsonrpc.refusal_line(None, error))
     sock.close()

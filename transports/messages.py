@@ -10,30 +10,30 @@ from transports.dialect import Client
 from transports.requests import SupervisorAnswer, SupervisorRequest
 
 
-class Posted(Struct, frozen=True):
+class NewsPosted(Struct, frozen=True):
     """An answer for the client, or the end of a subscription."""
 
     message: ReplyTo | EndSubscription
 
 
-class Streamed(Struct, frozen=True):
+class SliceStreamed(Struct, frozen=True):
     """A slice for a reader, with the address for its Ready. Answers are handled before slices."""
 
     deliver: Deliver
     session: Address[Ready]
 
 
-class Dismissed(Struct, frozen=True):
+class ConnectionDismissed(Struct, frozen=True):
     """Close the connection when everything written so far has left."""
 
     reason: str
 
 
-class Reconfigured(Struct, frozen=True):
+class ConfigReloaded(Struct, frozen=True):
     """The config was read again."""
 
 
-class Announced(Struct, frozen=True):
+class TextAnnounced(Struct, frozen=True):
     """A text for every client."""
 
     text: str
@@ -55,7 +55,7 @@ class ServiceRequest(Struct, frozen=True):
     reply_to: Address[ServiceAnswer]
 
 
-class Woken(Struct, frozen=True):
+class TimerFired(Struct, frozen=True):
     """The end of a Wake of the dialect."""
 
     name: str

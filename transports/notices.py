@@ -5,7 +5,7 @@ from typing import Any
 
 from transports.job_words import job_end
 from transports.question import command_line, why_not_asked
-from transports.tool_uses import failure, told
+from transports.tool_uses import describe_use, failure
 from transports.waiting_words import waits
 
 Notice = Callable[[Mapping[str, Any]], str]
@@ -44,7 +44,7 @@ NOTICES: Mapping[str, Notice] = {
     "web_search_end": lambda event: f"searched the web: {event['query']}",
     "agent_session": lambda _: "",  # a `background_event` of its own tells it
     "kept_yes_used": why_not_asked,
-    "tool_use_begin": lambda event: f"uses a tool: {told(event)}",
+    "tool_use_begin": lambda event: f"uses a tool: {describe_use(event)}",
     "tool_use_end": failure,
     "compacted": lambda event: f"the earlier conversation was summed up (events up to {event['last_seq']})",
 }

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from actors.messages.conversation import Attach, Detach, ToConversation
 from actors.messages.effects import Deliver, ReplyTo
 from actors.messages.routing import RegistryInput, ToRegistry, WatchList
-from actors.vocabulary.answers import Attached, Interrupted, TurnResult
+from actors.vocabulary.answers import AttachedReader, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import TERMINAL
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId, TurnId
@@ -46,13 +46,13 @@ class Ordering:
         return bool(self._open or self._held)
 
     @property
-    def held(self) -> int:
+    def held_count(self) -> int:
         return len(self._held)
 
     def holds(self, caller: Caller) -> bool:
         return any(held.reply.caller == caller for held in self._held)
 
-    def told(self, message: RegistryInput) -> list[ReplyTo]:
+    def note_message(self, message: RegistryInput) -> list[ReplyTo]:
         """Note a message from the dialect to the registry. Returns the answers that need not wait any more."""
         caller = request_of(message)
         conversation = message.conversation if isinstance(message, ToConversation) else None
@@ -65,13 +65,13 @@ class Ordering:
             reader = _Reader(message.conversation, caller, command.after or 0, command.after is None)
             self._readers[command.subscription] = reader
         elif isinstance(command, Detach):
-            return self.ended(command.subscription)
+            return self.end_reader(command.subscription)
         return []
 
-    def replied(self, reply: ReplyTo) -> list[ReplyTo]:
+    def note_reply(self, reply: ReplyTo) -> list[ReplyTo]:
         """The answers to hand on: this one, or none yet."""
         conversation = self._open.pop(reply.caller, None)
-        if isinstance(reply.answer, Attached):
+        if isinstance(reply.answer, AttachedReader):
             self._note_attached(reply.answer)
         elif isinstance(reply.answer, GreenroomError):
             self._forget_refused(reply.caller)
@@ -80,7 +80,7 @@ class Ordering:
         self._held.append(_Held(reply, conversation))
         return []
 
-    def delivered(self, deliver: Deliver) -> list[ReplyTo]:
+    def note_slice(self, deliver: Deliver) -> list[ReplyTo]:
         """Note that a slice was handed on; returns the answers that waited for it."""
         reader, slice_ = self._readers.get(deliver.subscription), deliver.slice
         if reader is None:
@@ -98,16 +98,16 @@ class Ordering:
                     self._note_reached(reader, held.reply)
         return self._release_seen()
 
-    def ended(self, subscription: SubscriptionId) -> list[ReplyTo]:
+    def end_reader(self, subscription: SubscriptionId) -> list[ReplyTo]:
         self._readers.pop(subscription, None)
         return self._release_seen()
 
-    def overdue(self, caller: Caller) -> list[ReplyTo]:
+    def release_overdue(self, caller: Caller) -> list[ReplyTo]:
         """Release the answer held for this caller, even if its events were not seen."""
         free = [held for held in self._held if held.reply.caller == caller]
         return self._let_go(free)
 
-    def _note_attached(self, answer: Attached) -> None:
+    def _note_attached(self, answer: AttachedReader) -> None:
         reader = self._readers.get(answer.subscription)
         if reader is not None:
             reader.active = True
@@ -137,7 +137,7 @@ class Ordering:
     def _note_reached(reader: _Reader, reply: ReplyTo) -> None:
         if isinstance(reply.answer, TurnResult):
             reader.seq = max(reader.seq, reply.answer.seq)
-        elif isinstance(reply.answer, Interrupted) and reply.answer.turn is not None:
+        elif isinstance(reply.answer, InterruptedTurn) and reply.answer.turn is not None:
             reader.ends.append(reply.answer.turn)
 
 
@@ -145,7 +145,7 @@ def _has_seen(reader: _Reader, reply: ReplyTo) -> bool:
     match reply.answer:
         case TurnResult(seq=seq):
             return reader.seq >= seq
-        case Interrupted(turn=turn) if turn is not None:
+        case InterruptedTurn(turn=turn) if turn is not None:
             return turn in reader.ends
         case _:
             return True

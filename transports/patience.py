@@ -10,23 +10,23 @@ import time
 HEAVY_S = 0.002  # processor time of one message; less is not counted
 LARGE = 2 * 1024 * 1024  # bytes of one message; an import comes in smaller messages, which are not counted
 BYTE_S = 6e-9  # processor time still to come for each byte: it is encoded, stored and read again
-AT_ONCE_S = 0.25  # the free allowance: a handful of large pictures
+ALLOWANCE_S = 0.25  # the free allowance: a handful of large pictures
 SHARE = 0.01
 LONGEST_S = 10.0  # a pause; clients give up after 30
 
 
-class Patience:
+class Throttle:
     """The account of one client. Pure: told the time that was spent, and when."""
 
     def __init__(self) -> None:
-        self._left = AT_ONCE_S
+        self._left = ALLOWANCE_S
         self._seen = 0.0
 
     def pause_after(self, spent_s: float, now: float) -> float:
         """Seconds until the next message of this client is read; nearly always 0."""
         if spent_s < HEAVY_S:
             return 0.0
-        self._left = min(AT_ONCE_S, self._left + (now - self._seen) * SHARE) - spent_s
+        self._left = min(ALLOWANCE_S, self._left + (now - self._seen) * SHARE) - spent_s
         self._seen = now
         return min(LONGEST_S, -self._left / SHARE) if self._left < 0 else 0.0
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from actors.vocabulary.visible import escape, misread, visible
+from actors.vocabulary.visible import escape, misleading_places, visible
 
 GOES_ON = "→"  # marks a line that is broken only because the window ends
 SAID_LENGTH = 300  # characters of the agent's own words: a reason, not a speech
@@ -31,7 +31,7 @@ OUR_WORDS = {
     **dict.fromkeys(("always", "outside", "always outside", "abort", "show"), ""),
 }
 
-Asked = Mapping[str, Any]  # an event with a question, as JSON
+QuestionEvent = Mapping[str, Any]  # an event with a question, as JSON
 
 
 # --- words in shell syntax ------------------------------------------------------------------------------------------
@@ -47,14 +47,19 @@ def command_text(argv: Sequence[str]) -> str:
     return " ".join(_word(word, first=at == 0, lines=True) for at, word in enumerate(argv))
 
 
-def typed(argv: Sequence[str]) -> str:
+def command_for_history(argv: Sequence[str]) -> str:
     """The command for a history: only the script, if a well-known shell runs it and all of it is visible."""
-    if len(argv) == 3 and argv[0] in _SHELLS and argv[1] in {"-c", "-lc"} and not misread(argv[2].replace("\n", "")):
+    if (
+        len(argv) == 3
+        and argv[0] in _SHELLS
+        and argv[1] in {"-c", "-lc"}
+        and not misleading_places(argv[2].replace("\n", ""))
+    ):
         return argv[2]
     return command_text(argv)
 
 
-def invoked(invocation: Asked) -> str:
+def tool_call_line(invocation: QuestionEvent) -> str:
     """A call of an MCP server's tool, on one line."""
     arguments = invocation.get("arguments")
     text = json.dumps(arguments, ensure_ascii=False) if arguments else ""
@@ -77,7 +82,7 @@ def _word(word: str, *, first: bool = False, lines: bool = False) -> str:
     seen = (
         word.replace(" \n", "\0").replace("\n", "") if lines else word
     )  # a blank before a line break can't be seen either
-    if misread(seen):
+    if misleading_places(seen):
         return _escape_word(word, lines=lines)
     if _BARE.fullmatch(word) and not (first and (_RESERVED.fullmatch(word) or "=" in word)):
         return word
@@ -87,7 +92,7 @@ def _word(word: str, *, first: bool = False, lines: bool = False) -> str:
 
 
 def _escape_word(word: str, *, lines: bool) -> str:
-    hidden = misread(word)
+    hidden = misleading_places(word)
 
     def escape_at(at: int, character: str) -> str:
         if character in "\\'":
@@ -111,7 +116,7 @@ class MarkedLine(NamedTuple):
     style: str = ""
     below: int = 4  # blanks before the continuation
 
-    def folded(self, columns: int) -> Iterator[str]:
+    def fold(self, columns: int) -> Iterator[str]:
         head, at = self.head, 0
         while True:
             end = _fitting(self.text, at, max(8, columns - len(head) - 4))
@@ -122,7 +127,7 @@ class MarkedLine(NamedTuple):
             head, at = " " * self.below, end
 
 
-class Drawn(NamedTuple):
+class QuestionLines(NamedTuple):
     """Lines with the names of their styles. `whole`: none is left out."""
 
     lines: tuple[tuple[str, str], ...]
@@ -133,25 +138,25 @@ class Drawn(NamedTuple):
         return "\n".join(line for line, _ in self.lines)
 
 
-def is_use(event: Asked) -> bool:
+def is_use(event: QuestionEvent) -> bool:
     """True if a third-party agent asks whether it may use a tool: a patch, a command, or both."""
     return "places" in event
 
 
-def is_patch(event: Asked) -> bool:
+def is_patch(event: QuestionEvent) -> bool:
     return bool(event.get("changes")) if is_use(event) else "changes" in event
 
 
-def is_command(event: Asked) -> bool:
+def is_command(event: QuestionEvent) -> bool:
     return bool(event.get("command")) if is_use(event) else "command" in event
 
 
-def is_tool(event: Asked) -> bool:
+def is_tool(event: QuestionEvent) -> bool:
     """True if a tool of an MCP server would be called."""
     return "tool" in event
 
 
-def kind(event: Asked) -> str:
+def kind(event: QuestionEvent) -> str:
     if is_command(event):
         return "command"
     if is_patch(event):
@@ -159,7 +164,7 @@ def kind(event: Asked) -> str:
     return "tool" if is_tool(event) or is_use(event) else "server"
 
 
-def outside(event: Asked) -> bool:
+def runs_outside(event: QuestionEvent) -> bool:
     """True if it would run outside the sandbox, as every command did in versions that did not say."""
     value = event.get("outside_sandbox")
     if is_use(event):
@@ -167,19 +172,19 @@ def outside(event: Asked) -> bool:
     return value is not False if is_command(event) else bool(value)
 
 
-def only_once(event: Asked) -> bool:
+def only_once(event: QuestionEvent) -> bool:
     """True if a yes can't hold for the conversation, because a repetition could not be recognised."""
     if is_use(event) or is_tool(event):
         return not event.get("fingerprint")
     return not (is_command(event) or event.get("grant_root"))
 
 
-def may_leave(event: Asked) -> bool:
+def may_leave(event: QuestionEvent) -> bool:
     """True if a yes means in the sandbox, and `outside` is an answer of its own."""
     return bool(event.get("inside_or_outside"))
 
 
-def title(event: Asked) -> str:
+def title(event: QuestionEvent) -> str:
     if event.get("obeyed_by"):
         return "may it change what other agents do here?"
     if is_patch(event):
@@ -201,7 +206,7 @@ def title(event: Asked) -> str:
     return "may it change the repository's history?" if event.get("history_of") else "may it run this command?"
 
 
-def summary(event: Asked, home: str = "") -> str:
+def summary(event: QuestionEvent, home: str = "") -> str:
     """The whole question on one line: for tables, lists and progress."""
     if is_patch(event):
         changes = ", ".join(_change(path, change, home) for path, change in sorted(event["changes"].items()))
@@ -215,43 +220,45 @@ def summary(event: Asked, home: str = "") -> str:
     return command_line(event["command"])
 
 
-def where(event: Asked) -> str:
+def sandbox_text(event: QuestionEvent) -> str:
     if is_use(event):
-        return "outside the sandbox" if outside(event) else "inside the agent's sandbox"
+        return "outside the sandbox" if runs_outside(event) else "inside the agent's sandbox"
     if not (is_command(event) or is_patch(event) or is_tool(event)):
         return "runs nothing"
-    return "outside the sandbox" if outside(event) else "in the sandbox"
+    return "outside the sandbox" if runs_outside(event) else "in the sandbox"
 
 
-def drawn(event: Asked, columns: int = LONGEST, *, home: str = "", most: int | None = None, see: str = "") -> Drawn:
+def question_lines(
+    event: QuestionEvent, columns: int = LONGEST, *, home: str = "", most: int | None = None, see: str = ""
+) -> QuestionLines:
     """The lines of a question without its title. Beyond `most` lines, the middle is left out, and a line says so."""
-    subject = [(text, line.style) for line in _subject(event, home) for text in line.folded(columns)]
+    subject = [(text, line.style) for line in _subject(event, home) for text in line.fold(columns)]
     kept, whole = _leave_out_middle(subject, most, see, columns)
-    circumstances = [(text, line.style) for line in _circumstances(event, home) for text in line.folded(columns)]
-    return Drawn((*kept, *circumstances), whole)
+    circumstances = [(text, line.style) for line in _circumstances(event, home) for text in line.fold(columns)]
+    return QuestionLines((*kept, *circumstances), whole)
 
 
-def said_by_agent(event: Asked) -> str:
+def said_by_agent(event: QuestionEvent) -> str:
     """The agent's reason for a command; all other reasons are ours."""
     return "" if not is_command(event) or event.get("retry") else _short(event.get("reason") or "")
 
 
-def why_not_asked(event: Asked) -> str:
+def why_not_asked(event: QuestionEvent) -> str:
     """The text for a `kept_yes_used`: which earlier yes answered in place of a person."""
     answer = f"the yes to {event['approval_id'][:SHORT]}" if event["approval_id"] else "an earlier yes"
     by = f" by {visible(event['by'])}" if event["by"] else ""
     return f"not asked: {answer}{by} holds for this conversation{', outside the sandbox' if event['outside'] else ''}"
 
 
-def reason_with_all(event: Asked) -> str | None:
+def reason_with_all(event: QuestionEvent) -> str | None:
     """The reason, for clients that show only a command, changes or a call; with the whole question if it is more."""
     reason: str | None = event.get("reason")
     if not _is_more_than_one_thing(event):
         return reason
-    return "\n".join(filter(None, (reason, drawn(event).text)))
+    return "\n".join(filter(None, (reason, question_lines(event).text)))
 
 
-def _is_more_than_one_thing(event: Asked) -> bool:
+def _is_more_than_one_thing(event: QuestionEvent) -> bool:
     beyond, command, patch = event.get("beyond") or {}, is_command(event), is_patch(event)
     if beyond.get("says") or beyond.get("changes") or (command and patch):
         return True
@@ -266,7 +273,7 @@ def _is_more_than_one_thing(event: Asked) -> bool:
     )
 
 
-def _subject(event: Asked, home: str) -> Iterator[MarkedLine]:
+def _subject(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """The subject of the question: an agent may ask for a command, changes and more at once."""
     if is_use(event):
         yield from _title_of_use(event)
@@ -276,7 +283,7 @@ def _subject(event: Asked, home: str) -> Iterator[MarkedLine]:
         yield from (MarkedLine("  > ", line, "command") for line in more)
     if is_patch(event):
         for path, change in sorted(event["changes"].items()):
-            yield from changed(path, change, home)
+            yield from change_lines(path, change, home)
     if is_use(event):
         yield from _further_lines(event, home)
     elif is_tool(event):
@@ -289,7 +296,7 @@ def _subject(event: Asked, home: str) -> Iterator[MarkedLine]:
             yield MarkedLine("  wants you to visit: ", visible(event["url"]), "outside")
 
 
-def _title_of_use(event: Asked) -> Iterator[MarkedLine]:
+def _title_of_use(event: QuestionEvent) -> Iterator[MarkedLine]:
     """The agent's description of the use, unless it only repeats the command."""
     plain = event["title"].strip().strip("`")
     if is_command(event) and plain in {"", command_line(event["command"]), event["command"][-1].strip()}:
@@ -300,13 +307,13 @@ def _title_of_use(event: Asked) -> Iterator[MarkedLine]:
         yield from (MarkedLine("    ", visible(line), "command") for line in others)
 
 
-def _further_lines(event: Asked, home: str) -> Iterator[MarkedLine]:
+def _further_lines(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """Further lines of a third-party agent's question: files, other changes, arguments, words."""
     beyond = event.get("beyond")
     files = (file for file in event["places"] if str(file["path"]) not in event.get("changes", ()))
     yield from (MarkedLine("  file ", place(str(file["path"]), home), "file") for file in files)
     for change in beyond["changes"] if beyond else ():
-        yield from changed(change["path"], change["change"], home)
+        yield from change_lines(change["path"], change["change"], home)
     if beyond is None or not (is_command(event) or is_patch(event)):
         yield from (MarkedLine("    ", visible(line)) for line in _laid_out(event["arguments"]))
     else:
@@ -335,11 +342,11 @@ def _quotation(by: str, words: str) -> Iterator[MarkedLine]:
     return (MarkedLine(f"  {by}: ", visible(line), "said") for line in words.split("\n"))
 
 
-def _agent(event: Asked) -> str:
+def _agent(event: QuestionEvent) -> str:
     return _word(event["agent"]) if event.get("agent") else "the agent"
 
 
-def _tool(event: Asked) -> str:
+def _tool(event: QuestionEvent) -> str:
     return f"{_word(event['server'])} {_word(event['tool'])}"
 
 
@@ -351,7 +358,7 @@ def _laid_out(arguments: str) -> list[str]:
         return arguments.split("\n")
 
 
-def changed(path: str, change: Any, home: str = "") -> Iterator[MarkedLine]:
+def change_lines(path: str, change: Any, home: str = "") -> Iterator[MarkedLine]:
     """A file of a patch: its change, and the changed lines."""
     yield MarkedLine("  ", _change(path, change, home), "file")
     for line in _lines(change):
@@ -380,16 +387,16 @@ def _change(path: str, change: Any, home: str) -> str:
     return f"{_MARKS.get(kind, kind)} {place(path, home)}{goes}"
 
 
-def _circumstances(event: Asked, home: str) -> Iterator[MarkedLine]:
+def _circumstances(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """The circumstances, last, so that they stand next to the place for the answer."""
     if is_command(event) and event.get("cwd"):
         yield MarkedLine("  in ", place(str(event["cwd"]), home), "place")
     if event.get("failed"):
         yield MarkedLine("  it failed: ", _short(event["failed"]), "said")
     if may_leave(event):
-        yield MarkedLine("  ", f"{where(event)}; without it, if the answer is `outside`", "place")
-    elif outside(event) or is_command(event) or is_use(event):
-        yield MarkedLine("  ", where(event), "outside" if outside(event) else "place")
+        yield MarkedLine("  ", f"{sandbox_text(event)}; without it, if the answer is `outside`", "place")
+    elif runs_outside(event) or is_command(event) or is_use(event):
+        yield MarkedLine("  ", sandbox_text(event), "outside" if runs_outside(event) else "place")
     if event.get("changed"):
         words = "the tool or its server has changed since a yes for the conversation, which has ended"
         yield MarkedLine("  ", words, "outside")
@@ -418,7 +425,7 @@ def _circumstances(event: Asked, home: str) -> Iterator[MarkedLine]:
         yield MarkedLine("  because: ", _short(event["reason"]), "said")
 
 
-def _option_word(option: Asked, event: Asked) -> str:
+def _option_word(option: QuestionEvent, event: QuestionEvent) -> str:
     """The word that answers with an option: its id, unless that is a word of ours with another meaning."""
     word, kinds = str(option["id"]), [choice["kind"] for choice in event["options"]]
     if OUR_WORDS.get(word.lower(), option["kind"]) == option["kind"]:
@@ -444,7 +451,7 @@ def _leave_out_middle(
     hidden = lines[begin : len(lines) - end]
     count = sum(len(text) for text, _ in hidden)
     note = f"{len(hidden):,} lines ({count:,} characters) are not shown here{see and f'; {see}'}"
-    note_lines = [(text, "outside") for text in MarkedLine("  … ", note).folded(columns)]
+    note_lines = [(text, "outside") for text in MarkedLine("  … ", note).fold(columns)]
     return [*lines[:begin], *note_lines, *lines[len(lines) - end :]], False
 
 

@@ -55,13 +55,13 @@ class NewsRead(Struct, frozen=True):
     lagged: bool = False
 
 
-class AskedFound(Struct, frozen=True):
+class ApprovalPlaces(Struct, frozen=True):
     """The places (seq and time) of questions, in their order; None where unknown."""
 
     places: tuple[tuple[int, float] | None, ...]
 
 
-class Exported(Struct, frozen=True):
+class ExportPiece(Struct, frozen=True):
     """A piece of an export. `place`: where the next begins; None after the last. `partial`: the last line is
     unfinished.
     """
@@ -71,20 +71,20 @@ class Exported(Struct, frozen=True):
     partial: bool = False
 
 
-class Stored(Struct, frozen=True):
+class StoredConversation(Struct, frozen=True):
     """The conversation that a fork or an import has made."""
 
     conversation: ConversationId
 
 
-class Imported(Struct, frozen=True):
+class ImportedConversation(Struct, frozen=True):
     """The conversation that an import has made. `changed`: the file's settings against those it got."""
 
     conversation: ConversationId
     changed: tuple[SettingChange, ...]
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A place in a history with the words of a search. `marks`: begin and end of each of them in `text`."""
 
     conversation: ConversationId
@@ -97,19 +97,19 @@ class Hit(Struct, frozen=True):
     marks: tuple[tuple[int, int], ...]
 
 
-class Found(Struct, frozen=True):
+class SearchHits(Struct, frozen=True):
     """The hits of a search. `next`: where the next page begins; None after the last.
 
     `read`: how much of all histories can be searched yet; 1 is all. `complete`: false if time ran out.
     """
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     next: int | None
     read: float
     complete: bool = True
 
 
-class Plain(Struct, frozen=True):
+class PlainAnswer(Struct, frozen=True):
     """An answer that goes to the wire unchanged."""
 
     value: Mapping[str, Any]
@@ -123,7 +123,16 @@ class BudgetRead(Struct, frozen=True):
 
 
 SupervisorAnswer = (
-    SettingsMade | BudgetRead | HistoryRead | NewsRead | AskedFound | Exported | Stored | Imported | Found | Plain
+    SettingsMade
+    | BudgetRead
+    | HistoryRead
+    | NewsRead
+    | ApprovalPlaces
+    | ExportPiece
+    | StoredConversation
+    | ImportedConversation
+    | SearchHits
+    | PlainAnswer
 )
 
 
@@ -152,7 +161,7 @@ class MakeSettings(Query[SettingsMade], frozen=True):
     person: Person | None = None
 
 
-class Permit(Query[SettingsMade], frozen=True):
+class PermitSettings(Query[SettingsMade], frozen=True):
     """Check that a client may have these settings in a conversation that has `current`."""
 
     settings: Settings
@@ -199,7 +208,7 @@ class GiveServers(Struct, frozen=True):
     servers: tuple[GivenServer, ...]
 
 
-class ListServers(Query[Plain], frozen=True):
+class ListServers(Query[PlainAnswer], frozen=True):
     """{servers}: those that clients have given the conversation, by name and command; no secret."""
 
     conversation: ConversationId
@@ -222,13 +231,13 @@ class ReadNews(Query[NewsRead], frozen=True):
     wait_s: float = 0.0
 
 
-class FindAsked(Query[AskedFound], frozen=True):
+class FindApprovalPlaces(Query[ApprovalPlaces], frozen=True):
     """Find the seq and the time at which open approvals were asked for."""
 
     questions: tuple[tuple[ConversationId, ApprovalId], ...]
 
 
-class Fork(Query[Stored], frozen=True):
+class Fork(Query[StoredConversation], frozen=True):
     """A new conversation with the history of another up to a seq, which must not lie inside a turn."""
 
     conversation: ConversationId
@@ -239,14 +248,14 @@ class Fork(Query[Stored], frozen=True):
     by: str = ""
 
 
-class Export(Query[Exported], frozen=True):
+class Export(Query[ExportPiece], frozen=True):
     """A piece of the JSON lines. `place`: where the previous piece ended."""
 
     conversation: ConversationId
     place: tuple[int, int, int] | None = None
 
 
-class Import(Query[Imported | Plain], frozen=True):
+class Import(Query[ImportedConversation | PlainAnswer], frozen=True):
     """Plain {lines} while `more` follow. `partial`: the last line continues in the next request.
 
     `settings`: the person's present ones, in the last request of an import.
@@ -260,7 +269,7 @@ class Import(Query[Imported | Plain], frozen=True):
     partial: bool = False
 
 
-class ReadUsage(Query[Plain], frozen=True):
+class ReadUsage(Query[PlainAnswer], frozen=True):
     """Sum up spending, by group; `since` includes the whole day of that moment."""
 
     by: Literal["day", "model", "directory", "conversation"]
@@ -277,51 +286,51 @@ class ReadBudget(Query[BudgetRead], frozen=True):
     limits: NewLimits
 
 
-class ReadSharedBudgets(Query[Plain], frozen=True):
+class ReadSharedBudgets(Query[PlainAnswer], frozen=True):
     """The budgets of the day and of the home. `limits` raise them, by scope.unit."""
 
     limits: NewLimits
 
 
-class AskStatus(Query[Plain], frozen=True):
+class AskStatus(Query[PlainAnswer], frozen=True):
     """The state of the daemon itself."""
 
 
-class ListClients(Query[Plain], frozen=True):
+class ListClients(Query[PlainAnswer], frozen=True):
     """Connected clients."""
 
 
-class KillClient(Query[Plain], frozen=True):
+class KillClient(Query[PlainAnswer], frozen=True):
     connection: ConnectionId
 
 
-class Reload(Query[Plain], frozen=True):
+class ReloadConfig(Query[PlainAnswer], frozen=True):
     """Read the config again; the answer lists the changes."""
 
 
-class Down(Query[Plain], frozen=True):
+class StopDaemon(Query[PlainAnswer], frozen=True):
     """Stop the daemon: running turns may go on for `drain_s`, then they are interrupted."""
 
     drain_s: float | None = None
 
 
-class ReadConfig(Query[Plain], frozen=True):
+class ReadConfig(Query[PlainAnswer], frozen=True):
     """The configuration in force, without secrets. `key` is dotted."""
 
     key: str | None = None
 
 
-class ReadSavedConfig(Query[Plain], frozen=True):
+class ReadSavedConfig(Query[PlainAnswer], frozen=True):
     """The config file as it is now, without defaults: {value, path}."""
 
 
-class AskKey(Query[Plain], frozen=True):
+class AskKey(Query[PlainAnswer], frozen=True):
     """Check that there is a key for the model provider of new conversations: {key, openai}; no secret."""
 
     person: Person
 
 
-class RunOnce(Query[Plain], frozen=True):
+class RunOnce(Query[PlainAnswer], frozen=True):
     """A command outside any conversation, under its sandbox: {exitCode, stdout, stderr}."""
 
     command: tuple[str, ...]
@@ -331,13 +340,13 @@ class RunOnce(Query[Plain], frozen=True):
     person: Person | None = None
 
 
-class DiffToRemote(Query[Plain], frozen=True):
+class DiffToRemote(Query[PlainAnswer], frozen=True):
     """{sha, diff} against the closest remote ancestor."""
 
     cwd: str
 
 
-class FindFiles(Query[Plain], frozen=True):
+class FindFiles(Query[PlainAnswer], frozen=True):
     """{files}, the best first. Roots are relative to the client's directory.
 
     A later search of the same series replaces one that has not begun, which then finds nothing.
@@ -348,7 +357,7 @@ class FindFiles(Query[Plain], frozen=True):
     series: str | None = None
 
 
-class Search(Query[Found], frozen=True):
+class Search(Query[SearchHits], frozen=True):
     """Search the words of all conversations, newest first; with `best`, the best hits and no further page."""
 
     words: str
@@ -360,35 +369,35 @@ class Search(Query[Found], frozen=True):
     best: bool = False
 
 
-class ListPrompts(Query[Plain], frozen=True):
+class ListPrompts(Query[PlainAnswer], frozen=True):
     """{prompts}: usable saved prompts and skills of the client's directory, by name."""
 
 
-class ReadPrompt(Query[Plain], frozen=True):
+class ReadPrompt(Query[PlainAnswer], frozen=True):
     """{description, text}: a prompt with its arguments filled in."""
 
     name: str
     arguments: Mapping[str, str]
 
 
-class ListAgents(Query[Plain], frozen=True):
+class ListAgents(Query[PlainAnswer], frozen=True):
     """{agents}: those that this client can choose, and how to get the missing ones."""
 
 
-class CheckAgent(Query[Plain], frozen=True):
+class CheckAgent(Query[PlainAnswer], frozen=True):
     """Start an agent, ask for its abilities, and end it."""
 
     agent: str
     limit_s: float
 
 
-class ListJobs(Query[Plain], frozen=True):
+class ListJobs(Query[PlainAnswer], frozen=True):
     """{jobs}: background commands, running or ended a while ago."""
 
     conversation: ConversationId | None = None
 
 
-class ReadJob(Query[Plain], frozen=True):
+class ReadJob(Query[PlainAnswer], frozen=True):
     """Output of a background command after a place; waits for some if there is none."""
 
     job: str
@@ -396,18 +405,18 @@ class ReadJob(Query[Plain], frozen=True):
     seconds: float = 0.0
 
 
-class WriteJob(Query[Plain], frozen=True):
+class WriteJob(Query[PlainAnswer], frozen=True):
     job: str
     text: str
     end_input: bool = False
 
 
-class WaitForJob(Query[Plain], frozen=True):
+class WaitForJob(Query[PlainAnswer], frozen=True):
     job: str
     seconds: float
 
 
-class EndJob(Query[Plain], frozen=True):
+class EndJob(Query[PlainAnswer], frozen=True):
     job: str
 
 
@@ -422,14 +431,14 @@ SupervisorRequest = (
     | WaitForJob
     | EndJob
     | MakeSettings
-    | Permit
+    | PermitSettings
     | AlterSettings
     | RememberEnvironment
     | GiveServers
     | ListServers
     | ReadHistory
     | ReadNews
-    | FindAsked
+    | FindApprovalPlaces
     | Fork
     | Export
     | Import
@@ -439,8 +448,8 @@ SupervisorRequest = (
     | ReadSharedBudgets
     | ListClients
     | KillClient
-    | Reload
-    | Down
+    | ReloadConfig
+    | StopDaemon
     | ReadConfig
     | ReadSavedConfig
     | AskKey

@@ -10,9 +10,9 @@ from actors.messages.effects import Deliver, EndSubscription, ReplyTo
 from actors.vocabulary.errors import ActorGone
 from actors.vocabulary.ids import ConnectionId
 from transports.dialect import Client
-from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
+from transports.messages import ConfigReloaded, ConnectionDismissed, NewsPosted, SliceStreamed, TextAnnounced
 
-ConnectionNews = Posted | Streamed | Dismissed | Reconfigured | Announced
+ConnectionNews = NewsPosted | SliceStreamed | ConnectionDismissed | ConfigReloaded | TextAnnounced
 
 
 class _Line(Struct):
@@ -40,26 +40,26 @@ class Switchboard:
             self.on_leave()
 
     def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None:
-        self._tell(connection, Posted(message))
+        self._tell(connection, NewsPosted(message))
 
     def deliver(self, message: Deliver, session: Address[Ready]) -> None:
-        self._tell(message.connection, Streamed(message, session))
+        self._tell(message.connection, SliceStreamed(message, session))
 
     def clients(self) -> list[Client]:
         return [line.client for line in self._lines.values()]
 
     def dismiss(self, connection: ConnectionId, reason: str) -> bool:
         """Close a connection; False if there is no such connection."""
-        return self._tell(connection, Dismissed(reason))
+        return self._tell(connection, ConnectionDismissed(reason))
 
     def dismiss_all(self, reason: str) -> None:
-        self._tell_all(Dismissed(reason))
+        self._tell_all(ConnectionDismissed(reason))
 
-    def reconfigured(self) -> None:
-        self._tell_all(Reconfigured())
+    def announce_reload(self) -> None:
+        self._tell_all(ConfigReloaded())
 
     def announce(self, text: str) -> None:
-        self._tell_all(Announced(text))
+        self._tell_all(TextAnnounced(text))
 
     def _tell_all(self, message: ConnectionNews) -> None:
         for connection in tuple(self._lines):

@@ -35,7 +35,7 @@ def command_of(event: Event) -> list[str]:
     return list(event.get("command") or (event.get("title") or "a command",))
 
 
-def told(event: Event) -> str:
+def describe_use(event: Event) -> str:
     """A call in a line: the command or the title."""
     words = " ".join(str(event.get("title") or event.get("kind") or "a tool").split())
     line = command_line(event["command"]) if event.get("command") else visible(words)
@@ -49,7 +49,7 @@ def failure(event: Event) -> str:
     how = "was cancelled" if event["status"] == "cancelled" else "failed"
     code = f", exit {event['exit_code']}" if event.get("exit_code") is not None else ""
     first_line = next((line for line in str(event.get("output") or "").splitlines() if line.strip()), "")
-    return f"{told(event)} {how}{code}{first_line and f': {visible(first_line)[:LONGEST]}'}"
+    return f"{describe_use(event)} {how}{code}{first_line and f': {visible(first_line)[:LONGEST]}'}"
 
 
 def _common(event: Event) -> dict[str, Any]:

@@ -25,28 +25,28 @@ class Parcel(Struct, frozen=True):
     """Bytes to write. `left` is called when the last one was handed over; it never waits."""
 
     data: bytes
-    left: Callable[[], None] | None = None
+    on_sent: Callable[[], None] | None = None
 
 
-class Arrived(Struct, frozen=True):
+class LinesArrived(Struct, frozen=True):
     """Lines, in order. The next come after `take_more`."""
 
     lines: tuple[Line, ...]
 
 
-class NoMore(Struct, frozen=True):
+class InputEnded(Struct, frozen=True):
     """The client has closed its writing side but may still read, for `linger_s` if that is set."""
 
     linger_s: float | None = None
 
 
-class Gone(Struct, frozen=True):
+class WireClosed(Struct, frozen=True):
     """The wire is closed. Sent once, also if the owner closed it; no news follows it."""
 
     reason: str
 
 
-WireNews = Arrived | NoMore | Gone
+WireNews = LinesArrived | InputEnded | WireClosed
 
 
 class Wire(Protocol):
@@ -66,11 +66,11 @@ class Wire(Protocol):
         """Close when everything written has left, or the grace is over."""
         ...
 
-    def cut(self, reason: str) -> None:
+    def cut_off(self, reason: str) -> None:
         """Close now."""
         ...
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         """Bytes that wait to leave."""
         ...

@@ -8,10 +8,10 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 
 DIGITS = 18  # of a seq; an import may say anything
-KEPT = 8  # agents of one conversation; all of them are in each checkpoint
+AGENTS_KEPT = 8  # agents of one conversation; all of them are in each checkpoint
 
 
-def copied_to(event: ev.SessionConfigured) -> int:
+def last_copied_seq(event: ev.SessionConfigured) -> int:
     """Return the last event that is a copy of another conversation's. Sessions up to there belong to that one."""
     last = (event.forked_from or "").rpartition("@")[2]
     return int(last) if last.isascii() and last.isdigit() and len(last) <= DIGITS else 0
@@ -21,7 +21,7 @@ def after_beginning(facts: Facts, event: ev.AgentSession) -> tuple[KnownSession,
     """The sessions after an agent has begun its own. It knows what it knew before; the prompt tells it the rest."""
     others = tuple(known for known in facts.agents if known.agent != event.agent)
     same = (known for known in facts.agents if (known.agent, known.session) == (event.agent, event.session))
-    return (*others, next(same, KnownSession(event.agent, event.session, 0)))[-KEPT:]
+    return (*others, next(same, KnownSession(event.agent, event.session, 0)))[-AGENTS_KEPT:]
 
 
 def after_count(facts: Facts, event: ev.TokenCount) -> tuple[KnownSession, ...]:

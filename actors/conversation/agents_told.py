@@ -5,37 +5,39 @@ from dataclasses import replace
 from actors.conversation.agents import settings_now
 from actors.conversation.facts import Facts
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_now import MODEL, AgentNow, OptionNow
+from actors.vocabulary.agent_now import MODEL, AgentDescription, AgentOptionValue
 from actors.vocabulary.setting_changes import model_of
 
 # All of it is in each checkpoint. The events have the rest.
-KEPT = 4  # agents of one conversation
-OPTIONS = 24  # the agents that were measured have at most five
-CAN = 24
+AGENTS_KEPT = 4  # agents of one conversation
+OPTIONS_KEPT = 24  # the agents that were measured have at most five
+ABILITIES_KEPT = 24
 TEXT = 120  # characters of a value, a name, an ability
 NOTE = 500
 TITLE = 80  # what a line of `ls` has room for
 
 
-def after_session(facts: Facts, event: ev.AgentSession) -> tuple[AgentNow, ...]:
+def after_session(facts: Facts, event: ev.AgentSession) -> tuple[AgentDescription, ...]:
     """The agents after a session has begun. Its program tells its options again."""
-    begun = AgentNow(
+    begun = AgentDescription(
         agent=event.agent,
         session=event.session,
         how=event.how,
         program=_shorten(event.program),
-        can=tuple(map(_shorten, event.can[:CAN])),
+        can=tuple(map(_shorten, event.can[:ABILITIES_KEPT])),
         note=_shorten(event.note, NOTE),
     )
     return _with_description(facts, begun)
 
 
-def after_options(facts: Facts, event: ev.AgentOptions) -> tuple[AgentNow, ...]:
+def after_options(facts: Facts, event: ev.AgentOptions) -> tuple[AgentDescription, ...]:
     options = tuple(
-        OptionNow(_shorten(option.id), _shorten(option.name), _shorten(option.category), _shorten(option.value))
-        for option in event.options[:OPTIONS]
+        AgentOptionValue(
+            _shorten(option.id), _shorten(option.name), _shorten(option.category), _shorten(option.value)
+        )
+        for option in event.options[:OPTIONS_KEPT]
     )
-    known = _description_of(facts, event.agent) or AgentNow(event.agent)
+    known = _description_of(facts, event.agent) or AgentDescription(event.agent)
     return _with_description(facts, replace(known, options=options, wanted=settings_now(facts).agent_model))
 
 
@@ -43,7 +45,7 @@ def title_of(event: ev.AgentTitle) -> str:
     return _shorten(" ".join(event.title.split()), TITLE)
 
 
-def agent_now(facts: Facts) -> AgentNow | None:
+def agent_now(facts: Facts) -> AgentDescription | None:
     """Return how the conversation's agent describes itself; None: not yet, or it is our own."""
     return _description_of(facts, facts.settings.agent) if facts.settings.agent else None
 
@@ -56,17 +58,17 @@ def model_now(facts: Facts) -> str:
     return told.value(MODEL) or named
 
 
-def about(facts: Facts) -> str:
+def title_or_preview(facts: Facts) -> str:
     """Return the agent's title of the conversation, or else the beginning of its first message."""
     return facts.title or facts.preview
 
 
-def _description_of(facts: Facts, agent: str) -> AgentNow | None:
+def _description_of(facts: Facts, agent: str) -> AgentDescription | None:
     return next((known for known in facts.agents_told if known.agent == agent), None)
 
 
-def _with_description(facts: Facts, now: AgentNow) -> tuple[AgentNow, ...]:
-    return (*(known for known in facts.agents_told if known.agent != now.agent), now)[-KEPT:]
+def _with_description(facts: Facts, now: AgentDescription) -> tuple[AgentDescription, ...]:
+    return (*(known for known in facts.agents_told if known.agent != now.agent), now)[-AGENTS_KEPT:]
 
 
 def _shorten(text: str, most: int = TEXT) -> str:

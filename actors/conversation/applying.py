@@ -6,14 +6,20 @@ state equals the one before.
 
 from actors.conversation import agents, agents_told
 from actors.conversation.facts import KEYS_KEPT_S, Facts, KeptYes, Key, OpenItem, OpenJob, TurnFacts
-from actors.conversation.waiting_line import held, in_line, moved, unhurried, without
+from actors.conversation.waiting_line import (
+    add_to_line,
+    defer_interrupting,
+    defer_steering,
+    move_in_line,
+    remove_from_line,
+)
 from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import InputId, ItemId, TurnId
 from actors.vocabulary.items import text_of
 from actors.vocabulary.replacing import replace
-from actors.vocabulary.setting_changes import OF_AN_AGENT, fields_of
+from actors.vocabulary.setting_changes import AGENT_FIELDS, fields_of
 from actors.vocabulary.settings import AbortReason, Decision, Settings
 from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
 
@@ -31,7 +37,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         facts = replace(facts, agents=agents.after_words(facts))
     match event:
         case ev.SessionConfigured():
-            copied = agents.copied_to(event)
+            copied = agents.last_copied_seq(event)
             settings = event.settings or facts.settings
             return replace(facts, created=ts, name=event.name, settings=settings, copied=copied)
         case ev.SettingsChanged():
@@ -132,7 +138,7 @@ def _begin_turn(facts: Facts, event: ev.TaskStarted, ts: float, turn: TurnId) ->
         return facts
     return replace(
         facts,
-        pending=without(facts.pending, event.input_id),
+        pending=remove_from_line(facts.pending, event.input_id),
         keys=_remember(facts, event.key, event.input_id, ts, turn),
         turn=replace(facts.turn, inputs=(event.input_id,)),
     )
@@ -161,8 +167,8 @@ def _turn_with_new_settings(facts: Facts, event: ev.SettingsChanged) -> TurnFact
     if turn is None or (turn.settings is None and not switched):
         return turn
     fields = fields_of(event.changed)
-    kept = {"agent", *OF_AN_AGENT} if switched else {"agent"}
-    return replace(turn, settings=(turn.settings or facts.settings).taking(event.settings, fields - kept))
+    kept = {"agent", *AGENT_FIELDS} if switched else {"agent"}
+    return replace(turn, settings=(turn.settings or facts.settings).with_fields_of(event.settings, fields - kept))
 
 
 def _apply_to_queue(
@@ -184,7 +190,7 @@ def _apply_to_queue(
                 since=ts,
             )
             keys = _remember(facts, event.key, event.input_id, ts, None)
-            return replace(facts, pending=in_line(facts.pending, waiting), keys=keys)
+            return replace(facts, pending=add_to_line(facts.pending, waiting), keys=keys)
         case ev.InputEdited():
             edited = (
                 replace(waiting, items=event.items) if waiting.id == event.input_id else waiting
@@ -192,12 +198,12 @@ def _apply_to_queue(
             )
             return replace(facts, pending=tuple(edited))
         case ev.InputMoved():
-            return replace(facts, pending=moved(facts.pending, event.input_id, event.before))
+            return replace(facts, pending=move_in_line(facts.pending, event.input_id, event.before))
         case ev.InputWithdrawn():
             keys = tuple(known for known in facts.keys if known.input != event.input_id)
-            return replace(facts, pending=without(facts.pending, event.input_id), keys=keys)
+            return replace(facts, pending=remove_from_line(facts.pending, event.input_id), keys=keys)
         case ev.QueuePaused():
-            pending = unhurried(facts.pending) if facts.turn else held(facts.pending)
+            pending = defer_interrupting(facts.pending) if facts.turn else defer_steering(facts.pending)
             return replace(facts, paused=True, pending=pending)
         case ev.QueueResumed():
             return replace(facts, paused=False)
@@ -210,7 +216,7 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
         facts,
         name=event.names or facts.name,
         self_named=facts.self_named or event.names is not None,
-        pending=without(facts.pending, event.input_id),
+        pending=remove_from_line(facts.pending, event.input_id),
         keys=_remember(facts, event.key, event.input_id, ts, turn),
         preview=facts.preview or " ".join((event.message or text_of(event.items)).split())[:PREVIEW_LENGTH],
         turn=replace(facts.turn, inputs=(*facts.turn.inputs, event.input_id)) if facts.turn else None,
@@ -281,11 +287,11 @@ def _yes_to_keep(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...
 
 def _still_kept(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
     """The kept yeses after a question: those to an earlier state of a server's tool have ended."""
-    ended = outdated(facts, event)
+    ended = outdated_yeses(facts, event)
     return tuple(kept for kept in facts.kept if kept not in ended) if ended else facts.kept
 
 
-def outdated(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
+def outdated_yeses(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
     """The kept yeses to an earlier state of the server's tool that this question is about."""
     if not isinstance(event, ev.McpToolCallApprovalRequest) or event.standing is None:
         return ()

@@ -1,14 +1,14 @@
 """Approvals: the answers of people to the questions of an open turn."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.fitting import FittingAnswer, fitted
+from actors.conversation.fitting import FittingAnswer, fit_answer
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.messages.conversation import AnswerApproval
 from actors.messages.orders import AnswerAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered
+from actors.vocabulary.answers import AnsweredApproval
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
@@ -26,12 +26,12 @@ def answer_approval(draft: Draft, command: AnswerApproval) -> None:
     if draft.state.quiescing:
         draft.reply_now(Overloaded("the daemon is stopping; the question will be asked again"))
         return
-    answer = fitted(request, command.decision, command.option, command.content, outside=command.outside)
+    answer = fit_answer(request, command.decision, command.option, command.content, outside=command.outside)
     if isinstance(answer, InvalidInput):
         draft.reply_now(answer)
         return
     resolve(draft, command.approval, answer, command.by, command.reason)
-    draft.reply_when_stored(Answered(command.approval, answer.decision, answer.option, answer.outside))
+    draft.reply_when_stored(AnsweredApproval(command.approval, answer.decision, answer.option, answer.outside))
 
 
 def deny(draft: Draft, approval: ApprovalId, by: str, reason: str, decision: Decision = Decision.DENIED) -> None:

@@ -3,11 +3,11 @@
 from msgspec import UNSET
 
 from actors.conversation.draft import Draft
-from actors.conversation.lifecycle import is_unborn
+from actors.conversation.lifecycle import refuse_before_begin
 from actors.messages.conversation import ChangeSettings
 from actors.messages.orders import UseSettings
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Changed
+from actors.vocabulary.answers import ChangedSettings
 from actors.vocabulary.errors import SettingsMoved
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import SettingChange, Settings
@@ -15,7 +15,7 @@ from actors.vocabulary.settings import SettingChange, Settings
 
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
     """Change all the named settings, or none. A value that is set already makes no event."""
-    if is_unborn(draft):
+    if refuse_before_begin(draft):
         return
     facts = draft.facts
     if command.seen is not None and command.seen != facts.settings:
@@ -25,7 +25,7 @@ def change_settings(draft: Draft, command: ChangeSettings) -> None:
         draft.emit(ev.ConversationRenamed(name=command.name, by=command.by))
     changed = _apply_changes(draft, command)
     turn = facts.turn.id if facts.turn else None
-    draft.reply_when_stored(Changed(draft.facts.settings, draft.facts.name, changed, turn))
+    draft.reply_when_stored(ChangedSettings(draft.facts.settings, draft.facts.name, changed, turn))
 
 
 def _apply_changes(draft: Draft, command: ChangeSettings) -> tuple[SettingChange, ...]:
@@ -47,5 +47,5 @@ def _apply_changes(draft: Draft, command: ChangeSettings) -> tuple[SettingChange
 
 def _settings_after(current: Settings, command: ChangeSettings) -> Settings:
     if command.fields:
-        return current.taking(command.settings, command.fields)
-    return command.settings.keeping(current)
+        return current.with_fields_of(command.settings, command.fields)
+    return command.settings.with_known_roots(current)

@@ -17,7 +17,7 @@ OUTSIDE = "approved_outside"
 Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
-class Choice(Struct, frozen=True):
+class ApprovalChoice(Struct, frozen=True):
     """A possible answer. `option`: the id of the agent's option that it stands for; empty: it is ours."""
 
     id: str
@@ -31,15 +31,15 @@ class Choice(Struct, frozen=True):
 ONCE: frozenset[Kind] = frozenset({"allow_once"})
 RULES: frozenset[Kind] = frozenset({"allow_always"})
 NOES: frozenset[Kind] = frozenset({"reject_once", "reject_always"})
-YES = Choice("approved", "Yes", "allow_once", Decision.APPROVED)
-YES_INSIDE = Choice("approved", "Yes, in the sandbox", "allow_once", Decision.APPROVED)
-YES_OUTSIDE = Choice(OUTSIDE, "Yes, outside the sandbox", "allow_once", Decision.APPROVED, outside=True)
+YES = ApprovalChoice("approved", "Yes", "allow_once", Decision.APPROVED)
+YES_INSIDE = ApprovalChoice("approved", "Yes, in the sandbox", "allow_once", Decision.APPROVED)
+YES_OUTSIDE = ApprovalChoice(OUTSIDE, "Yes, outside the sandbox", "allow_once", Decision.APPROVED, outside=True)
 ALWAYS = "approved_for_session"
-NO = Choice("denied", "No", "reject_once", Decision.DENIED)
-ABORT = Choice("abort", "No, and stop", "reject_once", Decision.ABORT)
+NO = ApprovalChoice("denied", "No", "reject_once", Decision.DENIED)
+ABORT = ApprovalChoice("abort", "No, and stop", "reject_once", Decision.ABORT)
 
 
-def choices(request: ev.ApprovalRequest) -> tuple[Choice, ...]:
+def choices(request: ev.ApprovalRequest) -> tuple[ApprovalChoice, ...]:
     offered = options_of(request)
     if not offered:
         return (*_own_yeses(request), NO, ABORT)
@@ -56,24 +56,26 @@ def can_be_kept(request: ev.ApprovalRequest) -> bool:
     return request.standing is not None or getattr(request, "grant_root", None) is not None
 
 
-def _own_yeses(request: ev.ApprovalRequest) -> Iterator[Choice]:
+def _own_yeses(request: ev.ApprovalRequest) -> Iterator[ApprovalChoice]:
     yield YES_INSIDE if request.may_leave else YES
     yield from _own_always(request, set())
     if request.may_leave:
         yield YES_OUTSIDE
 
 
-def _own_always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[Choice]:
+def _own_always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[ApprovalChoice]:
     """Our own `always`, under an id that no option of the agent has."""
     if can_be_kept(request) and once:
         name = ALWAYS
         while name in taken:
             name = f"{name}_here"
-        yield Choice(name, "Yes, always in this conversation", "allow_always", Decision.APPROVED_FOR_SESSION)
+        yield ApprovalChoice(name, "Yes, always in this conversation", "allow_always", Decision.APPROVED_FOR_SESSION)
 
 
-def _choices_of(options: tuple[ev.ApprovalOption, ...], kinds: frozenset[Kind]) -> Iterator[Choice]:
+def _choices_of(options: tuple[ev.ApprovalOption, ...], kinds: frozenset[Kind]) -> Iterator[ApprovalChoice]:
     for option in options:
         if option.kind in kinds:
             decision = Decision.DENIED if option.kind in NOES else Decision.APPROVED
-            yield Choice(option.id, option.rule or option.name or option.id, option.kind, decision, option=option.id)
+            yield ApprovalChoice(
+                option.id, option.rule or option.name or option.id, option.kind, decision, option=option.id
+            )

@@ -6,8 +6,8 @@ from actors.conversation.draft import Draft
 from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.jobs import end_with_turn
 from actors.conversation.starting import start_next
-from actors.conversation.state import Claim, StopDecision
-from actors.conversation.summary import line_of
+from actors.conversation.state import InputClaim, StopDecision
+from actors.conversation.summary import describe_waiting
 from actors.conversation.tail import Tail
 from actors.messages.effects import Settle
 from actors.messages.orders import (
@@ -21,11 +21,11 @@ from actors.messages.orders import (
     Suspended,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import Answer, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 
-TOLD = 5  # messages of a paused queue that its event names; `queue` lists all of them
+INPUTS_NAMED = 5  # messages of a paused queue that its event names; `queue` lists all of them
 
 ABORTED_OUTPUT = {
     AbortReason.INTERRUPTED: "aborted by user",
@@ -115,7 +115,7 @@ def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
     return ABORTED_OUTPUT[reason]
 
 
-def what_is_known(turn: TurnFacts) -> str:
+def uncertainty_note(turn: TurnFacts) -> str:
     """The words for people, after the reason, on whether parts of an abandoned turn may have run."""
     if turn.items:
         return "; what had begun may have come to its end or not"
@@ -125,11 +125,11 @@ def what_is_known(turn: TurnFacts) -> str:
 def _keep_partial(draft: Draft, tail: Tail, reason: AbortReason) -> None:
     match tail.sample:
         case ev.AgentMessageDelta():
-            draft.emit(ev.AgentMessage(message=tail.whole(), item_id=tail.item, partial=True, cut=reason))
+            draft.emit(ev.AgentMessage(message=tail.text(), item_id=tail.item, partial=True, cut=reason))
         case ev.AgentReasoningDelta():
-            draft.emit(ev.AgentReasoning(text=tail.whole(), item_id=tail.item, partial=True, cut=reason))
+            draft.emit(ev.AgentReasoning(text=tail.text(), item_id=tail.item, partial=True, cut=reason))
         case ev.AgentReasoningRawContentDelta():
-            draft.emit(ev.AgentReasoningRawContent(text=tail.whole(), item_id=tail.item, partial=True, cut=reason))
+            draft.emit(ev.AgentReasoningRawContent(text=tail.text(), item_id=tail.item, partial=True, cut=reason))
         case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
             pass  # said by the end of its command
         case _:
@@ -139,7 +139,7 @@ def _keep_partial(draft: Draft, tail: Tail, reason: AbortReason) -> None:
 def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...], reason: AbortReason) -> None:
     match opened.kind:
         case "exec":
-            written = {tail.key.rpartition("/")[2]: tail.whole() for tail in tails if tail.item == item}
+            written = {tail.key.rpartition("/")[2]: tail.text() for tail in tails if tail.item == item}
             draft.emit(
                 ev.ExecCommandEnd(
                     call_id=opened.call,
@@ -176,7 +176,7 @@ def _cut_use(opened: OpenItem, item: ItemId, tails: tuple[Tail, ...], reason: Ab
         cwd=begun.cwd,
         places=begun.places,
         status="cancelled",
-        output="".join(tail.whole() for tail in tails if tail.item == item),
+        output="".join(tail.text() for tail in tails if tail.item == item),
         cut=reason,
         reads_as=begun.reads_as,
     )
@@ -206,11 +206,11 @@ def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId,
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
     kept = _input_that_stays(draft)
     if kept and (draft.facts.steering or not draft.facts.paused):
-        draft.emit(paused(kept))
+        draft.emit(pause_event(kept))
 
 
-def paused(kept: tuple[PendingInput, ...]) -> ev.QueuePaused:
-    return ev.QueuePaused(queued=len(kept), waiting=tuple(waiting.preview for waiting in kept[:TOLD]))
+def pause_event(kept: tuple[PendingInput, ...]) -> ev.QueuePaused:
+    return ev.QueuePaused(queued=len(kept), waiting=tuple(waiting.preview for waiting in kept[:INPUTS_NAMED]))
 
 
 def _input_that_stays(draft: Draft) -> tuple[PendingInput, ...]:
@@ -218,7 +218,7 @@ def _input_that_stays(draft: Draft) -> tuple[PendingInput, ...]:
     return tuple(waiting for waiting in draft.facts.line if waiting.policy is not BusyPolicy.INTERRUPT)
 
 
-def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
+def settle_claims(draft: Draft, claims: tuple[InputClaim, ...], answer: Answer) -> None:
     """Answer the waiting callers; settle those that were answered when their input was stored."""
     for claim in claims:
         if claim.awaiting:
@@ -231,7 +231,9 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Answer all callers whose input the turn took, and all that asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, line_of(_input_that_stays(draft))))
+        draft.answer_when_stored(
+            caller, InterruptedTurn(turn.id, result.ending, describe_waiting(_input_that_stays(draft)))
+        )
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

@@ -4,15 +4,15 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from actors.conversation.closing import close_turn, what_is_known
+from actors.conversation.closing import close_turn, uncertainty_note
 from actors.conversation.draft import Draft
-from actors.conversation.reading import trimmed
-from actors.conversation.state import Held, Run, Stage, StopDecision
+from actors.conversation.reading import trim_window
+from actors.conversation.state import HeldEffect, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.messages.conversation import AppendRefused, Committed
 from actors.messages.effects import ReplyTo, SetTimer, Settle, Stay
 from actors.messages.orders import AgentStopped, RunAgent
-from actors.vocabulary.answers import Interrupted
+from actors.vocabulary.answers import InterruptedTurn
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.settings import AbortReason
@@ -28,7 +28,7 @@ def take_commit(draft: Draft, news: Committed) -> None:
     state.committed = news.seq
     state.durable = stored[-1] if stored else state.durable
     state.versions = state.versions[len(stored) :]
-    state.window = trimmed(state.window, news.seq, state.limits)
+    state.window = trim_window(state.window, news.seq, state.limits)
     state.storage_error = None
     _release(draft)
 
@@ -65,9 +65,9 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
 
 
-def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
+def _take_back(draft: Draft, held: HeldEffect, error: GreenroomError) -> None:
     match held.effect:
-        case ReplyTo(caller, Interrupted() as answer) if not _waits_without_agent(draft):
+        case ReplyTo(caller, InterruptedTurn() as answer) if not _waits_without_agent(draft):
             draft.at_once(ReplyTo(caller, answer))  # the answer is true: nothing runs any more
         case ReplyTo(caller, _):
             draft.answer_now(caller, error)
@@ -123,5 +123,5 @@ def is_stranded(draft: Draft) -> bool:
 def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
     turn = draft.facts.turn
     if turn is not None and is_stranded(draft):
-        known = what_is_known(turn) if reason is AbortReason.LOST else ""
+        known = uncertainty_note(turn) if reason is AbortReason.LOST else ""
         close_turn(draft, AgentStopped(), StopDecision(reason, message=message + known))

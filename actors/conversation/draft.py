@@ -7,16 +7,16 @@ from pydantic_core import PydanticSerializationError
 
 from actors.conversation.applying import apply
 from actors.conversation.facts import Facts
-from actors.conversation.kept_tails import forgotten
+from actors.conversation.kept_tails import forget_finished_tails
 from actors.conversation.restore import head_of
-from actors.conversation.state import Held, Limits, Stamp, State, Step
+from actors.conversation.state import HeldEffect, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
 from actors.messages.effects import Effect, ReplyTo
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.ids import Caller, TurnId
 from actors.vocabulary.records import Append, Head, KeptText, OldText, Record
-from actors.vocabulary.shortening import shortened
+from actors.vocabulary.shortening import shorten_json
 from actors.vocabulary.spent import LedgerEntry, Spent
 
 
@@ -24,7 +24,7 @@ class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
 
     def __init__(self, state: State, stamp: Stamp, caller: Caller | None = None) -> None:
-        self.state = state.copied()  # the one copy; everything below works on it
+        self.state = state.copy()  # the one copy; everything below works on it
         self.now = stamp.now
         self.caller = caller  # of the command that is decided on
         self._nonce = stamp.nonce
@@ -100,7 +100,7 @@ class Draft:
         if self.is_stored:
             self._effects.append(effect)
         else:
-            self.state.held = (*self.state.held, Held(self.facts.seq, effect))
+            self.state.held = (*self.state.held, HeldEffect(self.facts.seq, effect))
 
     def reply_when_stored(self, answer: Answer, *, settles: bool = True) -> None:
         """Answer the caller of this command when the events that the answer is about are on disk."""
@@ -125,7 +125,7 @@ class Draft:
             head = self._checkpoint() if self._headline or self._is_far_from_checkpoint else None
             append = Append(self.facts.conversation, tuple(self._records), head, self._durable, self._entries())
         if self.state.keeps and (self._records or self._kept):
-            old = (*self._old, *forgotten(self.state)) if self.state.kept else self._old
+            old = (*self._old, *forget_finished_tails(self.state)) if self.state.kept else self._old
             append = append or Append(self.facts.conversation, ())
             append = replace(append, kept=self._kept, old=old, clears=self._terminal)
         return Step(self.state, append, (*self._effects, *self._last))
@@ -159,5 +159,5 @@ def _serialise(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
 
 def _limit_size(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
     """Make the event short enough to be read again: long texts lose their middle."""
-    short = shortened(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
+    short = shorten_json(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
     return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from actors.messages.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_now import AgentNow
+from actors.vocabulary.agent_now import AgentDescription
 from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
 from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
@@ -17,7 +17,7 @@ from actors.vocabulary.spent import NOTHING, Spent
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 
-RUNS = (BusyPolicy.INTERRUPT, BusyPolicy.STEER, BusyPolicy.ENQUEUE)  # the order of waiting input
+RUN_ORDER = (BusyPolicy.INTERRUPT, BusyPolicy.STEER, BusyPolicy.ENQUEUE)  # the order of waiting input
 
 ItemKind = Literal["exec", "patch", "mcp", "use"]
 
@@ -118,7 +118,7 @@ class Facts:
     spent: Spent = NOTHING
     earlier: float = 0.0  # when something happened before `updated`
     agents: tuple[KnownSession, ...] = ()  # of the agents that have taken part, the last one last
-    agents_told: tuple[AgentNow, ...] = ()  # as they describe themselves, the last one last
+    agents_told: tuple[AgentDescription, ...] = ()  # as they describe themselves, the last one last
     copied: int = 0  # events up to here are a copy of another conversation's, and so are the sessions in them
     title: str = ""  # the agent's, for the conversation
 
@@ -131,25 +131,25 @@ class Facts:
         return tuple(waiting for waiting in self.pending if waiting.policy is not BusyPolicy.STEER)
 
     @property
-    def asked(self) -> tuple[ev.ApprovalRequest, ...]:
+    def open_questions(self) -> tuple[ev.ApprovalRequest, ...]:
         return self.turn.approvals if self.turn else ()
 
     @property
     def line(self) -> tuple[PendingInput, ...]:
         """The input that waits, in the order in which it would run if nothing more were said."""
-        return tuple(sorted(self.pending, key=lambda waiting: RUNS.index(waiting.policy)))
+        return tuple(sorted(self.pending, key=lambda waiting: RUN_ORDER.index(waiting.policy)))
 
-    def waits(self, input_: InputId) -> PendingInput | None:
+    def waiting_input(self, input_: InputId) -> PendingInput | None:
         return next((waiting for waiting in self.pending if waiting.id == input_), None)
 
     def approval(self, approval: ApprovalId) -> ev.ApprovalRequest | None:
-        return next((request for request in self.asked if request.approval_id == approval), None)
+        return next((request for request in self.open_questions if request.approval_id == approval), None)
 
     def kept_yes(self, request: ev.ApprovalRequest) -> KeptYes | None:
         """Return the yes for the whole session that answers this question."""
         return next((kept for kept in reversed(self.kept) if kept.about == request.standing), None)
 
 
-def unborn(conversation: ConversationId) -> Facts:
+def empty_facts(conversation: ConversationId) -> Facts:
     """The facts before the first event, which replaces these settings."""
     return Facts(conversation, Settings(model="", cwd=Path("/"), sandbox=ReadOnly()))

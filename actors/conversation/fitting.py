@@ -9,15 +9,15 @@ from math import isfinite
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.conversation.choices import Choice, can_be_kept, choices, options_of
+from actors.conversation.choices import ApprovalChoice, can_be_kept, choices, options_of
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.event_bases import FormField, FormValue
 from actors.vocabulary.settings import Decision
 
 TEXT_LENGTH = 64 * 1024  # characters of one field: words of a person, kept in the history for ever
-EXACT = 2**53  # beyond it, programs that read JSON do not agree on a number
-CHOSEN = 256  # choices of one field; a form offers no more
+LARGEST_EXACT = 2**53  # beyond it, programs that read JSON do not agree on a number
+MOST_CHOICES = 256  # choices of one field; a form offers no more
 
 OPTION = "option"  # the field in which a client that only has forms says which option is meant
 YES = {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
@@ -31,7 +31,7 @@ class FittingAnswer(Struct, frozen=True):
     outside: bool = False
 
 
-def fitted(
+def fit_answer(
     request: ev.ApprovalRequest,
     decision: Decision,
     option: str,
@@ -95,7 +95,7 @@ def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -
     return FittingAnswer(meant, chosen.option, outside=chosen.outside)
 
 
-def _find_choice(request: ev.ApprovalRequest, wanted: str) -> Choice:
+def _find_choice(request: ev.ApprovalRequest, wanted: str) -> ApprovalChoice:
     """The choice with this id, or the only one with this name, whose case does not matter."""
     offered, known = options_of(request), choices(request)
     if not offered and not request.may_leave:
@@ -127,11 +127,11 @@ def _form_values(form: tuple[FormField, ...], content: Mapping[str, object]) -> 
     unknown = [name for name in content if all(field.name != name for field in form)]
     if unknown:
         known = f"its fields are {', '.join(field.name for field in form)}" if form else "it has none"
-        raise ValueError(f"{', '.join(unknown[:CHOSEN])}: this question has no such field; {known}")
+        raise ValueError(f"{', '.join(unknown[:MOST_CHOICES])}: this question has no such field; {known}")
     values: dict[str, FormValue] = {}
     for field in form:
         if field.name in content:
-            values[field.name] = value(field, content[field.name])
+            values[field.name] = field_value(field, content[field.name])
         elif field.default is not None:
             values[field.name] = field.default
     missing = [field for field in form if field.required and field.name not in values]
@@ -141,7 +141,7 @@ def _form_values(form: tuple[FormField, ...], content: Mapping[str, object]) -> 
     return values
 
 
-def value(field: FormField, said: object) -> FormValue:
+def field_value(field: FormField, said: object) -> FormValue:
     """Read the answer for a field. Raises ValueError, in words for people, if it does not fit."""
     read = _READ[field.type](field, said)
     many = read if isinstance(read, tuple) else (read,)
@@ -185,7 +185,7 @@ def _number(field: FormField, said: object) -> float:
 
 def _integer(field: FormField, said: object) -> int:
     number = _number(field, said)
-    if not float(number).is_integer() or abs(number) > EXACT:
+    if not float(number).is_integer() or abs(number) > LARGEST_EXACT:
         raise ValueError(f"{field.name} is a whole number, and {_excerpt(said)} is none that every program can hold")
     return int(number)
 
@@ -202,8 +202,8 @@ def _array(field: FormField, said: object) -> tuple[str, ...]:
         said = [part.strip() for part in said.split(",")] if said else []
     parts: Iterable[object] = said if isinstance(said, list | tuple) else (said,)
     several = tuple(dict.fromkeys(_text(field, part) for part in parts))
-    if len(several) > CHOSEN:
-        raise ValueError(f"{field.name}: {len(several)} choices, {CHOSEN} are possible")
+    if len(several) > MOST_CHOICES:
+        raise ValueError(f"{field.name}: {len(several)} choices, {MOST_CHOICES} are possible")
     return several
 
 

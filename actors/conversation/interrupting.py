@@ -3,10 +3,10 @@
 from actors.conversation.draft import Draft
 from actors.conversation.queueing import withdraw_all
 from actors.conversation.state import StopDecision
-from actors.conversation.summary import line_of
+from actors.conversation.summary import describe_waiting
 from actors.conversation.turns import stop_turn
 from actors.messages.conversation import Interrupt
-from actors.vocabulary.answers import Interrupted
+from actors.vocabulary.answers import InterruptedTurn
 from actors.vocabulary.settings import AbortReason
 
 
@@ -16,7 +16,7 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
         withdraw_all(draft, "cleared by an interrupt", command.by)
     turn = draft.facts.turn
     if turn is None or command.turn not in {None, turn.id}:
-        draft.reply_when_stored(Interrupted(None, None, line_of(draft.facts.line)))
+        draft.reply_when_stored(InterruptedTurn(None, None, describe_waiting(draft.facts.line)))
         return
     if draft.caller is not None:
         draft.state.interrupts = (*draft.state.interrupts, draft.caller)
@@ -24,7 +24,7 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
     stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
 
 
-def left_alone(draft: Draft) -> None:
+def stop_if_alone(draft: Draft) -> None:
     """Stop the turn when the last reader has left, where the config asks for that."""
     if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its last client left"))

@@ -9,7 +9,7 @@ import json
 from pydantic_core import PydanticSerializationError
 
 from actors.conversation.draft import Draft
-from actors.conversation.kept_tails import WHOLE
+from actors.conversation.kept_tails import END_OF_TEXT
 from actors.conversation.state import KeptTail
 from actors.conversation.tail import PIECES, Tail, with_content
 from actors.messages.effects import SetTimer
@@ -45,9 +45,9 @@ def _next_piece(tail: Tail, before: KeptTail) -> tuple[KeptText, OldText | None,
     """The next piece, the stored text that it replaces, and the length stored then. Many pieces are made one."""
     anew = before.pieces >= PIECES or before.end < tail.start
     start = tail.start if anew else before.end
-    content, _ = tail.beyond(start)
+    content, _ = tail.content_after(start)
     kept = KeptText(tail.key, tail.since, start, tail.end, _body(with_content(tail.sample, content)))
-    useless = WHOLE if anew else tail.start  # a long tail loses its beginning
+    useless = END_OF_TEXT if anew else tail.start  # a long tail loses its beginning
     old = OldText(tail.key, tail.since, useless) if before.pieces and useless else None
     return kept, old, KeptTail(tail.end, 1 if anew else before.pieces + 1)
 

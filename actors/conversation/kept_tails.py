@@ -6,22 +6,22 @@ from itertools import groupby
 from pydantic import TypeAdapter
 
 from actors.conversation.state import State
-from actors.conversation.tail import Tail, content_of, joined
+from actors.conversation.tail import Tail, content_of, join_pieces
 from actors.vocabulary.events import Delta
 from actors.vocabulary.records import KeptText, OldText
 
-WHOLE = 1 << 62  # no text is as long
+END_OF_TEXT = 1 << 62  # no text is as long
 
 _deltas: TypeAdapter[Delta] = TypeAdapter(Delta, config={"defer_build": True})
 
 
-def forgotten(state: State) -> Iterator[OldText]:
+def forget_finished_tails(state: State) -> Iterator[OldText]:
     """Return the stored text whose item has its event or was given up, and forget that it is stored."""
     present = {tail.place for tail in state.tails}
     gone = [place for place in state.kept if place not in present]
     if gone:
         state.kept = {place: kept for place, kept in state.kept.items() if place in present}
-    return (OldText(key, since, WHOLE) for key, since in gone)
+    return (OldText(key, since, END_OF_TEXT) for key, since in gone)
 
 
 def restored_tails(kept: Iterable[KeptText], last: int) -> tuple[Tail, ...]:
@@ -37,6 +37,6 @@ def _tail(pieces: list[KeptText]) -> Tail:
         first -= 1
     whole = pieces[first:]
     deltas = [_deltas.validate_json(piece.body) for piece in whole]
-    content = joined(tuple(map(content_of, deltas)))
+    content = join_pieces(tuple(map(content_of, deltas)))
     last = whole[-1]
     return Tail(last.tail, deltas[-1], (content,), whole[0].start, last.end, last.since)

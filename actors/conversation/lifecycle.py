@@ -8,9 +8,9 @@ from actors.conversation.closing import settle_claims
 from actors.conversation.commits import settle_stranded
 from actors.conversation.draft import Draft
 from actors.conversation.jobs import give_up_lost, refuse_while_running
-from actors.conversation.queueing import withdraw_what_is_awaited
+from actors.conversation.queueing import withdraw_awaited_input
 from actors.conversation.reading import end_subscription
-from actors.conversation.restore import adopted
+from actors.conversation.restore import adopt_readers
 from actors.conversation.starting import start_next
 from actors.conversation.state import Retiring, Stage, StopDecision
 from actors.conversation.turns import set_deadline, stop_turn
@@ -19,7 +19,7 @@ from actors.messages.conversation import Archive, Begin, Park, Quiesce, Rename, 
 from actors.messages.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.messages.orders import SuspendAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Begun, Done
+from actors.vocabulary.answers import Done, StartedConversation
 from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
 from actors.vocabulary.ids import ApprovalId, InputId
 from actors.vocabulary.setting_changes import model_of
@@ -41,10 +41,10 @@ def begin(draft: Draft, command: Begin) -> None:
             name=command.name,
         )
     )
-    draft.reply_when_stored(Begun(facts.conversation, command.settings))
+    draft.reply_when_stored(StartedConversation(facts.conversation, command.settings))
 
 
-def is_unborn(draft: Draft) -> bool:
+def refuse_before_begin(draft: Draft) -> bool:
     """Refuse a command before the first event, which the disk may have refused. Returns whether it was refused."""
     unborn = draft.facts.seq == 0
     if unborn:
@@ -53,7 +53,7 @@ def is_unborn(draft: Draft) -> bool:
 
 
 def rename(draft: Draft, command: Rename) -> None:
-    if is_unborn(draft):
+    if refuse_before_begin(draft):
         return
     if command.name != draft.facts.name:
         draft.emit(ev.ConversationRenamed(name=command.name, by=command.by))
@@ -61,7 +61,7 @@ def rename(draft: Draft, command: Rename) -> None:
 
 
 def archive(draft: Draft, command: Archive) -> None:
-    if is_unborn(draft):
+    if refuse_before_begin(draft):
         return
     if command.archived and draft.facts.turn is not None:
         draft.reply_now(WrongState("a turn is running; interrupt it first"))
@@ -70,7 +70,7 @@ def archive(draft: Draft, command: Archive) -> None:
         return
     if command.archived != draft.facts.archived:
         if command.archived:
-            withdraw_what_is_awaited(draft, "the conversation was archived")
+            withdraw_awaited_input(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
     draft.reply_when_stored(Done())
 
@@ -95,7 +95,7 @@ def restart(draft: Draft, command: Restart) -> None:
 def revive(draft: Draft, news: Revived) -> None:
     """Settle after a restore what was left open, and keep a turn that waits for an answer."""
     if news.survivors is not None:
-        draft.state.subscribers = adopted(draft.state, news.survivors)
+        draft.state.subscribers = adopt_readers(draft.state, news.survivors)
         inherit(draft, news.survivors)
     give_up_lost(draft)
     if news.gave_up is not None:  # said first, so that the end of its turn starts no other
@@ -103,7 +103,7 @@ def revive(draft: Draft, news: Revived) -> None:
         stop_turn(draft, StopDecision(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
     draft.state.tails = ()  # a turn that is resumed says it again
-    for asked in draft.facts.asked:
+    for asked in draft.facts.open_questions:
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
         draft.answer_now(caller, TurnFailed(f"the conversation's actor failed: {news.message}"))
@@ -140,7 +140,7 @@ def quiesce(draft: Draft, news: Quiesce) -> None:
         stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
 
 
-def put_on_paper(draft: Draft) -> None:
+def suspend_waiting_turn(draft: Draft) -> None:
     """End the agent of a turn that only waits for answers; an answer will start it again.
 
     Background commands end with their agent, so they keep it, unless the daemon is stopping.
@@ -188,7 +188,7 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
         case "unanswerable":
             deny_if_alone(draft, ApprovalId(rest))
         case sending.CALLER_GONE:
-            sending.stop_for_nobody(draft, InputId(rest))
+            sending.stop_abandoned_turn(draft, InputId(rest))
         case keeping.TIMER:
             keeping.keep_tails(draft)
         case "storage":
@@ -207,7 +207,7 @@ def _look_at_idleness(draft: Draft) -> None:
         draft.at_once(OfferToPark())
         return
     if not state.subscribers:
-        put_on_paper(draft)
+        suspend_waiting_turn(draft)
 
 
 def _deny_overdue(draft: Draft, approval: ApprovalId) -> None:

@@ -13,7 +13,7 @@ from actors.vocabulary.items import InputItem, says_nothing, size_of
 from actors.vocabulary.settings import Task
 
 
-def unusable(items: tuple[InputItem, ...]) -> InvalidInput | None:
+def empty_message_refusal(items: tuple[InputItem, ...]) -> InvalidInput | None:
     """The refusal of a message without content, or None."""
     if not items:
         return InvalidInput("a message needs at least one item")
@@ -24,7 +24,9 @@ def unusable(items: tuple[InputItem, ...]) -> InvalidInput | None:
     return None
 
 
-def too_long(draft: Draft, items: tuple[InputItem, ...], others: tuple[PendingInput, ...]) -> QueueFull | None:
+def queue_size_refusal(
+    draft: Draft, items: tuple[InputItem, ...], others: tuple[PendingInput, ...]
+) -> QueueFull | None:
     """The refusal of input for which there is no room beside the others, or None."""
     size = sum(map(size_of, (items, *(other.items for other in others))))
     if size <= draft.state.limits.queue_bytes:
@@ -42,7 +44,9 @@ def edit_input(draft: Draft, command: EditInput) -> None:
         draft.reply_now(InvalidInput(f"input {waiting.id} is no message: it sums up the history; withdraw it"))
         return
     others = tuple(other for other in draft.facts.pending if other.id != waiting.id)
-    refusal = unusable(command.items) or (too_long(draft, command.items, others) if others else None)
+    refusal = empty_message_refusal(command.items) or (
+        queue_size_refusal(draft, command.items, others) if others else None
+    )
     if refusal is not None:
         draft.reply_now(refusal)
         return
@@ -92,7 +96,7 @@ def _move(draft: Draft, command: MoveInput, moved: PendingInput, before: Pending
 
 
 def _find_waiting(draft: Draft, wanted: InputId) -> PendingInput | InvalidInput:
-    waiting = draft.facts.waits(wanted)
+    waiting = draft.facts.waiting_input(wanted)
     if waiting is not None:
         return waiting
     turn = draft.facts.turn
@@ -121,7 +125,7 @@ def withdraw_all(draft: Draft, reason: str, by: str = "") -> None:
         withdraw(draft, waiting.id, reason, by)
 
 
-def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
+def withdraw_awaited_input(draft: Draft, reason: str) -> None:
     """Withdraw the input whose callers wait for an end that will not come for long; keep all other input."""
     awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
     for waiting in draft.facts.pending:

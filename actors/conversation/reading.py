@@ -12,12 +12,14 @@ from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
 from actors.messages.conversation import Attach, Detach, PageRead, Ready
 from actors.messages.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
-from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.answers import AttachedReader, Done
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, SubscriptionId
 from actors.vocabulary.records import Record
 
-AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
+READERS_PER_STEP = (
+    8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
+)
 
 ReaderPlace = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # a reader's cursors
 
@@ -35,7 +37,7 @@ def attach(draft: Draft, command: Attach) -> None:
     reader = Subscriber(command.subscription, command.connection, after, read_only=command.read_only)
     draft.state.subscribers = {**state.subscribers, reader.id: reader}
     if draft.caller is not None:
-        draft.reply_now(Attached(reader.id, summary(draft.state), state.committed))
+        draft.reply_now(AttachedReader(reader.id, summary(draft.state), state.committed))
 
 
 def detach(draft: Draft, command: Detach) -> None:
@@ -63,15 +65,15 @@ def free_reader(state: State, news: Ready) -> tuple[State, bool]:
     reader = state.subscribers.get(news.subscription)
     if reader is None or reader.paging:
         return state, False
-    changed = state.copied()
-    changed.subscribers = {**state.subscribers, reader.id: reader.ready()}
+    changed = state.copy()
+    changed.subscribers = {**state.subscribers, reader.id: reader.without_slice()}
     return changed, _is_behind(state, reader)
 
 
 def reader_ready(draft: Draft, command: Ready) -> None:
     reader = draft.state.subscribers.get(command.subscription)
     if reader is not None and not reader.paging:
-        _put(draft, reader.ready())
+        _put(draft, reader.without_slice())
 
 
 def take_page(draft: Draft, news: PageRead) -> None:
@@ -108,11 +110,11 @@ def feed_readers(draft: Draft) -> None:
         for subscriber in readers.values()
         if not subscriber.in_flight and _is_behind(draft.state, subscriber)
     )
-    moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
+    moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, READERS_PER_STEP)}
     if not moved:
         return
     draft.state.subscribers = {**readers, **moved}
-    if len(moved) == AT_ONCE and next(waiting, None) is not None:
+    if len(moved) == READERS_PER_STEP and next(waiting, None) is not None:
         others = {key: subscriber for key, subscriber in readers.items() if key not in moved}
         draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
         draft.after_events(FeedOthers())
@@ -149,7 +151,7 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
     deltas, dropped = [], False
     for tail in state.tails:
         if tail.since <= state.committed:
-            content, cut = tail.beyond(reader.offsets.get(tail.place, 0))
+            content, cut = tail.content_after(reader.offsets.get(tail.place, 0))
             dropped = dropped or cut
             if content:
                 deltas.append(delta_of(tail, content))
@@ -184,7 +186,7 @@ def _window_start(state: State) -> int:
     return state.window[0].seq if state.window else state.facts.seq + 1
 
 
-def trimmed(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
+def trim_window(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
     """The records kept in memory: all that are not on disk, and some of the newest that are."""
     sizes = [*map(len, map(_body, window))]
     size, dropped = sum(sizes), 0

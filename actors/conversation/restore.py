@@ -5,13 +5,13 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from actors.conversation.agents_told import about, model_now
+from actors.conversation.agents_told import model_now, title_or_preview
 from actors.conversation.applying import apply
-from actors.conversation.facts import Facts, KeptYes, unborn
+from actors.conversation.facts import Facts, KeptYes, empty_facts
 from actors.conversation.kept_tails import restored_tails
 from actors.conversation.state import KeptTail, Limits, SettingsJson, State, Subscriber
 from actors.conversation.summary import condition
-from actors.conversation.waiting_line import held
+from actors.conversation.waiting_line import defer_steering
 from actors.messages.effects import ReaderState, ReplyTo, Survivors
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId, SubscriptionId
@@ -34,7 +34,7 @@ def head_of(state: State) -> Head:
         cwd=str(facts.settings.cwd),
         model=model_now(facts),
         state=condition(state).value,
-        preview=about(facts),
+        preview=title_or_preview(facts),
         settings=settings,
         checkpoint=b'{"settings":%b,%b' % (settings, _checkpoint().dump_json(facts, exclude=SETTINGS)[1:]),
         checkpoint_seq=facts.seq,
@@ -72,7 +72,7 @@ def restore(
     kept: tuple[KeptText, ...] = (),
 ) -> State:
     """The state that the journal holds: the checkpoint, every event after it, and the text that was not finished."""
-    facts = _upgrade(_checkpoint().validate_json(head.checkpoint)) if head else unborn(conversation)
+    facts = _upgrade(_checkpoint().validate_json(head.checkpoint)) if head else empty_facts(conversation)
     checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:
@@ -100,7 +100,7 @@ def _upgrade(facts: Facts) -> Facts:
     if facts.tokens != facts.spent.tokens:
         facts = replace(facts, spent=replace(facts.spent, tokens=facts.tokens, unpriced=1))
     if facts.paused and facts.turn is None:
-        facts = replace(facts, pending=held(facts.pending))
+        facts = replace(facts, pending=defer_steering(facts.pending))
     if facts.standing:
         older = (KeptYes(standing, ApprovalId("")) for standing in facts.standing)
         facts = replace(facts, standing=(), kept=(*older, *facts.kept))
@@ -122,7 +122,7 @@ def survivors_of(state: State) -> Survivors:
     return Survivors(readers, tuple(callers), passes)
 
 
-def adopted(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:
+def adopt_readers(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:
     """The readers of the failed session, with their cursors. The unfinished text that they saw is gone."""
     return {
         reader.subscription: Subscriber(

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 from actors.conversation.draft import Draft
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
-from actors.conversation.queueing import too_long, unusable, withdraw
+from actors.conversation.queueing import empty_message_refusal, queue_size_refusal, withdraw
 from actors.conversation.starting import start_turn
-from actors.conversation.state import Claim, StopDecision
+from actors.conversation.state import InputClaim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.messages.conversation import CancelRequest, FindInput, Send
 from actors.messages.effects import SetTimer
 from actors.messages.orders import OfferInput, PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, InputFound
+from actors.vocabulary.answers import AcceptedInput, InputFound
 from actors.vocabulary.errors import (
     Busy,
     InvalidInput,
@@ -69,7 +69,7 @@ def _refusal(
         told = f"{count} {'input waits' if count == 1 else 'inputs wait'} already"
         return QueueFull(f"{told} (greenroom.limits.queue_length)")
     if facts.turn is not None and facts.pending:
-        return too_long(draft, command.items, facts.pending)
+        return queue_size_refusal(draft, command.items, facts.pending)
     return None
 
 
@@ -77,7 +77,7 @@ def _nothing_to_do(facts: Facts, command: Send) -> InvalidInput | WrongState | N
     if command.task is Task.COMPACT:
         waits = facts.unsummed or facts.turn is not None
         return None if waits else WrongState("there is nothing to sum up: no model has answered since the last time")
-    return unusable(command.items)
+    return empty_message_refusal(command.items)
 
 
 def _new_name(facts: Facts, command: Send) -> str | None:
@@ -130,7 +130,7 @@ def _queue(draft: Draft, waiting: PendingInput) -> None:
 
 def _claim(draft: Draft, command: Send | FindInput, taken: InputId) -> None:
     if draft.caller is not None:
-        draft.state.claims = (*draft.state.claims, Claim(draft.caller, taken, command.await_end, command.gone_s))
+        draft.state.claims = (*draft.state.claims, InputClaim(draft.caller, taken, command.await_end, command.gone_s))
 
 
 def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = False) -> None:
@@ -138,7 +138,7 @@ def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = Fa
         return
     facts = draft.facts
     turn = facts.turn.id if facts.turn and taken in facts.turn.inputs else None
-    accepted = Accepted(taken, turn, facts.seq, len(facts.pending), duplicate)
+    accepted = AcceptedInput(taken, turn, facts.seq, len(facts.pending), duplicate)
     draft.reply_when_stored(accepted, settles=False)
 
 
@@ -157,7 +157,7 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
         _accept(draft, command, known.input, duplicate=True)
     else:
         queued = len(facts.pending)
-        accepted = Accepted(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
+        accepted = AcceptedInput(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
         draft.reply_when_stored(accepted)
 
 
@@ -201,7 +201,7 @@ def forget_connection(draft: Draft, gone: ConnectionId) -> None:
     state.interrupts = tuple(caller for caller in state.interrupts if caller.connection != gone)
 
 
-def stop_for_nobody(draft: Draft, said: InputId) -> None:
+def stop_abandoned_turn(draft: Draft, said: InputId) -> None:
     """Stop the turn whose caller did not come back, unless somebody reads along or waits for the same turn.
 
     A turn that only waits for an answer stays: nothing of it runs.

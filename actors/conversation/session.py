@@ -52,7 +52,7 @@ from actors.messages.effects import (
     Survivors,
     Unsubscribed,
 )
-from actors.messages.journal import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
+from actors.messages.journal import FetchPage, JournalistInput, LibrarianInput, Load, LoadedState, Store
 from actors.messages.orders import (
     AllStored,
     AnswerAgent,
@@ -66,7 +66,7 @@ from actors.messages.orders import (
     UseSettings,
 )
 from actors.messages.ports import AgentRunner, Outbox
-from actors.messages.routing import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
+from actors.messages.routing import HeadChanged, ParkOffered, RegistryInput, SessionFailed, SessionLeft, SessionStayed
 from actors.runtime.base import Actor, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, JournalError
@@ -94,13 +94,13 @@ class Headline(Struct, frozen=True):
 
     epoch: int
     head: Head
-    asked: tuple[ApprovalRequest, ...]
+    open_questions: tuple[ApprovalRequest, ...]
 
     def is_stored_by(self, news: Committed) -> bool:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq
 
 
-SessionMessage = SessionInput | Loaded
+SessionMessage = SessionInput | LoadedState
 
 
 class Session(Actor[SessionMessage]):
@@ -135,14 +135,14 @@ class Session(Actor[SessionMessage]):
 
     def on_start(self) -> None:
         if self._unborn:
-            self._begin(Loaded(None, ()))
+            self._begin(LoadedState(None, ()))
         else:
             self._deps.journalist.tell(Load(self.conversation, self.address))
 
     def on_receive(self, message: SessionMessage) -> object:
         if self._left:
             return None  # a timer or the like; a new owner may exist already, and there must be only one
-        if isinstance(message, Loaded):
+        if isinstance(message, LoadedState):
             self._begin(message)
         elif self._state is None:
             self._waiting.append(message)
@@ -152,7 +152,7 @@ class Session(Actor[SessionMessage]):
             self._take(self._state, message)
         return None
 
-    def _begin(self, loaded: Loaded) -> None:
+    def _begin(self, loaded: LoadedState) -> None:
         """Begin with the loaded state: settle what was left open, then serve the messages that came too early."""
         if loaded.error is not None:
             raise loaded.error
@@ -215,14 +215,14 @@ class Session(Actor[SessionMessage]):
         if append.head is not None:
             head = replace(append.head, generation=self.generation)
             append = replace(append, head=head)
-            self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
+            self._headlines.append(Headline(result.state.epoch, head, result.state.facts.open_questions))
         self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
         """Tell the registry the open questions, which the index at start lacks, and the last commit of a failed
         predecessor, which may not have heard of it; nothing after an orderly parking.
         """
-        asked = state.facts.asked
+        asked = state.facts.open_questions
         if asked or self._revived.survivors is not None:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
@@ -233,7 +233,7 @@ class Session(Actor[SessionMessage]):
             latest = self._headlines.pop(0)
         if latest is not None:
             head = replace(latest.head, settings=b"", checkpoint=b"", state=visible(state).value)
-            self._tell_registry(HeadChanged(head, latest.asked))
+            self._tell_registry(HeadChanged(head, latest.open_questions))
 
     def _tell_registry(self, message: RegistryInput) -> None:
         with contextlib.suppress(ActorGone):  # the daemon stops: nobody looks for this session any more
@@ -271,20 +271,20 @@ class Session(Actor[SessionMessage]):
             case FeedOthers():
                 self.address.tell(ReadersWait())
             case SetTimer():
-                deps.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
+                deps.clock.tell_later(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
                 self._tell_registry(ParkOffered(self.conversation, self.generation))
             case Stay():
-                self._tell_registry(Stayed(self.conversation, self.generation))
+                self._tell_registry(SessionStayed(self.conversation, self.generation))
             case Leave() if self.mailbox.commands_wait and self._is_retiring:
                 pass  # decided again when they are served
             case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
-                self._tell_registry(Stayed(self.conversation, self.generation))
+                self._tell_registry(SessionStayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
                 deps.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
-                self._tell_registry(Left(self.conversation, self.generation))
+                self._tell_registry(SessionLeft(self.conversation, self.generation))
             case _:
                 assert_never(effect)
 

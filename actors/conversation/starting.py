@@ -12,7 +12,7 @@ from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.items import words_of
 from actors.vocabulary.settings import BusyPolicy, Task
 
-BORN = 1  # the seq of a conversation's first event
+FIRST_SEQ = 1  # the seq of a conversation's first event
 
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...], name: str | None = None) -> None:
@@ -20,7 +20,7 @@ def start_turn(draft: Draft, inputs: tuple[PendingInput, ...], name: str | None 
     current = draft.facts.settings
     own = next((waiting.settings_over(current) for waiting in inputs if waiting.settings), None)
     turn = TurnId(draft.name())
-    first = draft.facts.seq == BORN
+    first = draft.facts.seq == FIRST_SEQ
     task, window = inputs[0].task, draft.facts.context_window
     started = ev.TaskStarted(settings=own, model_context_window=window, task=task)
     if task is Task.COMPACT:

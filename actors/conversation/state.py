@@ -64,12 +64,12 @@ class Run(Struct, frozen=True):
     stopping: StopDecision | None = None
     suspending: bool = False
 
-    def heard(self, turn: TurnId) -> bool:
+    def is_source_of(self, turn: TurnId) -> bool:
         """True if news of the turn comes from this run; an agent that was not started yet sends none."""
         return self.turn == turn and self.stage is not Stage.HELD
 
 
-class Claim(Struct, frozen=True):
+class InputClaim(Struct, frozen=True):
     """A request whose input is not settled. `awaiting`: its one answer is how the turn ended."""
 
     caller: Caller
@@ -94,7 +94,7 @@ class Subscriber(Struct, frozen=True):
     caught_up: bool = False
     lagging: bool = False
 
-    def ready(self) -> "Subscriber":
+    def without_slice(self) -> "Subscriber":
         """The reader without its slice. Written out, because it is made for every piece of every stream."""
         return Subscriber(
             self.id,
@@ -122,7 +122,7 @@ class KeptTail(Struct, frozen=True):
     pieces: int = 1
 
 
-class Held(Struct, frozen=True):
+class HeldEffect(Struct, frozen=True):
     """An effect that waits until everything up to `seq` is on disk."""
 
     seq: int
@@ -159,8 +159,8 @@ class State(Struct):
     keeps: bool = False  # some text may be on disk
     keep_timer: bool = False
     run: Run | None = None
-    held: tuple[Held, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    held: tuple[HeldEffect, ...] = ()
+    claims: tuple[InputClaim, ...] = ()
     interrupts: tuple[Caller, ...] = ()
     subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
     passes: Mapping[ApprovalId, Passes] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class State(Struct):
     last_command: float = 0.0
     limits: Limits = Limits()
 
-    def copied(self) -> "State":
+    def copy(self) -> "State":
         return State(*_everything(self))
 
 

@@ -76,7 +76,7 @@ def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
         draft.state.last_command = stamp.now
     unanswerable.watch_passes(draft)
     if draft.state.quiescing:
-        lifecycle.put_on_paper(draft)
+        lifecycle.suspend_waiting_turn(draft)
     reading.feed_readers(draft)
     lifecycle.watch_idleness(draft)
     lifecycle.leave_if_retired(draft)
@@ -119,7 +119,7 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
             read_here = reading.drop_connection(draft, message.connection)
             sending.forget_connection(draft, message.connection)
             if read_here:
-                interrupting.left_alone(draft)
+                interrupting.stop_if_alone(draft)
         case Begin():
             lifecycle.begin(draft, message)
         case Rename():

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from actors.conversation.agents_told import about, agent_now
+from actors.conversation.agents_told import agent_now, title_or_preview
 from actors.conversation.facts import Facts
 from actors.conversation.state import Run, Stage, State
 from actors.messages.orders import PendingInput
-from actors.vocabulary.answers import Condition, LastEnding, Reader, Summary, WaitingInput
+from actors.vocabulary.answers import Condition, LastEnding, ReaderStatus, Summary, WaitingInput
 from actors.vocabulary.spent import NOTHING
 
 
@@ -46,7 +46,7 @@ def _condition_of(facts: Facts, run: Run | None) -> Condition:
             return Condition.RUNNING
 
 
-def line_of(pending: tuple[PendingInput, ...]) -> tuple[WaitingInput, ...]:
+def describe_waiting(pending: tuple[PendingInput, ...]) -> tuple[WaitingInput, ...]:
     """Input that waits, as clients see it."""
     return tuple(
         WaitingInput(waiting.id, waiting.policy, waiting.preview, waiting.items, waiting.by, waiting.since)
@@ -64,11 +64,13 @@ def summary(state: State) -> Summary:
         settings=facts.settings,
         seq=state.committed,
         turn=durable.turn.id if durable.turn else None,
-        waiting=line_of(facts.line),
+        waiting=describe_waiting(facts.line),
         paused=facts.paused,
-        pending=durable.asked,
+        pending=durable.open_questions,
         readers=tuple(
-            Reader(reader.connection, reader.id, reader.seq, max(0, state.committed - reader.seq), reader.read_only)
+            ReaderStatus(
+                reader.connection, reader.id, reader.seq, max(0, state.committed - reader.seq), reader.read_only
+            )
             for reader in state.subscribers.values()
         ),
         tokens=facts.tokens,
@@ -79,7 +81,7 @@ def summary(state: State) -> Summary:
         turn_spent=facts.turn.spent if facts.turn else NOTHING,
         created=facts.created,
         updated=facts.updated,
-        preview=about(facts),
+        preview=title_or_preview(facts),
         failed=facts.failed,
         ended=durable.ended,
         self_named=facts.self_named,

@@ -40,12 +40,12 @@ class Tail(Struct, frozen=True):
         """True for the output of a command or a tool, False for the model's own words."""
         return isinstance(self.sample, ev.ExecCommandOutputDelta | ev.ToolUseDelta)
 
-    def whole(self) -> str:
+    def text(self) -> str:
         """Everything that is kept, as text."""
-        kept = joined(self.pieces)
+        kept = join_pieces(self.pieces)
         return kept.decode(errors="replace") if isinstance(kept, bytes) else kept
 
-    def beyond(self, offset: int) -> tuple[str | bytes, bool]:
+    def content_after(self, offset: int) -> tuple[str | bytes, bool]:
         """The rest after an offset, and whether some of that was dropped."""
         if offset >= self.end:
             return self.pieces[0][:0], False
@@ -55,7 +55,7 @@ class Tail(Struct, frozen=True):
             wanted.append(piece[max(0, offset - missing) :])
             if missing <= offset:
                 break
-        return joined(tuple(reversed(wanted))), offset < self.start
+        return join_pieces(tuple(reversed(wanted))), offset < self.start
 
 
 def key_of(delta: ev.Delta) -> str:
@@ -75,7 +75,7 @@ def content_of(delta: ev.Delta) -> str | bytes:
     return delta.chunk if isinstance(delta, ev.ExecCommandOutputDelta) else delta.delta
 
 
-def grown(tails: tuple[Tail, ...], delta: ev.Delta, since: int) -> tuple[Tail, ...]:
+def add_delta(tails: tuple[Tail, ...], delta: ev.Delta, since: int) -> tuple[Tail, ...]:
     """The tails with one more delta. `since`: the last event before a new tail begins."""
     key, content = key_of(delta), content_of(delta)
     for place, tail in enumerate(tails):
@@ -102,15 +102,15 @@ def with_content(sample: ev.Delta, content: str | bytes) -> ev.Delta:
 def _longer(tail: Tail, delta: ev.Delta, content: str | bytes) -> Tail:
     pieces = (*tail.pieces, content)
     if len(pieces) > PIECES:
-        pieces = (joined(pieces),)
+        pieces = (join_pieces(pieces),)
     start, end = tail.start, tail.end + len(content)
     if end - start > TAIL_LIMIT:
-        kept = joined(pieces)[-TAIL_LIMIT // 2 :]
+        kept = join_pieces(pieces)[-TAIL_LIMIT // 2 :]
         pieces, start = (kept,), end - len(kept)
     return Tail(tail.key, delta, pieces, start, end, tail.since)
 
 
-def joined(pieces: tuple[str | bytes, ...]) -> str | bytes:
+def join_pieces(pieces: tuple[str | bytes, ...]) -> str | bytes:
     if len(pieces) == 1:
         return pieces[0]
     if isinstance(pieces[0], bytes):

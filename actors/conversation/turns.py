@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from actors.conversation.applying import outdated
-from actors.conversation.closing import close_turn, paused
+from actors.conversation.applying import outdated_yeses
+from actors.conversation.closing import close_turn, pause_event
 from actors.conversation.draft import Draft
 from actors.conversation.keeping import watch_tails
 from actors.conversation.starting import emit_user_message, resume_turn, start_next
 from actors.conversation.state import Stage, StopDecision
-from actors.conversation.tail import grown
+from actors.conversation.tail import add_delta
 from actors.messages.effects import SetTimer
 from actors.messages.orders import (
     AgentNews,
@@ -36,7 +36,7 @@ UNSTORED_BYTES = 1 << 20
 def take_output(draft: Draft, output: AgentOutput) -> None:
     """Take news of the agent; late news of another turn, or of one that the disk refused, is dropped."""
     run = draft.state.run
-    if run is None or not run.heard(output.turn) or draft.facts.turn is None:
+    if run is None or not run.is_source_of(output.turn) or draft.facts.turn is None:
         return
     _hear(draft, output.batch)
     more = TakeMore(output.turn)
@@ -72,7 +72,7 @@ def _take(draft: Draft, news: AgentNews) -> None:
             | ev.ExecCommandOutputDelta()
             | ev.ToolUseDelta()
         ):
-            draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
+            draft.state.tails = add_delta(draft.state.tails, news, draft.facts.seq)
             if not draft.state.keep_timer:
                 watch_tails(draft)
         case InputWanted():
@@ -120,7 +120,7 @@ def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
         answer = AnswerAgent(turn, request.approval_id, Decision.APPROVED_FOR_SESSION, outside=kept.outside)
         draft.when_stored(answer)
         return
-    if isinstance(request, ev.McpToolCallApprovalRequest) and outdated(draft.facts, request):
+    if isinstance(request, ev.McpToolCallApprovalRequest) and outdated_yeses(draft.facts, request):
         request = request.model_copy(update={"changed": True})
     draft.emit(request)
     set_deadline(draft, request)
@@ -156,7 +156,7 @@ def stop_turn(draft: Draft, stopping: StopDecision, *, kill: bool = False) -> No
 def _hold_the_replacement(draft: Draft) -> None:
     """Let the replacing input wait like all the others, because the turn was interrupted before it was replaced."""
     if any(waiting.policy is BusyPolicy.INTERRUPT for waiting in draft.facts.pending):
-        draft.emit(paused(draft.facts.line))
+        draft.emit(pause_event(draft.facts.line))
 
 
 def forget_held_run(draft: Draft) -> None:
@@ -169,7 +169,7 @@ def forget_held_run(draft: Draft) -> None:
 def end_turn(draft: Draft, news: TurnEnded) -> None:
     """Close the turn with the agent's outcome, unless it was stopped before it was done."""
     run, turn = draft.state.run, draft.facts.turn
-    if run is None or not run.heard(news.turn):
+    if run is None or not run.is_source_of(news.turn):
         return
     batch, uncounted = _without_uncounted(news)
     if turn is not None:

@@ -16,22 +16,22 @@ from actors.messages.journal import (
     FindReference,
     FindRow,
     FindSurplus,
-    Found,
     ListRead,
-    LookedUp,
-    LookUp,
     Lookup,
+    LookupDone,
     LookupFailed,
+    LookupResult,
     NameFound,
     NewFound,
     ReadList,
     ReferenceFound,
     RowFound,
+    RunLookup,
     SurplusFound,
 )
 from actors.messages.ports import Journal
 from actors.runtime.base import Actor
-from actors.vocabulary.answers import Candidates, Resolved
+from actors.vocabulary.answers import Candidates, ResolvedReference
 from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, StorageFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import HeadPage, ListQuery
@@ -42,7 +42,7 @@ PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
 CANDIDATES = 100  # of a prefix that several have: more would not help a person
 
 
-class Directory(Actor[LookUp]):
+class Directory(Actor[RunLookup]):
     fatal = False
     name = "directory"
 
@@ -50,14 +50,14 @@ class Directory(Actor[LookUp]):
         super().__init__()
         self._journal = journal
 
-    def on_receive(self, message: LookUp) -> object:
+    def on_receive(self, message: RunLookup) -> object:
         try:
-            message.reply_to.tell(LookedUp(message.number, self._found(message.lookup)))
+            message.reply_to.tell(LookupDone(message.number, self._answer(message.lookup)))
         except GreenroomError as gone:
             log.debug("directory.nobody_to_tell", reason=gone.code)
         return None
 
-    def _found(self, lookup: Lookup) -> Found:
+    def _answer(self, lookup: Lookup) -> LookupResult:
         try:
             return self._look_up(lookup)
         except GreenroomError as error:
@@ -66,15 +66,15 @@ class Directory(Actor[LookUp]):
             log.exception("journal.lookup_failed", kind=type(lookup).__name__)
             return LookupFailed(lookup, StorageFailed(f"the journal failed: {type(error).__name__}"))
 
-    def _look_up(self, lookup: Lookup) -> Found:
+    def _look_up(self, lookup: Lookup) -> LookupResult:
         match lookup:
             case FindRow(conversation):
                 return RowFound(conversation, self._journal.row(conversation))
             case FindName(name, caller):
-                return NameFound(caller, self._journal.named(name))
+                return NameFound(caller, self._journal.find_name(name))
             case FindNew(conversation, name):
                 exists = self._journal.row(conversation) is not None
-                return NewFound(lookup, exists, self._journal.named(name))
+                return NewFound(lookup, exists, self._journal.find_name(name))
             case FindReference(reference, caller):
                 return ReferenceFound(caller, self._resolve(reference))
             case FindBeginning(prefix, limit, caller):
@@ -86,16 +86,16 @@ class Directory(Actor[LookUp]):
             case _:
                 assert_never(lookup)
 
-    def _resolve(self, reference: str) -> Resolved | GreenroomError:
+    def _resolve(self, reference: str) -> ResolvedReference | GreenroomError:
         if self._journal.row(ConversationId(reference)) is not None:
-            return Resolved(ConversationId(reference))
-        if (named := self._journal.named(reference)) is not None:
-            return Resolved(named)
+            return ResolvedReference(ConversationId(reference))
+        if (named := self._journal.find_name(reference)) is not None:
+            return ResolvedReference(named)
         if len(reference) < PREFIX_LENGTH:
             return UnknownConversation(f"{reference!r} is too short for a prefix, and no conversation has this name")
         candidates = self._journal.starting_with(reference, CANDIDATES + 1)
         if len(candidates) == 1:
-            return Resolved(candidates[0])
+            return ResolvedReference(candidates[0])
         if candidates:
             many = f"more than {CANDIDATES}" if len(candidates) > CANDIDATES else len(candidates)
             return AmbiguousConversation(
@@ -109,10 +109,10 @@ class Directory(Actor[LookUp]):
         if lookup.only is not None:
             rows = [row for conversation in lookup.only if (row := self._journal.row(conversation)) is not None]
             return HeadPage(tuple(rows), None, len(rows))
-        page = self._journal.listed(query)
+        page = self._journal.list_page(query)
         heads = [head for head in page.heads if head.conversation not in lookup.leaving_out]
         while page.next is not None and len(heads) < query.limit:
-            page = self._journal.listed(replace(query, after=page.next, limit=query.limit - len(heads)))
+            page = self._journal.list_page(replace(query, after=page.next, limit=query.limit - len(heads)))
             heads += [head for head in page.heads if head.conversation not in lookup.leaving_out]
         return HeadPage(tuple(heads), page.next, page.total)
 
@@ -121,7 +121,7 @@ class Directory(Actor[LookUp]):
         too_many: tuple[ConversationId, ...] = ()
         too_old: tuple[ConversationId, ...] = ()
         if lookup.most is not None:
-            count = self._journal.listed(ListQuery(archived=True, limit=1)).total
+            count = self._journal.list_page(ListQuery(archived=True, limit=1)).total
             too_many = self._at_rest(lookup, max(0, lookup.most - len(lookup.leaving_out)), None)
             too_many = too_many[: max(0, count - lookup.most)]
         if lookup.untouched_since is not None:

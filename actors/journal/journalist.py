@@ -9,7 +9,16 @@ from typing import assert_never
 import structlog
 
 from actors.messages.conversation import Address, AppendRefused, Committed
-from actors.messages.journal import Chore, ChoreDone, Erase, Erased, JournalistInput, LibrarianInput, Load, Store
+from actors.messages.journal import (
+    Chore,
+    ChoreDone,
+    ConversationErased,
+    Erase,
+    JournalistInput,
+    LibrarianInput,
+    Load,
+    Store,
+)
 from actors.messages.ports import Journal
 from actors.runtime.base import Actor
 from actors.vocabulary.errors import GreenroomError, JournalError, StorageFailed
@@ -38,7 +47,7 @@ class Journalist(Actor[JournalistInput]):
             case Load():
                 self._librarian.tell(message)  # everything that was stored before it is on disk now
             case Erase():
-                message.reply_to.tell(Erased(message.conversation, self._delete(message)))
+                message.reply_to.tell(ConversationErased(message.conversation, self._delete(message)))
             case Chore():
                 message.reply_to.tell(ChoreDone(self._carry_out(message)))
             case _:

@@ -8,14 +8,14 @@ from typing import TypeVar, assert_never
 import structlog
 
 from actors.messages.conversation import Address, PageRead
-from actors.messages.journal import FetchPage, LibrarianInput, Load, Loaded
+from actors.messages.journal import FetchPage, LibrarianInput, Load, LoadedState
 from actors.messages.ports import Journal
 from actors.runtime.base import Actor
 from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.records import PAGE_BYTES, Page, Record
 
 log = structlog.get_logger()
-Answer = TypeVar("Answer", Loaded, PageRead)
+Answer = TypeVar("Answer", LoadedState, PageRead)
 
 PAGE_RECORDS = 1024  # the replay after a checkpoint is short; this bounds one read, not all of them
 
@@ -46,18 +46,18 @@ class Librarian(Actor[LibrarianInput]):
             log.exception("journal.read_failed", conversation=message.conversation)
             return None
 
-    def _answer(self, message: Load) -> Loaded:
+    def _answer(self, message: Load) -> LoadedState:
         try:
             return self._load(message)
         except Exception as error:
             log.exception("journal.load_failed", conversation=message.conversation)
             known = error if isinstance(error, GreenroomError) else None
-            return Loaded(None, (), known or StorageFailed(f"the journal failed: {type(error).__name__}"))
+            return LoadedState(None, (), known or StorageFailed(f"the journal failed: {type(error).__name__}"))
 
-    def _load(self, message: Load) -> Loaded:
+    def _load(self, message: Load) -> LoadedState:
         head = self._journal.head(message.conversation)
         if head is None:
-            return Loaded(None, ())
+            return LoadedState(None, ())
         records: list[Record] = []
         after = head.checkpoint_seq
         while page := self._journal.read(message.conversation, after, PAGE_RECORDS):
@@ -65,7 +65,7 @@ class Librarian(Actor[LibrarianInput]):
             if page.complete:
                 break
             after = page.records[-1].seq
-        return Loaded(head, tuple(records), kept=self._journal.kept_text(message.conversation))
+        return LoadedState(head, tuple(records), kept=self._journal.kept_text(message.conversation))
 
     def _tell(self, address: Address[Answer], answer: Answer) -> None:
         try:

@@ -13,14 +13,14 @@ from actors.messages.effects import Survivors
 from actors.messages.orders import AgentOutput, TurnEnded
 from actors.vocabulary.agent_events import AgentCommands, AgentOptions, AgentTitle
 from actors.vocabulary.answers import (
-    Accepted,
-    Answered,
-    Attached,
-    Begun,
-    Changed,
+    AcceptedInput,
+    AnsweredApproval,
+    AttachedReader,
+    ChangedSettings,
     Done,
     InputFound,
-    Interrupted,
+    InterruptedTurn,
+    StartedConversation,
     Summary,
     TurnResult,
 )
@@ -53,14 +53,14 @@ class QueueEnd(StrEnum):
 # --- commands to a conversation; `by` names the client for people -----
 
 
-class Begin(Query[Begun], frozen=True):
+class Begin(Query[StartedConversation], frozen=True):
     """The first message of a new conversation."""
 
     settings: Settings
     name: str | None = None
 
 
-class Send(Query[Accepted | TurnResult], frozen=True):
+class Send(Query[AcceptedInput | TurnResult], frozen=True):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
@@ -97,7 +97,7 @@ class FindInput(Query[InputFound | TurnResult], frozen=True):
     gone_s: float | None = None
 
 
-class Interrupt(Query[Interrupted], frozen=True):
+class Interrupt(Query[InterruptedTurn], frozen=True):
     """Stop the open turn. `clear` also withdraws waiting input, else that is paused. `turn`: this turn or none."""
 
     by: str = ""
@@ -114,7 +114,7 @@ class CancelRequest(Struct, frozen=True):
     by: str = ""
 
 
-class AnswerApproval(Query[Answered], frozen=True):
+class AnswerApproval(Query[AnsweredApproval], frozen=True):
     approval: ApprovalId
     decision: Decision
     by: str = ""
@@ -137,7 +137,7 @@ class PassOn(Struct, frozen=True):
     reason: str = "no client that was asked could answer it"
 
 
-class Attach(Query[Attached], frozen=True):
+class Attach(Query[AttachedReader], frozen=True):
     """Subscribe from a cursor: the last seq the client has, 0 for all of it, None for what comes from now on."""
 
     connection: ConnectionId
@@ -169,7 +169,7 @@ class Archive(Query[Done], frozen=True):
     archived: bool = True
 
 
-class ChangeSettings(Query[Changed], frozen=True):
+class ChangeSettings(Query[ChangedSettings], frozen=True):
     """Take these fields of the settings, from the next model request and the next call on; empty: all of them.
 
     `seen`: the settings from which they were worked out; refused if there are others by now. `name` is one of the

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from actors.messages.conversation import Address, AppendRefused, Committed, PageRead
 from actors.messages.effects import ReadPage
-from actors.vocabulary.answers import Candidates, Resolved
+from actors.vocabulary.answers import Candidates, ResolvedReference
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Record
@@ -20,7 +20,7 @@ class Store(Struct, frozen=True):
     epoch: int
 
 
-class Loaded(Struct, frozen=True):
+class LoadedState(Struct, frozen=True):
     """The answer to Load. `error`: the journal could not be read; no error and no head: no such conversation."""
 
     head: Head | None
@@ -33,7 +33,7 @@ class Load(Struct, frozen=True):
     """Read the state for a session that wakes. Goes through the journalist, so that all earlier stores come first."""
 
     conversation: ConversationId
-    reply_to: Address[Loaded]
+    reply_to: Address[LoadedState]
 
 
 class ChoreDone(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Chore(Struct, frozen=True):
     reply_to: Address[ChoreDone]
 
 
-class Erased(Struct, frozen=True):
+class ConversationErased(Struct, frozen=True):
     """The conversation is gone from the disk; with an error, it is there as before."""
 
     conversation: ConversationId
@@ -58,7 +58,7 @@ class Erase(Struct, frozen=True):
     """Forget everything of a conversation that has no owner."""
 
     conversation: ConversationId
-    reply_to: Address[Erased]
+    reply_to: Address[ConversationErased]
 
 
 class FetchPage(Struct, frozen=True):
@@ -153,7 +153,7 @@ class NewFound(Struct, frozen=True):
 
 class ReferenceFound(Struct, frozen=True):
     caller: Caller
-    answer: Resolved | Candidates | GreenroomError
+    answer: ResolvedReference | Candidates | GreenroomError
 
 
 class ListRead(Struct, frozen=True):
@@ -174,22 +174,22 @@ class LookupFailed(Struct, frozen=True):
     error: GreenroomError
 
 
-Found = RowFound | NameFound | NewFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
+LookupResult = RowFound | NameFound | NewFound | ReferenceFound | ListRead | SurplusFound | LookupFailed
 
 
-class LookedUp(Struct, frozen=True):
+class LookupDone(Struct, frozen=True):
     """The answer to the lookup with this number: what was on disk at some moment since it was asked."""
 
     number: int
-    found: Found
+    result: LookupResult
 
 
-class LookUp(Struct, frozen=True):
+class RunLookup(Struct, frozen=True):
     """Carry out a lookup on disk. `number` belongs to the sender."""
 
     number: int
     lookup: Lookup
-    reply_to: Address[LookedUp]
+    reply_to: Address[LookupDone]
 
 
 LibrarianInput = FetchPage | Load

@@ -40,7 +40,9 @@ class PendingInput:
         """Return the settings of a turn of its own, or None if it has those of the conversation."""
         if self.settings is None:
             return None
-        return current.taking(self.settings, self.own) if self.own else self.settings.keeping(current)
+        return (
+            current.with_fields_of(self.settings, self.own) if self.own else self.settings.with_known_roots(current)
+        )
 
 
 @dataclass(frozen=True, slots=True)

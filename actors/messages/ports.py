@@ -49,7 +49,7 @@ class Journal(Protocol):
         """The head as lists have it: without settings and checkpoint, `updated` as of when it was stored."""
         ...
 
-    def named(self, name: str) -> ConversationId | None:
+    def find_name(self, name: str) -> ConversationId | None:
         """The conversation of this name. Of several in an old journal, the most recently updated."""
         ...
 
@@ -57,11 +57,11 @@ class Journal(Protocol):
         """The ids that begin like this, in order."""
         ...
 
-    def listed(self, query: ListQuery) -> HeadPage:
+    def list_page(self, query: ListQuery) -> HeadPage:
         """A page of a list. Its cost depends on the page, not on the conversations that there are."""
         ...
 
-    def unsettled(self) -> list[Head]:
+    def unsettled_heads(self) -> list[Head]:
         """The heads whose state is not at rest, which a restart has to look at; most recently updated first."""
         ...
 

@@ -14,16 +14,24 @@ from actors.messages.conversation import (
     ToConversation,
 )
 from actors.messages.effects import EndSubscription, ReplyTo, Settle, Survivors
-from actors.messages.journal import Erased, LookedUp, Lookup
+from actors.messages.journal import ConversationErased, Lookup, LookupDone
 from actors.messages.orders import AbandonAgent, AgentAbandoned
-from actors.vocabulary.answers import Begun, Candidates, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.answers import (
+    Candidates,
+    ConversationList,
+    Done,
+    ListChanged,
+    PendingApprovals,
+    ResolvedReference,
+    StartedConversation,
+)
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head, HeadPage, ListQuery
 
 
-class Create(Query[Begun], frozen=True):
+class Create(Query[StartedConversation], frozen=True):
     """Create a conversation under a fresh id, which its creator has made."""
 
     conversation: ConversationId
@@ -40,7 +48,7 @@ class ListConversations(Query[HeadPage], frozen=True):
     only: tuple[ConversationId, ...] | None = None
 
 
-class ListAwake(Query[Listing], frozen=True):
+class ListAwake(Query[ConversationList], frozen=True):
     """List the conversations that are live or have something open, without those that sleep."""
 
 
@@ -54,7 +62,7 @@ class ListApprovals(Query[PendingApprovals], frozen=True):
     conversation: ConversationId | None = None
 
 
-class Resolve(Query[Resolved], frozen=True):
+class Resolve(Query[ResolvedReference], frozen=True):
     """Find the conversation by an id, a unique prefix of at least two characters, or a name."""
 
     reference: str
@@ -94,7 +102,7 @@ class AllEnded(Struct, frozen=True):
     """Each turn that the last daemon left running has its end on disk."""
 
 
-class Known(Struct, frozen=True):
+class KnownHeads(Struct, frozen=True):
     """Heads of conversations without an owner: at start those not at rest, later those forked or imported.
 
     `ended` is told once, when none of them has a turn of the last daemon any more.
@@ -141,12 +149,12 @@ class ParkOffered(Struct, frozen=True):
     generation: int
 
 
-class Left(Struct, frozen=True):
+class SessionLeft(Struct, frozen=True):
     conversation: ConversationId
     generation: int
 
 
-class Stayed(Struct, frozen=True):
+class SessionStayed(Struct, frozen=True):
     conversation: ConversationId
     generation: int
 
@@ -172,15 +180,15 @@ RegistryInput = (
     | CancelRequest
     | ConnectionClosed
     | Trim
-    | Erased
-    | Known
-    | LookedUp
+    | ConversationErased
+    | KnownHeads
+    | LookupDone
     | ClaimName
     | HeadChanged
     | Settle
     | ParkOffered
-    | Left
-    | Stayed
+    | SessionLeft
+    | SessionStayed
     | SessionFailed
     | AgentAbandoned
     | Quiesce

@@ -32,7 +32,7 @@ from actors.messages.conversation import (
 )
 from actors.messages.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
 from actors.messages.journal import (
-    Erased,
+    ConversationErased,
     FindBeginning,
     FindName,
     FindNew,
@@ -40,8 +40,8 @@ from actors.messages.journal import (
     FindRow,
     FindSurplus,
     ListRead,
-    LookedUp,
     Lookup,
+    LookupDone,
     LookupFailed,
     NameFound,
     NewFound,
@@ -61,8 +61,7 @@ from actors.messages.routing import (
     EraseRows,
     Forward,
     HeadChanged,
-    Known,
-    Left,
+    KnownHeads,
     ListApprovals,
     ListAwake,
     ListBeginning,
@@ -78,19 +77,20 @@ from actors.messages.routing import (
     SayAllEnded,
     SayNameClaimed,
     SessionFailed,
+    SessionLeft,
+    SessionStayed,
     StartSession,
-    Stayed,
     ToRegistry,
     Trim,
     WatchList,
 )
 from actors.routing.entry import UNDER_WAY, Entry, EntryStatus
-from actors.routing.index import IN_MEMORY, Index
-from actors.routing.names import Claim, Names, Naming
+from actors.routing.index import IN_MEMORY, ConversationIndex
+from actors.routing.names import NameClaim, Names, Naming
 from actors.routing.room import Room
-from actors.routing.trimming import BATCH, Trimming
+from actors.routing.trimming import BATCH, ConversationTrimming
 from actors.routing.watching import ListWatch
-from actors.vocabulary.answers import Done, Resolved
+from actors.vocabulary.answers import Done, ResolvedReference
 from actors.vocabulary.errors import (
     GreenroomError,
     NameTaken,
@@ -147,7 +147,7 @@ NameRequest = ToConversation | ClaimName | Naming | None  # None: a Create, whic
 
 class Routing:
     def __init__(self, max_live: int = 1000) -> None:
-        self._index = Index()
+        self._index = ConversationIndex()
         self._names: Names[NameRequest] = Names()
         self._naming: dict[ConversationId, Naming] = {}
         self._newly_named: dict[ConversationId, Caller] = {}  # until the name is on disk
@@ -158,7 +158,7 @@ class Routing:
         self._requests: dict[Caller, ConversationId] = {}
         self._unsettled: deque[ConversationId] = deque()  # of the last daemon, for which there was no room yet
         self._watch = ListWatch()
-        self._trimming = Trimming()
+        self._trimming = ConversationTrimming()
         self._live = 0
         self._room = Room()
         self._max_live = max_live
@@ -190,12 +190,12 @@ class Routing:
                 return self._close_connection(message)
             case Trim():
                 return self._trim(message)
-            case Erased():
-                return self.erased(message)
-            case Known():
+            case ConversationErased():
+                return self.take_erased(message)
+            case KnownHeads():
                 return self._know(message)
-            case LookedUp():
-                return self.looked_up(message)
+            case LookupDone():
+                return self.take_lookup(message)
             case ClaimName():
                 return self._claim_name(message)
             case HeadChanged():
@@ -203,7 +203,7 @@ class Routing:
             case Settle():
                 self._settle(message.caller)
                 return []
-            case ParkOffered() | Left() | Stayed():
+            case ParkOffered() | SessionLeft() | SessionStayed():
                 return self._park(message)
             case SessionFailed():
                 return self._session_failed(message, now)
@@ -369,24 +369,24 @@ class Routing:
         self._lookups.add(number)
         return [AskDirectory(number, lookup)]
 
-    def looked_up(self, message: LookedUp) -> list[RoutingEffect]:
+    def take_lookup(self, message: LookupDone) -> list[RoutingEffect]:
         """Go on with the result of a lookup. An answer that comes too late means nothing any more."""
         if message.number not in self._lookups:
             return []
         self._lookups.remove(message.number)
-        match message.found:
+        match message.result:
             case RowFound(conversation, head):
                 return self._row_found(conversation, head)
             case NameFound(caller, conversation):
                 return self._name_found(caller, conversation)
             case NewFound():
-                return self._new_found(message.found)
+                return self._new_found(message.result)
             case ReferenceFound(caller, answer):
                 return [ReplyTo(caller, answer)]
             case ListRead(asked, page):
-                return [ReplyTo(asked.caller, self._index.completed(asked, page))]
+                return [ReplyTo(asked.caller, self._index.complete_page(asked, page))]
             case SurplusFound(conversations):
-                self._trimming.found(conversations)
+                self._trimming.take_batch(conversations)
                 return self._trim_next() or self._end_trimming()
             case LookupFailed(asked, error):
                 return self._lookup_failed(asked, error)
@@ -421,7 +421,7 @@ class Routing:
         entry.status, first, entry.removal = EntryStatus.PARKED, entry.removal, None
         served = self._remove(conversation, first) if first is not None else []
         if entry.status is EntryStatus.PARKED and entry.stash:
-            served += self._wake(conversation, entry, entry.emptied())
+            served += self._wake(conversation, entry, entry.empty_stash())
         served += self._ask_again(conversation, entry)
         self._index.let_rest(conversation)
         return served
@@ -431,11 +431,11 @@ class Routing:
         entry = self._index[conversation]
         self._index.forget(conversation)
         asking = [effect for caller in (entry.removal, *entry.removers) for effect in self._refuse(caller, error)]
-        return [*self._refuse_all(entry.emptied(), error), *asking]
+        return [*self._refuse_all(entry.empty_stash(), error), *asking]
 
     def _resolve(self, reference: str, caller: Caller) -> list[RoutingEffect]:
         if self.is_live(ConversationId(reference)):
-            return [ReplyTo(caller, Resolved(ConversationId(reference)))]
+            return [ReplyTo(caller, ResolvedReference(ConversationId(reference)))]
         return self._answer_from_disk(FindReference(reference, caller))
 
     def _list(self, asked: ListConversations, caller: Caller) -> list[RoutingEffect]:
@@ -451,7 +451,7 @@ class Routing:
 
     # --- names ----------------------------------------------------------------------------------------------------
 
-    def _claim(self, caller: Caller, claim: Claim[NameRequest]) -> GreenroomError | None:
+    def _claim(self, caller: Caller, claim: NameClaim[NameRequest]) -> GreenroomError | None:
         """Claim a name at once. It is granted if the disk, which is asked next, does not know it either."""
         if (refusal := refused_name(claim.name)) is not None:
             return refusal
@@ -462,13 +462,13 @@ class Routing:
     def _rename(self, name: str, message: ToConversation) -> list[RoutingEffect]:
         if message.caller is None:
             return []  # a claim ends with an answer
-        refusal = self._claim(message.caller, Claim(name, message.conversation, message))
+        refusal = self._claim(message.caller, NameClaim(name, message.conversation, message))
         if refusal is not None:
             return self._refuse(message.caller, refusal)
         return self._look_up(FindName(name, message.caller))
 
     def _claim_name(self, message: ClaimName) -> list[RoutingEffect]:
-        refusal = self._claim(message.caller, Claim(message.name, message.conversation, message))
+        refusal = self._claim(message.caller, NameClaim(message.name, message.conversation, message))
         if refusal is not None:
             return [SayNameClaimed(message.reply_to, NameClaimed(refusal))]
         return self._look_up(FindName(message.name, message.caller))
@@ -513,7 +513,7 @@ class Routing:
     def _try_next_name(self, conversation: ConversationId, naming: Naming) -> list[RoutingEffect]:
         while naming.left and not self._is_behind:
             name = naming.left.pop(0)
-            if self._names.claim(naming.caller, Claim(name, conversation, naming)):
+            if self._names.claim(naming.caller, NameClaim(name, conversation, naming)):
                 return self._look_up(FindName(name, naming.caller))
         return self._go_on_with_name(conversation, "")
 
@@ -533,7 +533,7 @@ class Routing:
 
     def _make_room(self) -> list[RoutingEffect]:
         """Ask one idle conversation at a time to leave, as long as others wait for room and one is left to ask."""
-        if not self._room.waiting or self._room.asked is not None:
+        if not self._room.waiting or self._room.asked_to_leave is not None:
             return []
         asked = self._room.next_to_ask(self._may_be_idle)
         if asked is None:
@@ -560,7 +560,7 @@ class Routing:
                 continue
             entry.status = EntryStatus.PARKED
             full = Overloaded(f"{most}; try again when a turn has ended")
-            effects += self._refuse_all(entry.emptied(), full)
+            effects += self._refuse_all(entry.empty_stash(), full)
             if entry.is_asleep:
                 effects += self._ask_again(conversation, entry)
             else:  # its owner would have to decide, for whom there is no room either
@@ -576,14 +576,14 @@ class Routing:
             conversation = self._room.waiting.popleft()
             entry = self._index.get(conversation)
             if entry is not None and entry.status is EntryStatus.WAITING:
-                effects.append(self._start(conversation, entry, Revived(), tuple(entry.emptied())))
+                effects.append(self._start(conversation, entry, Revived(), tuple(entry.empty_stash())))
                 effects += self._ask_again(conversation, entry)
         return [*effects, *self._settle_more(), *self._make_room()]
 
     def _note_departure(self, conversation: ConversationId) -> None:
         self._live -= 1
         self._room.leave(conversation)
-        self._room.answered(conversation)
+        self._room.take_answer(conversation)
 
     def _start(
         self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[SessionInput, ...]
@@ -604,7 +604,7 @@ class Routing:
         if conversation in self._index:
             refusal = _already_exists(conversation)
         elif name is not None:
-            refusal = self._claim(caller, Claim(name, conversation, None))
+            refusal = self._claim(caller, NameClaim(name, conversation, None))
         if refusal is not None:
             return self._refuse(caller, refusal)
         entry = Entry(EntryStatus.FINDING, stash=[ToConversation(conversation, query.begin, caller)])
@@ -661,7 +661,7 @@ class Routing:
 
     # --- the index ------------------------------------------------------------------------------------------------
 
-    def _know(self, message: Known) -> list[RoutingEffect]:
+    def _know(self, message: KnownHeads) -> list[RoutingEffect]:
         """Settle what is not at rest: first running turns of the last daemon, then those that wait for an answer."""
         for head in message.heads:
             entry = self._index.get(head.conversation)
@@ -706,7 +706,7 @@ class Routing:
         entry.head = head
         entry.pending = message.pending
         self._index.let_rest(head.conversation)
-        return [*self._watch.changed()] if came_or_went else []
+        return [*self._watch.announce_change()] if came_or_went else []
 
     # --- removing -------------------------------------------------------------------------------------------------
 
@@ -739,7 +739,7 @@ class Routing:
         entry.status, entry.removal = EntryStatus.REMOVING, caller
         return [EraseRows(conversation)]
 
-    def erased(self, message: Erased) -> list[RoutingEffect]:
+    def take_erased(self, message: ConversationErased) -> list[RoutingEffect]:
         """Forget a conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
         entry = self._index.get(message.conversation)
         if entry is None or entry.status is not EntryStatus.REMOVING:
@@ -754,10 +754,10 @@ class Routing:
         self._index.forget(conversation)
         self._newly_named.pop(conversation, None)
         gone = UnknownConversation(f"conversation {conversation} was deleted")
-        too_late = (*map(caller_of, entry.emptied()), *entry.removers)
+        too_late = (*map(caller_of, entry.empty_stash()), *entry.removers)
         done: list[RoutingEffect] = [ReplyTo(entry.removal, Done())] if entry.removal else []
         refused = (effect for caller in too_late for effect in self._refuse(caller, gone))
-        return [*done, *refused, *self._watch.changed()]
+        return [*done, *refused, *self._watch.announce_change()]
 
     def _give_up_removal(
         self, conversation: ConversationId, entry: Entry, error: GreenroomError
@@ -765,7 +765,7 @@ class Routing:
         """Serve the messages that waited, because the disk could not forget the conversation."""
         entry.status = EntryStatus.PARKED
         askers = (entry.removal, *entry.removers)
-        waiting = tuple(entry.emptied())
+        waiting = tuple(entry.empty_stash())
         entry.removal, entry.removers = None, []
         self._index.let_rest(conversation)
         refused = [effect for caller in askers for effect in self._refuse(caller, error)]
@@ -781,13 +781,13 @@ class Routing:
         return [] if under_way else self._look_for_surplus(message)
 
     def _look_for_surplus(self, wanted: Trim) -> list[RoutingEffect]:
-        self._trimming.look()
+        self._trimming.begin_batch()
         awake = frozenset(conversation for conversation, entry in self._index.items() if not entry.is_asleep)
         return self._look_up(FindSurplus(wanted.most, wanted.untouched_since, BATCH, awake))
 
     def _trim_next(self) -> list[RoutingEffect]:
         """Delete one conversation at a time, as live ones need the disk first. Woken ones are left alone."""
-        while not self._quiescing and (conversation := self._trimming.next()) is not None:
+        while not self._quiescing and (conversation := self._trimming.next_to_delete()) is not None:
             entry = self._index.get(conversation)
             if entry is None:
                 entry = Entry()
@@ -798,7 +798,7 @@ class Routing:
         return []
 
     def _trim_more(self) -> list[RoutingEffect]:
-        wanted = self._trimming.another()
+        wanted = self._trimming.next_wish()
         return self._end_trimming() if wanted is None or self._quiescing else self._look_for_surplus(wanted)
 
     def _end_trimming(self) -> list[RoutingEffect]:
@@ -807,7 +807,7 @@ class Routing:
 
     # --- parking and failing --------------------------------------------------------------------------------------
 
-    def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
+    def _park(self, message: ParkOffered | SessionLeft | SessionStayed) -> list[RoutingEffect]:
         entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
             return []  # from a former owner
@@ -815,19 +815,19 @@ class Routing:
             case ParkOffered(), EntryStatus.LIVE:
                 entry.status = EntryStatus.PARKING
                 return [Forward(message.conversation, Park())]
-            case Stayed(), EntryStatus.PARKING:
+            case SessionStayed(), EntryStatus.PARKING:
                 entry.status, entry.removal = EntryStatus.LIVE, None
-                waiting = [Forward(message.conversation, held) for held in entry.emptied()]
+                waiting = [Forward(message.conversation, held) for held in entry.empty_stash()]
                 again = self._ask_again(message.conversation, entry)
-                asked = self._room.answered(message.conversation)
+                asked = self._room.take_answer(message.conversation)
                 return [*waiting, *again, *(self._make_room() if asked else ())]
-            case Left(), EntryStatus.PARKING if entry.removal is not None:
+            case SessionLeft(), EntryStatus.PARKING if entry.removal is not None:
                 self._note_departure(message.conversation)
                 return [*self._erase(message.conversation, entry, entry.removal), *self._let_in()]
-            case Left(), EntryStatus.PARKING | EntryStatus.LIVE:
+            case SessionLeft(), EntryStatus.PARKING | EntryStatus.LIVE:
                 self._note_departure(message.conversation)
                 entry.status = EntryStatus.PARKED
-                stashed = tuple(entry.emptied())
+                stashed = tuple(entry.empty_stash())
                 started = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
                 effects = [*started, *self._let_in(), *self._ask_again(message.conversation, entry)]
                 self._index.let_rest(message.conversation)
@@ -850,7 +850,7 @@ class Routing:
         naming = self._naming.get(message.conversation)
         waiting = (*entry.stash, *(naming.held if naming else ()))
         self._forget_requests(message.conversation, set(map(caller_of, waiting)))
-        asked = self._room.answered(message.conversation)
+        asked = self._room.take_answer(message.conversation)
         return [AbandonAgent(message.conversation), *(self._make_room() if asked else ())]
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
@@ -872,7 +872,7 @@ class Routing:
             failed.traceback if entry.given_up else None,
             failed.survivors,
         )
-        started = self._start(conversation, entry, revived, tuple(entry.emptied()))
+        started = self._start(conversation, entry, revived, tuple(entry.empty_stash()))
         return [started, *self._ask_again(conversation, entry)]
 
     def _forgive(self, now: float) -> None:
@@ -896,7 +896,7 @@ class Routing:
         if failed.unread:
             entry.status, entry.failures, entry.failed = EntryStatus.PARKED, [], None
         error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
-        return self._turn_away(failed.survivors, entry.emptied(), error)
+        return self._turn_away(failed.survivors, entry.empty_stash(), error)
 
     def _turn_away(
         self, survivors: Survivors | None, waiting: Iterable[SessionInput], error: GreenroomError

@@ -73,12 +73,12 @@ class Entry(Struct):
         kept = self.stash or self.removers or self.pending or self.failures
         return self.status is EntryStatus.PARKED and ended and not kept
 
-    def emptied(self) -> Iterable[SessionInput]:
+    def empty_stash(self) -> Iterable[SessionInput]:
         """Empty the stash; returns the messages that waited for the next owner."""
         waiting, self.stash = self.stash, []
         return waiting
 
-    def shown(self, row: Head | None = None) -> Head | None:
+    def visible_head(self, row: Head | None = None) -> Head | None:
         """The row with the state that a reader of lists should see. `row` is the one on disk.
 
         It may be ahead of its owner, which learns of commits later: a reader that comes now gets less than it says.

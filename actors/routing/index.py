@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from actors.messages.journal import ReadList
 from actors.routing.entry import Entry, EntryStatus
-from actors.vocabulary.answers import Listing, PendingApprovals
+from actors.vocabulary.answers import ConversationList, PendingApprovals
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery
 
 IN_MEMORY = frozenset({"starting", "running", "interrupting", "waiting", "idle"})  # states without sleepers
 
 
-class Index:
+class ConversationIndex:
     def __init__(self) -> None:
         self._entries: dict[ConversationId, Entry] = {}
 
@@ -49,8 +49,8 @@ class Index:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def awake(self) -> Listing:
-        return Listing(tuple(head for head in self._visible_heads() if head.state != "parked"))
+    def awake(self) -> ConversationList:
+        return ConversationList(tuple(head for head in self._visible_heads() if head.state != "parked"))
 
     def approvals(self, conversation: ConversationId | None) -> PendingApprovals:
         requests = (
@@ -84,10 +84,10 @@ class Index:
             case _:
                 return ReadList(query, caller)
 
-    def completed(self, lookup: ReadList, page: HeadPage) -> HeadPage:
+    def complete_page(self, lookup: ReadList, page: HeadPage) -> HeadPage:
         """The page from the disk, brought up to date from memory."""
         query, place = lookup.query, page.next
-        heads = [(self._entries.get(row.conversation) or Entry()).shown(row) or row for row in page.heads]
+        heads = [(self._entries.get(row.conversation) or Entry()).visible_head(row) or row for row in page.heads]
         total = page.total - sum(
             entry.head is not None and _fits(entry.head, query)
             for entry in map(self._entries.get, lookup.leaving_out)
@@ -106,11 +106,11 @@ class Index:
         return HeadPage(tuple(heads), place, total)
 
     def _visible_heads(self) -> Iterable[Head]:
-        return (head for entry in self._entries.values() if (head := entry.shown()))
+        return (head for entry in self._entries.values() if (head := entry.visible_head()))
 
     def _broken_heads(self) -> list[Head]:
         broken = (entry for entry in self._entries.values() if entry.status is EntryStatus.BROKEN)
-        return [head for entry in broken if (head := entry.shown())]
+        return [head for entry in broken if (head := entry.visible_head())]
 
     @staticmethod
     def _ids_of(heads: Iterable[Head]) -> frozenset[ConversationId]:

@@ -14,7 +14,7 @@ from actors.vocabulary.ids import Caller, ConversationId
 Request = TypeVar("Request")
 
 
-class Claim(Struct, Generic[Request], frozen=True):
+class NameClaim(Struct, Generic[Request], frozen=True):
     """A name for a conversation, and the request that waits until it is known to be free."""
 
     name: str
@@ -35,13 +35,13 @@ class Naming(Struct):
 
 class Names(Generic[Request]):
     def __init__(self) -> None:
-        self._claims: dict[Caller, Claim[Request]] = {}
-        self._held: dict[str, list[Claim[Request]]] = {}  # all for the same conversation
+        self._claims: dict[Caller, NameClaim[Request]] = {}
+        self._held: dict[str, list[NameClaim[Request]]] = {}  # all for the same conversation
 
     def __len__(self) -> int:
         return len(self._claims)
 
-    def claim(self, caller: Caller, claim: Claim[Request]) -> bool:
+    def claim(self, caller: Caller, claim: NameClaim[Request]) -> bool:
         """Claim a name; False if another conversation may be about to get it."""
         held = self._held.get(claim.name, [])
         if any(other.conversation != claim.conversation for other in held):
@@ -50,7 +50,7 @@ class Names(Generic[Request]):
         self._held[claim.name] = [*held, claim]
         return True
 
-    def claimed_by(self, caller: Caller) -> Claim[Request] | None:
+    def claimed_by(self, caller: Caller) -> NameClaim[Request] | None:
         return self._claims.get(caller)
 
     def settle(self, caller: Caller) -> None:

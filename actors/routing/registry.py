@@ -11,7 +11,7 @@ import structlog
 from actors.conversation.session import Session, SessionDeps, SessionMessage
 from actors.messages.conversation import Address, SessionInput
 from actors.messages.effects import EndSubscription, ReplyTo
-from actors.messages.journal import Erase, Erased, LookedUp, LookUp, LookupFailed
+from actors.messages.journal import ConversationErased, Erase, LookupDone, LookupFailed, RunLookup
 from actors.messages.orders import AbandonAgent
 from actors.messages.routing import (
     AllAnswered,
@@ -19,13 +19,13 @@ from actors.messages.routing import (
     AskDirectory,
     EraseRows,
     Forward,
-    Left,
     RegistryInput,
     RoutingEffect,
     SayAllAnswered,
     SayAllEnded,
     SayNameClaimed,
     SessionFailed,
+    SessionLeft,
     StartSession,
 )
 from actors.routing import Routing
@@ -47,7 +47,7 @@ class Registry(Actor[RegistryInput]):
     def __init__(
         self,
         make_deps: Callable[[Ref[RegistryInput]], SessionDeps],
-        directory: Address[LookUp],
+        directory: Address[RunLookup],
         max_live: int = 1000,
     ) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Registry(Actor[RegistryInput]):
         if isinstance(message, SessionFailed):
             log.error("session.failed", conversation=message.conversation, reason=message.message)
         self._perform_all(self._routing.step(message, self._deps.clock.now()))
-        if isinstance(message, Left) and not self._routing.is_live(message.conversation):
+        if isinstance(message, SessionLeft) and not self._routing.is_live(message.conversation):
             self._sessions.pop(message.conversation, None)  # a parked conversation costs no mailbox
         return None
 
@@ -115,18 +115,18 @@ class Registry(Actor[RegistryInput]):
         try:
             self._deps.journalist.tell(Erase(conversation, self.address))
         except ActorGone as gone:  # the daemon is stopping
-            self._perform_all(self._routing.erased(Erased(conversation, gone)))
+            self._perform_all(self._routing.take_erased(ConversationErased(conversation, gone)))
 
     def _look_up(self, effect: AskDirectory) -> None:
         """Ask the directory. There is an answer in time, if need be an error."""
         number, lookup = effect.number, effect.lookup
         try:
-            self._directory.tell(LookUp(number, lookup, self.address))
+            self._directory.tell(RunLookup(number, lookup, self.address))
         except ActorGone as gone:  # the daemon is stopping
-            self._perform_all(self._routing.looked_up(LookedUp(number, LookupFailed(lookup, gone))))
+            self._perform_all(self._routing.take_lookup(LookupDone(number, LookupFailed(lookup, gone))))
             return
         late = DeadlineExceeded(f"the journal was not read in {LOOKUP_S:g} s; try again")
-        self._deps.clock.after(LOOKUP_S, self.address, LookedUp(number, LookupFailed(lookup, late)))
+        self._deps.clock.tell_later(LOOKUP_S, self.address, LookupDone(number, LookupFailed(lookup, late)))
 
     def on_stop(self) -> None:
         """Ask all sessions to end. Waiting for them is left to the caller of the stop: an actor never waits."""

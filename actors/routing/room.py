@@ -14,7 +14,7 @@ class Room:
     def __init__(self) -> None:
         self._used: dict[ConversationId, None] = {}  # the live ones, longest unused first
         self._candidates: Iterator[ConversationId] | None = None  # of those who were not asked yet
-        self.asked: ConversationId | None = None
+        self.asked_to_leave: ConversationId | None = None
         self.waiting: deque[ConversationId] = deque()
 
     def use(self, conversation: ConversationId) -> None:
@@ -31,16 +31,16 @@ class Room:
             self._candidates = iter(tuple(self._used))
         for candidate in self._candidates:
             if candidate in self._used and may_be_idle(candidate):
-                self.asked = candidate
+                self.asked_to_leave = candidate
                 return candidate
         self._candidates = None
         return None
 
-    def answered(self, conversation: ConversationId) -> bool:
+    def take_answer(self, conversation: ConversationId) -> bool:
         """Note a conversation's answer. Returns whether it was asked in order to make room."""
-        if self.asked != conversation:
+        if self.asked_to_leave != conversation:
             return False
-        self.asked = None
+        self.asked_to_leave = None
         if conversation in self._used:  # it stays: the others are asked before it is again
             self.use(conversation)
         else:

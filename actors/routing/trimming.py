@@ -12,7 +12,7 @@ from actors.vocabulary.ids import ConversationId
 BATCH = 100  # conversations that are looked up at once
 
 
-class Trimming:
+class ConversationTrimming:
     def __init__(self) -> None:
         self.wanted: Trim | None = None  # while it is under way
         self._left: deque[ConversationId] = deque()
@@ -23,15 +23,15 @@ class Trimming:
         if self.wanted is not None:
             self._started.add(conversation)
 
-    def look(self) -> None:
+    def begin_batch(self) -> None:
         """Begin a batch: from now on the conversations that start are noted."""
         self._started.clear()
 
-    def found(self, surplus: Iterable[ConversationId]) -> None:
+    def take_batch(self, surplus: Iterable[ConversationId]) -> None:
         self._left = deque(surplus)
         self._is_last = len(self._left) < BATCH
 
-    def next(self) -> ConversationId | None:
+    def next_to_delete(self) -> ConversationId | None:
         """The next conversation to delete, if it was not started meanwhile; None if the batch is over."""
         while self._left:
             conversation = self._left.popleft()
@@ -39,7 +39,7 @@ class Trimming:
                 return conversation
         return None
 
-    def another(self) -> Trim | None:
+    def next_wish(self) -> Trim | None:
         """The wish for which another batch is to be looked up; None if this one was the last."""
         return None if self._is_last else self.wanted
 

@@ -24,7 +24,7 @@ class ListWatch:
         self._waiting.append(caller)
         return []
 
-    def changed(self) -> list[ReplyTo]:
+    def announce_change(self) -> list[ReplyTo]:
         self._number += 1
         callers, self._waiting = self._waiting, []
         return [ReplyTo(caller, ListChanged(self._number)) for caller in callers]

@@ -81,13 +81,13 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
         if not block:
             return super().stop(block=False)
         self.stop_soon()
-        return self.ended(timeout)
+        return self.wait_for_end(timeout)
 
     def stop_soon(self) -> None:
         with contextlib.suppress(ActorGone):
             super().stop(block=False)
 
-    def ended(self, timeout: float | None) -> bool:
+    def wait_for_end(self, timeout: float | None) -> bool:
         """Wait for its end, when its resources are released; False if that took too long. No actor calls this."""
         with _ENDS:
             return _ENDS.wait_for(lambda: self.has_ended, timeout)

@@ -19,7 +19,7 @@ class Clock(Protocol):
 
     def now(self) -> float: ...
 
-    def after(self, delay_s: float, address: Address[Message], message: Message) -> None: ...
+    def tell_later(self, delay_s: float, address: Address[Message], message: Message) -> None: ...
 
 
 class LoopClock:
@@ -35,7 +35,7 @@ class LoopClock:
     def now(self) -> float:
         return time.time()
 
-    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
+    def tell_later(self, delay_s: float, address: Address[Message], message: Message) -> None:
         self._loop.call_later(delay_s, _tell, address, message, context=self._context)
 
 

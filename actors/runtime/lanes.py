@@ -16,8 +16,8 @@ from actors.messages.conversation import (
     WithdrawInput,
 )
 from actors.messages.effects import Settle
-from actors.messages.journal import LookedUp
-from actors.messages.routing import ClaimName, HeadChanged, Known, ToRegistry, WatchList
+from actors.messages.journal import LookupDone
+from actors.messages.routing import ClaimName, HeadChanged, KnownHeads, ToRegistry, WatchList
 
 # Messages of people go before those of the machinery, in the order in which they came: an interrupt does not wait
 # for output, and never overtakes the message it is meant for.
@@ -27,7 +27,7 @@ from actors.messages.routing import ClaimName, HeadChanged, Known, ToRegistry, W
 FIRST_LANE = frozenset(
     (
         *(ToConversation, ToRegistry, ClaimName, CancelRequest, ConnectionClosed, Quiesce),
-        *(Known, LookedUp, HeadChanged, Settle),
+        *(KnownHeads, LookupDone, HeadChanged, Settle),
     )
 )
 
@@ -45,7 +45,7 @@ LESS_WORK = (
     WithdrawAll,
     Ready,
 )
-ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, LookedUp, HeadChanged, Settle, WatchList))
+ALWAYS_TAKEN = frozenset((*LESS_WORK, KnownHeads, LookupDone, HeadChanged, Settle, WatchList))
 
 
 def makes_work(message: object) -> bool:

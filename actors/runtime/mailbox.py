@@ -30,7 +30,7 @@ class Mailbox:
         self.ring: Callable[[], None] = self._bell.release  # wakes the owner; one that shares a thread passes its own
         self.patient: frozenset[type] = frozenset()  # kinds of messages that can wait
         self.hurry: Callable[[], None] = _nothing  # called when an urgent message comes to an owner that is awake
-        self.hurried = False  # such a message has come since the mailbox was empty
+        self.is_urgent = False  # such a message has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
         self._counted = 0  # messages of the first lane that could have been refused
@@ -51,8 +51,8 @@ class Mailbox:
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
-            if not self.hurried and kind not in self.patient:
-                self.hurried = True
+            if not self.is_urgent and kind not in self.patient:
+                self.is_urgent = True
                 if not self._asleep:
                     self.hurry()
             if self._asleep:
@@ -77,7 +77,7 @@ class Mailbox:
             self._in_a_row = 0
             if second:
                 return second.popleft()
-            self._asleep, self.hurried = True, False
+            self._asleep, self.is_urgent = True, False
             return None
 
     def take(self, kind: type, limit: int) -> list[object]:

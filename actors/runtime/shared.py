@@ -38,7 +38,7 @@ class SharedThread:
         """Start an actor here, as actors.runtime.base.start does on a thread of its own."""
         return actor.launch(context, lambda: self._take_in(_Place(actor, self._notice)))
 
-    def left(self, timeout_s: float) -> list[str]:
+    def wait_for_actors(self, timeout_s: float) -> list[str]:
         """The names of the actors that have not ended in this time. Called from another thread."""
         with self._all_gone:
             self._all_gone.wait_for(lambda: not self._places, timeout_s)
@@ -54,7 +54,7 @@ class SharedThread:
 
         It may be in both lines. A flag is set before the append: no entry lacks it.
         """
-        if place.mailbox.hurried and (place.allowed_s > 0.0 or place.has_rested()):
+        if place.mailbox.is_urgent and (place.allowed_s > 0.0 or place.has_rested()):
             if not place.is_first:
                 place.is_first = True
                 self._first.append(place)
@@ -63,7 +63,7 @@ class SharedThread:
             self._due.append(place)
         if not self._coming:
             self._coming = True
-            soon(self._loop, self._go_round)
+            call_on_loop(self._loop, self._go_round)
 
     def _go_round(self) -> None:
         """Serve the actors that are due or become due, for a bounded time, because the loop has other work.
@@ -108,7 +108,7 @@ class SharedThread:
             self._all_gone.notify_all()
 
 
-def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: object) -> None:
+def call_on_loop(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: object) -> None:
     """Call this soon on the loop, from any thread. Its own thread needs no wake-up; a closed loop is ignored."""
     if asyncio._get_running_loop() is loop:  # noqa: SLF001  # the public one raises where there is none, which is slow
         loop.call_soon(do, *what)
@@ -127,7 +127,7 @@ class LoopAddress(Generic[Message]):
         self._take = take
 
     def tell(self, message: Message) -> None:
-        soon(self._loop, self._take, message)
+        call_on_loop(self._loop, self._take, message)
 
 
 class _Place:

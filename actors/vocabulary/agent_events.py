@@ -8,7 +8,15 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from actors.vocabulary.event_bases import AgentEvent, ApprovalRequest, Duration, Event, FileChange, Standing, Whole
+from actors.vocabulary.event_bases import (
+    AgentEvent,
+    ApprovalRequest,
+    BaseEvent,
+    Duration,
+    FileChange,
+    Standing,
+    Whole,
+)
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import FROZEN, AbortReason, Decision
 
@@ -45,7 +53,7 @@ class ToolUseBegin(AgentEvent):
     reads_as: ReadsAs = Field("other", description="What it is to clients that know commands and patches alone.")
 
 
-class ToolUseDelta(Event):
+class ToolUseDelta(BaseEvent):
     type: Literal["tool_use_delta"] = "tool_use_delta"
     call_id: CallId = Field(description="The call that goes on.")
     delta: str = Field(description="What it has written since.")

@@ -6,7 +6,7 @@ MODE, MODEL, EFFORT = "mode", "model", "thought_level"  # categories of options,
 
 
 @dataclass(frozen=True, slots=True)
-class OptionNow:
+class AgentOptionValue:
     """A setting of the agent, and its value. The other possible values are in the event."""
 
     id: str
@@ -16,7 +16,7 @@ class OptionNow:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentNow:
+class AgentDescription:
     """An agent's own session, the program that has it, and its settings. Empty: it has not said.
 
     `wanted`: the model that our settings named when it told its options, which are out of date after a change.
@@ -28,7 +28,7 @@ class AgentNow:
     program: str = ""
     can: tuple[str, ...] = ()
     note: str = ""
-    options: tuple[OptionNow, ...] = ()
+    options: tuple[AgentOptionValue, ...] = ()
     wanted: str = ""
 
     def value(self, category: str) -> str:

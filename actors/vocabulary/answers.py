@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from actors.vocabulary.agent_now import AgentNow
+from actors.vocabulary.agent_now import AgentDescription
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
@@ -34,12 +34,12 @@ class Condition(StrEnum):
     ARCHIVED = "archived"
 
 
-class Begun(Struct, frozen=True):
+class StartedConversation(Struct, frozen=True):
     conversation: ConversationId
     settings: Settings
 
 
-class Accepted(Struct, frozen=True):
+class AcceptedInput(Struct, frozen=True):
     """The input is stored. `turn` took it, or is None while the input waits.
 
     `ended` is the seq at which that turn ended, if the input was repeated after that.
@@ -105,7 +105,7 @@ class WaitingInput(Struct, frozen=True):
     since: float
 
 
-class Interrupted(Struct, frozen=True):
+class InterruptedTurn(Struct, frozen=True):
     """The turn has ended, and its processes are gone. `turn` is None where nothing was running.
 
     `waiting`: the input that is held until somebody says more, in the order in which it would run.
@@ -120,14 +120,14 @@ class Interrupted(Struct, frozen=True):
         return len(self.waiting)
 
 
-class Answered(Struct, frozen=True):
+class AnsweredApproval(Struct, frozen=True):
     approval: ApprovalId
     decision: Decision
     option: str = ""
     outside: bool = False
 
 
-class Reader(Struct, frozen=True):
+class ReaderStatus(Struct, frozen=True):
     connection: ConnectionId
     subscription: SubscriptionId
     seq: int
@@ -145,7 +145,7 @@ class Summary(Struct, frozen=True):
     waiting: tuple[WaitingInput, ...]
     paused: bool
     pending: tuple[ApprovalRequest, ...]
-    readers: tuple[Reader, ...]
+    readers: tuple[ReaderStatus, ...]
     tokens: int
     created: float
     updated: float
@@ -160,14 +160,14 @@ class Summary(Struct, frozen=True):
     uncounted: int = 0
     spent: Spent = NOTHING
     turn_spent: Spent = NOTHING
-    agent_now: AgentNow | None = None
+    agent_now: AgentDescription | None = None
 
     @property
     def queued(self) -> int:
         return len(self.waiting)
 
 
-class Changed(Struct, frozen=True):
+class ChangedSettings(Struct, frozen=True):
     """The settings as they are now, what of them has changed, and the turn that goes on with them."""
 
     settings: Settings
@@ -176,7 +176,7 @@ class Changed(Struct, frozen=True):
     turn: TurnId | None
 
 
-class Attached(Struct, frozen=True):
+class AttachedReader(Struct, frozen=True):
     """The subscription began; slices follow. `seq` is the last stored event at this moment."""
 
     subscription: SubscriptionId
@@ -188,7 +188,7 @@ class Done(Struct, frozen=True):
     """The request was carried out, and there is nothing more to say."""
 
 
-class Listing(Struct, frozen=True):
+class ConversationList(Struct, frozen=True):
     """Conversations; a list that may be long comes in pages."""
 
     heads: tuple[Head, ...]
@@ -208,27 +208,27 @@ class Candidates(Struct, frozen=True):
     conversations: tuple[ConversationId, ...]
 
 
-class Resolved(Struct, frozen=True):
+class ResolvedReference(Struct, frozen=True):
     conversation: ConversationId
 
 
 Answer = (
-    Begun
-    | Accepted
+    StartedConversation
+    | AcceptedInput
     | InputFound
     | TurnResult
-    | Interrupted
-    | Answered
+    | InterruptedTurn
+    | AnsweredApproval
     | Summary
-    | Attached
-    | Changed
+    | AttachedReader
+    | ChangedSettings
     | Done
     | Refusal
     | GreenroomError
-    | Listing
+    | ConversationList
     | HeadPage
     | ListChanged
     | PendingApprovals
     | Candidates
-    | Resolved
+    | ResolvedReference
 )

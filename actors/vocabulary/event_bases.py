@@ -36,7 +36,7 @@ class Duration(BaseModel):
     nanos: Whole = Field(0, description="The rest, in nanoseconds.")
 
     @classmethod
-    def of(cls, seconds: float) -> Self:
+    def from_seconds(cls, seconds: float) -> Self:
         return cls(secs=int(seconds), nanos=int(seconds % 1 * 1e9))
 
     @property
@@ -44,7 +44,7 @@ class Duration(BaseModel):
         return self.secs + self.nanos / 1e9
 
 
-class Event(BaseModel):
+class BaseEvent(BaseModel):
     model_config = FROZEN
 
     activity: ClassVar[str] = ""  # what the conversation is busy with from then on, for people; empty: as before
@@ -52,7 +52,7 @@ class Event(BaseModel):
     type: str
 
 
-class DurableEvent(Event):
+class DurableEvent(BaseEvent):
     synced: ClassVar[bool] = False  # a power cut must not take it: something was said, decided, ended
     headline: ClassVar[bool] = False  # after it the row that `ls` and a wake-up read is not true any more
     terminal: ClassVar[bool] = False  # its turn is over

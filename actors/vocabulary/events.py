@@ -47,7 +47,7 @@ from actors.vocabulary.event_bases import (
     ApprovalRequest as ApprovalRequest,
     Duration as Duration,
     DurableEvent as DurableEvent,
-    Event as Event,
+    BaseEvent as BaseEvent,
     FileAdd as FileAdd,
     FileChange as FileChange,
     FileUpdate as FileUpdate,
@@ -390,7 +390,7 @@ class AgentMessage(AgentEvent):
     cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
-class AgentMessageDelta(Event):
+class AgentMessageDelta(BaseEvent):
     activity = "answering"
     type: Literal["agent_message_delta"] = "agent_message_delta"
     delta: str = Field(description="The next words.")
@@ -406,7 +406,7 @@ class AgentReasoning(AgentEvent):
     cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
-class AgentReasoningDelta(Event):
+class AgentReasoningDelta(BaseEvent):
     type: Literal["agent_reasoning_delta"] = "agent_reasoning_delta"
     delta: str = Field(description="The next words.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
@@ -425,7 +425,7 @@ class AgentReasoningRawContent(AgentEvent):
     cut: AbortReason | None = Field(None, description="How that turn ended; null in histories of before 0.2.")
 
 
-class AgentReasoningRawContentDelta(Event):
+class AgentReasoningRawContentDelta(BaseEvent):
     type: Literal["agent_reasoning_raw_content_delta"] = "agent_reasoning_raw_content_delta"
     delta: str = Field(description="The next words.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
@@ -688,7 +688,7 @@ def _write_base64(value: bytes) -> str:
     return b64encode(value).decode()
 
 
-class ExecCommandOutputDelta(Event):
+class ExecCommandOutputDelta(BaseEvent):
     type: Literal["exec_command_output_delta"] = "exec_command_output_delta"
     call_id: CallId = Field(description="The call that runs.")
     stream: Literal["stdout", "stderr"] = Field(description="Which of its streams.")
@@ -850,11 +850,11 @@ Delta = (
 )
 
 
-def type_of(kind: type[Event]) -> str:
+def type_of(kind: type[BaseEvent]) -> str:
     return str(kind.model_fields["type"].default)
 
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=BaseEvent)
 
 
 def kinds_of(family: type[E]) -> tuple[type[E], ...]:
@@ -866,7 +866,7 @@ def kinds_of(family: type[E]) -> tuple[type[E], ...]:
 
 DURABLE_EVENTS = kinds_of(DurableEvent)
 DELTAS: tuple[type[Delta], ...] = get_args(Delta)
-EVENTS: tuple[type[Event], ...] = (*DURABLE_EVENTS, *DELTAS)
+EVENTS: tuple[type[BaseEvent], ...] = (*DURABLE_EVENTS, *DELTAS)
 
 APPROVAL_REQUESTS = frozenset(map(type_of, kinds_of(ApprovalRequest)))
 TERMINAL = frozenset(type_of(kind) for kind in DURABLE_EVENTS if kind.terminal)

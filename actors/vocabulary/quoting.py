@@ -18,13 +18,13 @@ class _Way(Flag):
     DOUBLE = auto()
 
 
-def quoted_command(argv: Sequence[str]) -> str:
+def quote_command(argv: Sequence[str]) -> str:
     if any("\0" in word for word in argv):
         return " ".join(argv)
-    return " ".join(map(quoted, argv))
+    return " ".join(map(quote_word, argv))
 
 
-def quoted(word: str) -> str:
+def quote_word(word: str) -> str:
     return "".join(_pieces(word)) if word else "''"
 
 

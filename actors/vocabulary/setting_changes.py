@@ -7,7 +7,7 @@ from actors.vocabulary.brief import brief_line
 from actors.vocabulary.settings import SettingChange, Settings
 
 OWN_AGENT = "greenroom"  # the name of our own agent, which settings call ""
-TOLD = 200  # characters of a value; more does not fit into a line
+VALUE_LENGTH = 200  # characters of a value; more does not fit into a line
 
 INSIDE_SANDBOX = ("writable_roots", "network_access", "exclude_tmpdir_env_var", "exclude_slash_tmp", "unix_sockets")
 
@@ -26,7 +26,7 @@ def model_of(settings: Settings) -> str:
 
 
 # In the order in which they are shown. Pins are left out: they say where a directory is, not which one is meant.
-READ: Mapping[str, Callable[[Settings], object]] = {
+SETTING_READERS: Mapping[str, Callable[[Settings], object]] = {
     "agent": lambda settings: settings.agent or OWN_AGENT,
     "provider": _setting("provider"),
     "model": model_of,
@@ -43,21 +43,21 @@ READ: Mapping[str, Callable[[Settings], object]] = {
     "overrides": _setting("overrides"),
 }
 FIELDS: Mapping[str, str] = {"approval": "approval_policy", **dict.fromkeys(INSIDE_SANDBOX, "sandbox")}
-OF_AN_AGENT = frozenset({"model", "agent_model", "agent_effort"})  # fields that mean nothing to another agent
-TWOFOLD = ("model", "effort")  # settings with a second field for third-party agents
+AGENT_FIELDS = frozenset({"model", "agent_model", "agent_effort"})  # fields that mean nothing to another agent
+FIELDS_TWICE = ("model", "effort")  # settings with a second field for third-party agents
 
 
 def changes(before: Settings, after: Settings) -> Iterator[SettingChange]:
-    for name, read in READ.items():
+    for name, read in SETTING_READERS.items():
         was, now = _words(read(before)), _words(read(after))
         if was != now:
-            yield SettingChange(name=name, before=brief_line(was, TOLD), after=brief_line(now, TOLD))
+            yield SettingChange(name=name, before=brief_line(was, VALUE_LENGTH), after=brief_line(now, VALUE_LENGTH))
 
 
 def fields_of(changed: Iterable[SettingChange]) -> frozenset[str]:
     """Return the fields of Settings that these changes are about."""
     named = frozenset(FIELDS.get(change.name, change.name) for change in changed)
-    return named | {f"agent_{name}" for name in named.intersection(TWOFOLD)}
+    return named | {f"agent_{name}" for name in named.intersection(FIELDS_TWICE)}
 
 
 def _words(value: object) -> str:

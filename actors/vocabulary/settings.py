@@ -144,7 +144,7 @@ class Settings(BaseModel):
         description="The effort that was named for an agent that is not Greenroom's own, in its words; empty: none.",
     )
 
-    def keeping(self, earlier: "Settings") -> "Settings":
+    def with_known_roots(self, earlier: "Settings") -> "Settings":
         """These settings, where directories that were known before stay as they were known."""
         if not earlier.roots:
             return self
@@ -152,10 +152,10 @@ class Settings(BaseModel):
         added = (pin for pin in self.roots or () if pin.name not in known)
         return self.model_copy(update={"roots": (*earlier.roots, *added)})
 
-    def taking(self, other: "Settings", fields: Collection[str]) -> "Settings":
+    def with_fields_of(self, other: "Settings", fields: Collection[str]) -> "Settings":
         """These settings, with the named fields of others. Directories that are known stay as they were known."""
         pins = {"roots": other.roots} if {"sandbox", "cwd"}.intersection(fields) else {}
-        return self.model_copy(update={name: getattr(other, name) for name in fields} | pins).keeping(self)
+        return self.model_copy(update={name: getattr(other, name) for name in fields} | pins).with_known_roots(self)
 
 
 class SettingChange(BaseModel):

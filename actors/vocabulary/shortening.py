@@ -17,7 +17,7 @@ _WHOLE = re.compile(rb"(?:[^\\]+|\\u[0-9a-fA-F]{4}|\\[^u])*")
 _HALF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}$")
 
 
-def shortened(body: bytes, most: int) -> bytes:
+def shorten_json(body: bytes, most: int) -> bytes:
     """A JSON object in at most so many bytes, or in as few as its short texts and its shape allow."""
     if len(body) <= most:
         return body
@@ -42,7 +42,7 @@ def outline(pieces: Iterable[bytes], most: int) -> bytes | None:
     return bytes(scan.done)
 
 
-def left_out(count: int) -> str:
+def omission_mark(count: int) -> str:
     return f"[… {count} bytes were left out here …]"
 
 
@@ -96,7 +96,7 @@ def _cut_middle(text: str, length: int) -> str:
         return text
     kept = int(len(text) * max(length - MARK, SHORT // 2) / size)
     head, tail = kept - kept // 3, kept // 3
-    return f"{text[:head]}{left_out(len(text[head : len(text) - tail].encode()))}{text[len(text) - tail :]}"
+    return f"{text[:head]}{omission_mark(len(text[head : len(text) - tail].encode()))}{text[len(text) - tail :]}"
 
 
 def _with_fewer(tree: Any, most: int) -> Any:
@@ -127,7 +127,7 @@ def _halve(tree: Any, path: tuple[str | int, ...], size: int) -> Any:
         half = len(tree) // 2
         if isinstance(tree, dict):
             return dict(list(tree.items())[:half])
-        lost = left_out(len(_encode(tree[half:])))
+        lost = omission_mark(len(_encode(tree[half:])))
         return [*tree[: max(half - 1, 0)], lost] if all(isinstance(member, str) for member in tree) else tree[:half]
     key, *rest = path
     inner = _halve(tree[key], tuple(rest), size)
@@ -193,7 +193,7 @@ class _Outline:
             self.done += text
         else:
             head = _beginning(bytes(text[: self._kept]))
-            self.done += head + left_out(self._size - len(head)).encode()
+            self.done += head + omission_mark(self._size - len(head)).encode()
         self.done += b'"'
         self._text = None
 

@@ -25,7 +25,7 @@ _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 _RAW_BYTE = range(0xDC80, 0xDD00)  # how Python keeps a byte that is no text
 
 
-def unseen(character: str) -> bool:
+def is_invisible(character: str) -> bool:
     """True if nothing of it is drawn, or a terminal obeys it: controls, formats, strange blanks, unassigned ones."""
     return not character.isprintable() or _DRAWN_AS_NOTHING.match(character) is not None
 
@@ -51,12 +51,12 @@ def is_of_use(text: str, at: int) -> bool:
 
 
 def _is_a_sign(character: str) -> bool:
-    seen = character != "" and not character.isascii() and not unseen(character)
+    seen = character != "" and not character.isascii() and not is_invisible(character)
     return seen and unicodedata.category(character)[0] in "SP"
 
 
 def _is_joined(character: str) -> bool:
-    if character == "" or character.isascii() or unseen(character):
+    if character == "" or character.isascii() or is_invisible(character):
         return False
     return not unicodedata.name(character, "").startswith(_NOT_JOINED)
 
@@ -82,15 +82,15 @@ def visible(text: str) -> str:
     """Write the text as one line in which nothing is hidden."""
     if is_plain(text):
         return text
-    return "".join(escape(character) if unseen(character) else character for character in text)
+    return "".join(escape(character) if is_invisible(character) else character for character in text)
 
 
 def hidden_in(text: str) -> str:
     """The first invisible character, written visibly; empty if there is none."""
-    return next((escape(character) for character in text if unseen(character)), "")
+    return next((escape(character) for character in text if is_invisible(character)), "")
 
 
-def misread(text: str) -> frozenset[int]:
+def misleading_places(text: str) -> frozenset[int]:
     """The places of characters that would be misread in a text that must be understood to the letter."""
     if text.isascii() and text.isprintable():
         return frozenset()
@@ -106,7 +106,7 @@ def _misleads(character: str) -> bool:
     if character.isascii():
         return not character.isprintable()
     return (
-        unseen(character)
+        is_invisible(character)
         or unicodedata.category(character).startswith("M")
         or unicodedata.bidirectional(character) in _RIGHT_TO_LEFT
         or _JOINS_THE_LETTER_BEFORE.match(character) is not None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from bench.growth.curves import Curve, Growth, counted, usual_p99
+from bench.growth.curves import Curve, Growth, size_names, usual_p99
 from bench.growth.journal_of import NAMED, id_of, name_of, write
 from bench.growth.search import indexed_s
 from bench.whole import floors
@@ -36,7 +36,7 @@ Samples = dict[str, list[float]]
 
 
 @dataclass(eq=False, slots=True)
-class Beside:
+class DaemonAtSize:
     """A daemon with so many conversations, and its measurements."""
 
     size: int
@@ -56,7 +56,7 @@ class Beside:
 class Round:
     """The uses of a daemon, each of another conversation, chosen at random."""
 
-    def __init__(self, beside: Beside, base_url: str, model_pid: int) -> None:
+    def __init__(self, beside: DaemonAtSize, base_url: str, model_pid: int) -> None:
         self._beside = beside
         self._random = Random(beside.size)
         self._caller = beside.harness.caller("bench")
@@ -92,7 +92,7 @@ def growth(directory: Path, base_url: str, model_pid: int, sizes: Sequence[int] 
     needed = sum(sizes) * BYTES_EACH
     if shutil.disk_usage(directory).free < needed:
         raise SystemExit(f"{directory} has not the {needed >> 20:,} MiB that journals of {max(sizes):,} may take")
-    besides = [made(directory, base_url, size) for size in sizes]
+    besides = [make_beside(directory, base_url, size) for size in sizes]
     for _ in range(STARTS):
         for beside in besides:
             beside.start()
@@ -104,23 +104,23 @@ def growth(directory: Path, base_url: str, model_pid: int, sizes: Sequence[int] 
         for beside in besides:
             beside.add("memory after", beside.harness.rss() / 2**20)
     title, of = "Parked conversations", "parked conversations"
-    return Growth("conversations", title, of, counted(sizes), curves(besides, base_url), NOTE)
+    return Growth("conversations", title, of, size_names(sizes), curves(besides, base_url), NOTE)
 
 
-def made(directory: Path, base_url: str, size: int) -> Beside:
+def make_beside(directory: Path, base_url: str, size: int) -> DaemonAtSize:
     harness = DaemonHarness(directory / str(size), served_by(base_url))
     Path(harness.paths.journal_file).parent.mkdir(parents=True)
     write(Path(harness.paths.journal_file), size)
     indexed_s(harness)  # otherwise the search would read for minutes beside the measurements
-    return Beside(size, harness)
+    return DaemonAtSize(size, harness)
 
 
-def alive_with(alive: ExitStack, beside: Beside) -> Beside:
+def alive_with(alive: ExitStack, beside: DaemonAtSize) -> DaemonAtSize:
     alive.enter_context(beside.harness)
     return beside
 
 
-def curves(besides: Sequence[Beside], base_url: str) -> list[Curve]:
+def curves(besides: Sequence[DaemonAtSize], base_url: str) -> list[Curve]:
     echo = p50(floors.echo_ms())
 
     def curve(

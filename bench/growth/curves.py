@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.growth.plot import Line, Panel, drawn
-from bench.whole.rows import Figure, aligned, p99, piped, shown
+from bench.growth.plot import Line, Panel, draw_plot
+from bench.whole.rows import Figure, format_markdown, format_table, format_value, p99
 
 TIMES = "×"  # noqa: RUF001  # the sign is meant
 BATCH = 100  # values of which a p99 is taken
@@ -24,10 +24,10 @@ class Curve:
 
     def cells(self, sizes: Mapping[int, str]) -> tuple[str, ...]:
         smallest, judged = min(self.by_size), self.judged or max(self.by_size)
-        missed = Figure("", self.by_size[judged], "", self.by_size[smallest], target=self.target).missed
+        missed = Figure("", self.by_size[judged], "", self.by_size[smallest], target=self.target).misses_target
         place = f" with {sizes[judged]}" if self.judged else ""
         target = f"{self.target}{place}{', missed' if missed else ''}"
-        floor = f"{shown(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
+        floor = f"{format_value(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
         return self.what, *(self._cell(size, smallest) for size in sizes), target, floor
 
     def _cell(self, size: int, smallest: int) -> str:
@@ -35,7 +35,7 @@ class Curve:
             return ""
         value, first = self.by_size[size], self.by_size[smallest]
         growth = f", {TIMES}{value / first:.2f}" if size != smallest and first else ""
-        return f"{shown(value)} {self.unit}{growth}"
+        return f"{format_value(value)} {self.unit}{growth}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,18 @@ class Growth:
     note: str = ""
 
     def terminal(self) -> str:
-        return f"{self.title}\n{aligned(self._cells())}"
+        return f"{self.title}\n{format_table(self._cells())}"
 
     def markdown(self, plots: str) -> str:
         """Return the section of the page; `plots` is the folder of the plots, as the page names it."""
         picture = f"![{self.title}, drawn: both axes are logarithmic]({plots}/{self.name}.svg)"
-        return "\n\n".join([f"### {self.title}", *([self.note] if self.note else []), piped(self._cells()), picture])
+        return "\n\n".join(
+            [f"### {self.title}", *([self.note] if self.note else []), format_markdown(self._cells()), picture]
+        )
 
     def svg(self) -> str:
         units = dict.fromkeys(curve.unit for curve in self.curves)
-        return drawn(self.title, self.of, self.sizes, [self._panel(unit) for unit in units])
+        return draw_plot(self.title, self.of, self.sizes, [self._panel(unit) for unit in units])
 
     def _panel(self, unit: str) -> Panel:
         return Panel(
@@ -77,7 +79,7 @@ class Growth:
         return (f"{name} ({TIMES}{size / smallest:,.0f})" for size, name in self.sizes.items())
 
 
-def counted(sizes: Sequence[int]) -> dict[int, str]:
+def size_names(sizes: Sequence[int]) -> dict[int, str]:
     return {size: f"{size:,}" for size in sizes}
 
 

@@ -100,7 +100,7 @@ def many_events(count: int) -> Iterator[tuple[str, Json, str]]:
             yield kind, body, f"t{number}"
 
 
-def imported(caller: Caller, bodies: Iterator[tuple[str, Json, str]]) -> str:
+def import_history(caller: Caller, bodies: Iterator[tuple[str, Json, str]]) -> str:
     """Import a history under a new id, in requests of a few MiB."""
     seed = caller.create()
     exported = caller.call("conversation/export", conversation=seed)["lines"]
@@ -131,7 +131,7 @@ def kernel_s(pid: int) -> float:
     return int(fields[12]) / os.sysconf("SC_CLK_TCK")
 
 
-class Watched:
+class LoopNotes:
     """Notes of the callbacks that have held up the loop of a daemon that was started with `wrapper`."""
 
     def __init__(self, directory: str) -> None:
@@ -215,14 +215,14 @@ def turns(harness: DaemonHarness, caller: Caller, conversation: str, count: int 
     return statistics.median(used), statistics.median(took)
 
 
-def behind(size: int, base_url: str) -> Json:
+def figures_after(size: int, base_url: str) -> Json:
     """Return the figures of turns after a history of this size."""
     found: Json = {}
     with tempfile.TemporaryDirectory() as home:
         harness = DaemonHarness(Path(home) / "home", served_by(base_url).replace("[greenroom]\n", IDLE))
         with harness:
-            conversation = imported(harness.caller(), long_talk(size))
-            restarted(harness)
+            conversation = import_history(harness.caller(), long_talk(size))
+            restart(harness)
             caller = harness.caller()
             short = caller.create()
             turns(harness, caller, short, 5)
@@ -246,7 +246,7 @@ def behind(size: int, base_url: str) -> Json:
             caller.close()
             time.sleep(PARKED_S + 3)
             found["memory parked, MiB"] = (harness.rss() - before) / MIB
-            restarted(harness, watched := Watched(home))
+            restart(harness, watched := LoopNotes(home))
             caller = harness.caller()
             caller.send(conversation, "say ok", wait=True)
             found["first turn, loop held up, ms"] = held_up(watched)
@@ -256,7 +256,7 @@ def behind(size: int, base_url: str) -> Json:
     return found
 
 
-def restarted(harness: DaemonHarness, watched: Watched | None = None) -> None:
+def restart(harness: DaemonHarness, watched: LoopNotes | None = None) -> None:
     harness.leave()
     harness.signal(signal.SIGTERM)
     harness.ended()
@@ -265,7 +265,7 @@ def restarted(harness: DaemonHarness, watched: Watched | None = None) -> None:
         watched.longest()  # of the start
 
 
-def held_up(watched: Watched) -> float:
+def held_up(watched: LoopNotes) -> float:
     cpu_ms, _, what = watched.longest()
     if cpu_ms > HELD_UP_MS:
         print(f"held up for {cpu_ms} ms: {what}", file=sys.stderr)
@@ -276,8 +276,8 @@ def reading(base_url: str, events: Iterator[tuple[str, Json, str]]) -> Json:
     """Return the cost of reading a long history in every way, and the delay of a neighbour meanwhile."""
     found: Json = {}
     with tempfile.TemporaryDirectory() as home, DaemonHarness(Path(home) / "home", served_by(base_url)) as harness:
-        conversation = imported(harness.caller(), events)
-        restarted(harness, watched := Watched(home))
+        conversation = import_history(harness.caller(), events)
+        restart(harness, watched := LoopNotes(home))
         caller = harness.caller()
         for name, way in (("attach", _attach), ("page back", _page_back), ("export", _export)):
             before = harness.rss()
@@ -334,15 +334,15 @@ def _export(caller: Caller, conversation: str) -> int:
             return seen
 
 
-def measured(sizes: Sequence[int]) -> Json:
+def measure(sizes: Sequence[int]) -> Json:
     with quick_model() as base_url:
-        found: Json = {named(size): behind(size, base_url) for size in sizes}
+        found: Json = {size_name(size): figures_after(size, base_url) for size in sizes}
         found[f"{EVENTS:,} events"] = reading(base_url, many_events(EVENTS))
-        found[f"{named(LONG)} of large events"] = reading(base_url, long_talk(LONG, 2_000))
+        found[f"{size_name(LONG)} of large events"] = reading(base_url, long_talk(LONG, 2_000))
     return found
 
 
-def named(size: int) -> str:
+def size_name(size: int) -> str:
     return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
 
 
@@ -353,11 +353,11 @@ def main() -> None:
     parser.add_argument("--size", type=int, action="append", help="of a history in KiB, in place of the usual ones")
     chosen = parser.parse_args()
     sizes = [size * KIB for size in chosen.size] if chosen.size else SIZES
-    new = measured(sizes)
+    new = measure(sizes)
     old: Json = {}
     if chosen.against:
         daemon_harness.ROOT = chosen.against.resolve()
-        old = measured(sizes)
+        old = measure(sizes)
     if chosen.json:
         print(json.dumps({"new": new, "old": old}, indent=1))
         return

@@ -57,14 +57,14 @@ def uses(journal: SqliteJournal, count: int) -> dict[str, Callable[[], object]]:
         "commit of an event": lambda: speakers.say(with_head=False),
         "commit of an event and a head": lambda: speakers.say(with_head=True),
         "row": lambda: journal.row(id_of(some())),
-        "named": lambda: journal.named(str(name_of(some() // NAMED * NAMED))),
+        "named": lambda: journal.find_name(str(name_of(some() // NAMED * NAMED))),
         "starting_with": lambda: journal.starting_with(id_of(some())[:13], 2),
-        "listed, 20": lambda: journal.listed(ListQuery(limit=20)),
-        "listed, 20, with the archived": lambda: journal.listed(ListQuery(limit=20, archived=True)),
-        "listed, 1 of a directory": lambda: journal.listed(
+        "listed, 20": lambda: journal.list_page(ListQuery(limit=20)),
+        "listed, 20, with the archived": lambda: journal.list_page(ListQuery(limit=20, archived=True)),
+        "listed, 1 of a directory": lambda: journal.list_page(
             ListQuery(cwd=directory_of(some()), limit=1, archived=True)
         ),
-        "unsettled": journal.unsettled,
+        "unsettled": journal.unsettled_heads,
         "surplus, 100": lambda: journal.surplus(0, None, 100),
     }
 
@@ -75,7 +75,7 @@ def opened_s(path: Path) -> float:
         return time.perf_counter() - began
 
 
-def measured(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
+def measure(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
     """The median of each use in seconds, by the number of conversations."""
     found: dict[str, dict[int, float]] = {"opened": {}}
     for count, path in paths.items():
@@ -86,14 +86,14 @@ def measured(paths: dict[int, Path]) -> dict[str, dict[int, float]]:
         took: dict[int, list[float]] = {count: [] for count in paths}
         for _ in range(ROUNDS):
             for count, use in steps.items():
-                took[count] += [timed(use[what]) for _ in range(TIMES)]
+                took[count] += [time_s(use[what]) for _ in range(TIMES)]
         found[what] = {count: statistics.median(times) for count, times in took.items()}
     for journal in journals.values():
         journal.close()
     return found
 
 
-def timed(step: Callable[[], object]) -> float:
+def time_s(step: Callable[[], object]) -> float:
     began = time.perf_counter()
     step()
     return time.perf_counter() - began
@@ -105,7 +105,7 @@ def main() -> None:
         paths = {count: Path(name) / f"{count}.sqlite3" for count in counts}
         for count, path in paths.items():
             write(path, count)
-        found = measured(paths)
+        found = measure(paths)
     print(f"| ms, p50 | {' | '.join(f'{count:,}' for count in counts)} | times |")
     print(f"|---|{'---:|' * (len(counts) + 1)}")
     for what, by_count in found.items():

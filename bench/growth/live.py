@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.growth.curves import Curve, Growth, counted
+from bench.growth.curves import Curve, Growth, size_names
 from bench.whole import floors
 from bench.whole.rows import p50
 from bench.whole.stage import DaemonAndModel
@@ -37,7 +37,7 @@ def growth(directory: Path, base_url: str, model_pid: int) -> Growth:
     times = {"turn, p50": turns, "interrupt of a stalled model, p50": interrupts, "list of 100, p50": lists}
     curves = [Curve(what, "ms", {size: p50(taken[size]) for size in SIZES}) for what, taken in times.items()]
     curves.append(Curve("daemon's memory", "MiB", held))
-    return Growth("live", "Live conversations", "live conversations", counted(SIZES), curves, NOTE)
+    return Growth("live", "Live conversations", "live conversations", size_names(SIZES), curves, NOTE)
 
 
 def stalled_ms(stage: DaemonAndModel, conversation: str) -> float:

@@ -65,12 +65,12 @@ class SizeAxis:
     sizes: Mapping[int, str]
     right: float
 
-    def at(self, size: float) -> float:
+    def x_of(self, size: float) -> float:
         share = log10(size / min(self.sizes)) / log10(max(self.sizes) / min(self.sizes))
         return LEFT + share * (self.right - LEFT)
 
 
-def drawn(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]) -> str:
+def draw_plot(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]) -> str:
     """Return the plot as SVG. `sizes` has the name of each size at which lines have points; `of` says of what."""
     longest = max(len(line.name) for panel in panels for line in panel.lines)
     across = SizeAxis(sizes, WIDTH - LEAD - LETTER * longest)
@@ -81,7 +81,7 @@ def drawn(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]
         top += panel.height() + GAP
     height = top - GAP + BOTTOM
     for size, name in sizes.items():
-        body.append(_text(across.at(size), height - BOTTOM + 18, name, 'text-anchor="middle"'))
+        body.append(_text(across.x_of(size), height - BOTTOM + 18, name, 'text-anchor="middle"'))
     body.append(_text(LEFT, height - 12, f"{of}; dashed: a cost that grows with them"))
     return "\n".join(
         [
@@ -96,7 +96,7 @@ def drawn(title: str, of: str, sizes: Mapping[int, str], panels: Sequence[Panel]
     )
 
 
-def apart(wanted: Sequence[float], least: float, bottom: float) -> list[float]:
+def spread(wanted: Sequence[float], least: float, bottom: float) -> list[float]:
     """Return places in the order of `wanted`, as near to it as they can be with `least` between two of them."""
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
     places = list(wanted)
@@ -123,11 +123,11 @@ def _panel(panel: Panel, across: SizeAxis, top: int) -> Iterator[str]:
         yield _text(LEFT - 8, at + 4, f"{10.0**power:,.{max(0, -power)}f}", 'text-anchor="end"')
     yield _text(10, top - 10, panel.unit)
     for size in across.sizes:
-        yield f'<path class="grid" d="M{across.at(size):.1f} {top}V{bottom}"/>'
+        yield f'<path class="grid" d="M{across.x_of(size):.1f} {top}V{bottom}"/>'
     yield _slope(across, top, bottom, a_decade)
     ends = [y_of(max(list(line.points.values())[-1], 10.0**low)) for line in panel.lines]
-    for number, (line, name_at) in enumerate(zip(panel.lines, apart(ends, LINE_HEIGHT, bottom), strict=True)):
-        places = [(across.at(size), y_of(max(value, 10.0**low))) for size, value in line.points.items()]
+    for number, (line, name_at) in enumerate(zip(panel.lines, spread(ends, LINE_HEIGHT, bottom), strict=True)):
+        places = [(across.x_of(size), y_of(max(value, 10.0**low))) for size, value in line.points.items()]
         of, (end_x, end_y) = f"of{number % len(COLOURS)}", places[-1]
         yield f'<path class="{of}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
         yield from (f'<circle class="{of}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
@@ -139,7 +139,7 @@ def _slope(across: SizeAxis, top: int, bottom: int, a_decade: float) -> str:
     """Return a line that rises as the size does, as far as there is room."""
     least, most = min(across.sizes), max(across.sizes)
     decades = min(log10(most / least), (bottom - top) / a_decade)
-    to = across.at(least * 10**decades)
+    to = across.x_of(least * 10**decades)
     return f'<path class="slope" d="M{LEFT} {bottom}L{to:.1f} {bottom - decades * a_decade:.1f}"/>'
 
 

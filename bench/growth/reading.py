@@ -6,7 +6,7 @@ noted, so that a figure of 1 ms says that no hold was longer.
 
 from pathlib import Path
 
-from bench.growth.curves import Curve, Growth, counted
+from bench.growth.curves import Curve, Growth, size_names
 from bench.growth.histories import Json, many_events, quick_model, reading
 from bench.whole.rows import p50
 
@@ -39,4 +39,4 @@ def growth(_directory: Path) -> Growth:
             curve(f"{said}: time", "s", f"{way}, s"),
         )
     ]
-    return Growth("reading", "Reading long histories", "events", counted(SIZES), curves, NOTE)
+    return Growth("reading", "Reading long histories", "events", size_names(SIZES), curves, NOTE)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bench.growth.curves import Curve, Growth, counted
-from bench.growth.histories import Json, imported
+from bench.growth.curves import Curve, Growth, size_names
+from bench.growth.histories import Json, import_history
 from bench.whole import floors
 from bench.whole.rows import p50
 from supervisor.search.index import SearchIndex
@@ -38,7 +38,7 @@ NOTE = """Half of the events are messages of 60 words. The file is what the inde
 
 
 @dataclass(eq=False, slots=True)
-class Filled:
+class FilledDaemon:
     """A daemon with so many events. `words_mib` is the size of all messages."""
 
     size: int
@@ -58,7 +58,7 @@ class Filled:
 
 
 def growth(directory: Path) -> Growth:
-    each = [filled(directory / str(size), size) for size in SIZES]
+    each = [fill_daemon(directory / str(size), size) for size in SIZES]
     with ExitStack() as alive:
         callers = [alive.enter_context(daemon.harness).caller() for daemon in each]
         for caller in callers:
@@ -82,16 +82,16 @@ def growth(directory: Path) -> Growth:
         Curve("file", "MiB", {daemon.size: daemon.file_mib for daemon in each}),
         Curve("words", "MiB", {daemon.size: daemon.words_mib for daemon in each}),
     ]
-    return Growth("search", "Search", "events", counted(SIZES), curves, NOTE)
+    return Growth("search", "Search", "events", size_names(SIZES), curves, NOTE)
 
 
-def filled(home: Path, size: int) -> Filled:
+def fill_daemon(home: Path, size: int) -> FilledDaemon:
     language = Language()
     with DaemonHarness(home, DEMO + OFF) as harness:
         for number in range(size // EACH):
-            imported(harness.caller(), language.talk(number, EACH))
+            import_history(harness.caller(), language.talk(number, EACH))
     harness.config = DEMO
-    return Filled(size, harness, language.said / 2**20, indexed_s(harness))
+    return FilledDaemon(size, harness, language.said / 2**20, indexed_s(harness))
 
 
 def indexed_s(harness: DaemonHarness) -> float:

@@ -14,12 +14,12 @@ from bench.growth.histories import (
     KIB,
     MIB,
     Pings,
-    imported,
+    import_history,
     long_talk,
-    named,
     quick_model,
-    restarted,
+    restart,
     sent_bare_ms,
+    size_name,
     turns,
 )
 from bench.whole.rows import p50
@@ -40,12 +40,12 @@ what the daemon holds more once the conversation is awake and has spoken, and wh
 
 def growth(directory: Path) -> Growth:
     with quick_model() as base_url, DaemonHarness(directory / "turns", served_by(base_url)) as harness:
-        talks = {size: imported(harness.caller(), long_talk(size)) for size in SIZES}
+        talks = {size: import_history(harness.caller(), long_talk(size)) for size in SIZES}
         parked: dict[int, list[float]] = {size: [] for size in SIZES}
         harness.config = served_by(base_url, PARKED_SOON)
         held = samples(LIVES, lambda size: woken_mib(harness, talks[size], parked[size]))
         harness.config = served_by(base_url)
-        restarted(harness)
+        restart(harness)
         caller = harness.caller()
         used = samples(ROUNDS, lambda size: turns(harness, caller, talks[size], TURNS)[0])
         delayed: dict[int, list[float]] = {size: [] for size in SIZES}
@@ -66,7 +66,7 @@ def growth(directory: Path) -> Growth:
         Curve("memory held when it is parked again", "MiB", {size: p50(values) for size, values in parked.items()}),
         Curve("memory held per MiB of history", "MiB", each, target="≤ 2"),
     ]
-    sizes = {size: named(size) for size in SIZES}
+    sizes = {size: size_name(size) for size in SIZES}
     return Growth("histories", "Turns behind long histories", "bytes of history", sizes, curves, NOTE)
 
 
@@ -81,18 +81,18 @@ def samples(rounds: int, measure: Callable[[int], float]) -> dict[int, float]:
 
 def woken_mib(harness: DaemonHarness, talk: str, parked: list[float]) -> float:
     """Return the memory that a new daemon holds more after turns of the conversation; note that when parked, too."""
-    restarted(harness)
+    restart(harness)
     caller = harness.caller()
     turns(harness, caller, caller.create(), 5)  # everything that any turn needs is loaded
     before = harness.rss()
     turns(harness, caller, talk, 3)
     held = (harness.rss() - before) / MIB
-    until(lambda: talk in parked_ones(caller), "it was not parked")
+    until(lambda: talk in parked_conversations(caller), "it was not parked")
     parked.append(max(LEAST_MIB, (harness.rss() - before) / MIB))
     return held
 
 
-def parked_ones(caller: Caller) -> set[str]:
+def parked_conversations(caller: Caller) -> set[str]:
     """Return the parked ones of the latest conversations. The list wakes none of them."""
     listed = caller.call("conversation/list", limit=LISTED)["conversations"]
     return {row["conversation"] for row in listed if row["state"] == "parked"}

@@ -121,7 +121,7 @@ def starts(stage: AgentStage, directory: Path) -> list[Figure]:
 
 def stream(stage: AgentStage) -> list[Figure]:
     words = f"chunks {DELTAS} 5"
-    took, used = measured(stage, words)
+    took, used = measure_turn(stage, words)
     bare, bare_cpu = read_alone(words)
     cost, least = used / DELTAS * 1e6, bare_cpu / DELTAS * 1e6
     return [
@@ -149,7 +149,7 @@ def resent(stage: AgentStage) -> list[Figure]:
     ]
 
 
-def measured(stage: AgentStage, words: str) -> tuple[float, float]:
+def measure_turn(stage: AgentStage, words: str) -> tuple[float, float]:
     """The seconds of a turn, and the daemon's seconds of CPU."""
     conversation = stage.begin()
     cpu, took = stage.harness.cpu_s(), stage.turn_ms(conversation, words) / 1e3

@@ -59,7 +59,7 @@ class Marks:
     def mark(self, name: str) -> None:
         self._times[name].append(time.perf_counter())
 
-    def at(self, name: str) -> float:
+    def time_of(self, name: str) -> float:
         which, _, rest = name.rpartition(" ")
         return self._times[rest][-1 if which == "last" else 0]
 
@@ -73,7 +73,7 @@ def anatomy(base_url: str) -> list[Figure]:
     whole = []
     with (
         tempfile.TemporaryDirectory() as home,
-        watched(marks),
+        watch_stages(marks),
         EngineHarness(Path(home), provider(base_url)) as harness,
     ):
         for number in range(WARM + TURNS):
@@ -84,9 +84,9 @@ def anatomy(base_url: str) -> list[Figure]:
             harness.answer(talk.start("say x"), TurnResult)
             marks.mark("answered")
             if number >= WARM:
-                whole.append((marks.at("answered") - marks.at("sent")) * 1e3)
+                whole.append((marks.time_of("answered") - marks.time_of("sent")) * 1e3)
                 for at, (_, start, end) in enumerate(STAGES):
-                    spent[at].append((marks.at(end) - marks.at(start)) * 1e3)
+                    spent[at].append((marks.time_of(end) - marks.time_of(start)) * 1e3)
     total = p50(whole)
     rows = [Figure(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
     return [
@@ -97,14 +97,14 @@ def anatomy(base_url: str) -> list[Figure]:
 
 
 @contextmanager
-def watched(marks: Marks) -> Iterator[None]:
+def watch_stages(marks: Marks) -> Iterator[None]:
     with ExitStack() as stack:
         for owner, name in CLOCKS:
-            stack.enter_context(patch.object(owner, name, timed(getattr(owner, name), marks)))
+            stack.enter_context(patch.object(owner, name, mark_calls(getattr(owner, name), marks)))
         yield
 
 
-def timed(method: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
+def mark_calls(method: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
     """Mark each call: messages by type, commands by that in the envelope, others by the method's name."""
 
     def name_of(args: tuple[object, ...]) -> str:

@@ -28,7 +28,7 @@ def main() -> None:
 
 
 @contextmanager
-def drained(socket: Path, conversations: Sequence[str]) -> Iterator[None]:
+def draining_readers(socket: Path, conversations: Sequence[str]) -> Iterator[None]:
     with subprocess.Popen(
         [sys.executable, "-m", "bench.whole.drain", str(socket), *conversations], cwd=ROOT, stdout=subprocess.PIPE
     ) as reader:

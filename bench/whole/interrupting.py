@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.whole import floors
-from bench.whole.drain import drained
+from bench.whole.drain import draining_readers
 from bench.whole.rows import Figure, p50, p99
 from bench.whole.stage import DaemonAndModel, end_all
 from tests.faults.follower import Follower
@@ -50,7 +50,7 @@ def interrupts_ms(stage: DaemonAndModel, rounds: int) -> list[float]:
 @contextmanager
 def busy(stage: DaemonAndModel) -> Iterator[None]:
     made = [stage.caller.create() for _ in range(BUSY)]
-    with drained(stage.harness.socket, made):
+    with draining_readers(stage.harness.socket, made):
         for conversation in made:
             stage.caller.send(conversation, f"slow {1000 // BUSY_PER_S}; stream 20000 word")
         yield

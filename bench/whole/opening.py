@@ -10,7 +10,7 @@ from bench.whole import floors
 from bench.whole.rows import Figure, p50
 from bench.whole.stage import DaemonAndModel, end_all
 from supervisor.journal import SqliteJournal
-from supervisor.services.branching import forked
+from supervisor.services.branching import make_fork
 from tests.faults.daemon_harness import DaemonHarness
 
 ROUNDS, OPENED = 5, 50
@@ -84,10 +84,10 @@ def restart(home: Path, config: str) -> list[Figure]:
 def fill(journal_file: Path, count: int) -> None:
     """Copy the one conversation many times, by the journal itself."""
     journal = SqliteJournal(journal_file)
-    (pattern,) = journal.listed(ListQuery()).heads
+    (pattern,) = journal.list_page(ListQuery()).heads
     for start in range(0, count, 500):
         ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
-        forks = [forked(journal, pattern.conversation, conversation, None, None) for conversation in ids]
+        forks = [make_fork(journal, pattern.conversation, conversation, None, None) for conversation in ids]
         answers = journal.commit([Append(fork.head.conversation, fork.records, fork.head) for fork in forks])
         assert answers == [None] * 500, answers
     journal.close()

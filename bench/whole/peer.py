@@ -82,7 +82,7 @@ class McpClient:
         self.say({"id": self._number, "method": method, "params": params})
         return self._number
 
-    def until(self, wanted: Callable[[Message], bool]) -> Message:
+    def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
         deadline = time.monotonic() + WAIT_S
         while True:
             try:
@@ -95,7 +95,7 @@ class McpClient:
                 return message
 
     def answer(self, request: int) -> Message:
-        message = self.until(lambda message: message.get("id") == request and "method" not in message)
+        message = self.wait_for(lambda message: message.get("id") == request and "method" not in message)
         if "error" in message:
             raise Unanswered(f"refused: {message['error']}")
         result: Message = message["result"]
@@ -210,12 +210,12 @@ class Workload:
         seconds = f"300.{os.getpid()}{self._commands:04}"  # so that no other sleep is meant
         script = {"command": ["sh", "-c", f"sleep {seconds} & sleep {seconds}"], "timeout": 600_000}
         request = self._begin(client, f"call shell {json.dumps(script)}")
-        client.until(lambda message: event_type(message) == "exec_command_begin")
+        client.wait_for(lambda message: event_type(message) == "exec_command_begin")
         if not wait_until(lambda: len(processes_with(seconds)) > 1, WAIT_S):
             raise Unanswered("its command did not start")
         began = time.perf_counter()
         client.say({"method": "notifications/cancelled", "params": {"requestId": request}})
-        client.until(lambda message: event_type(message) in {"turn_aborted", "error"})
+        client.wait_for(lambda message: event_type(message) in {"turn_aborted", "error"})
         told = (time.perf_counter() - began) * 1e3
         wait_until(lambda: not processes_with(seconds), GONE_S)
         gone = (time.perf_counter() - began) * 1e3

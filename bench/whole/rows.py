@@ -25,7 +25,7 @@ class Figure:
         return f"{times:.2f} times" if times < 100 else f"{times:.0f} times"
 
     @property
-    def missed(self) -> bool:
+    def misses_target(self) -> bool:
         """A target is a sign and a number, and may be meant for the ratio: `≤ 1.06 times`."""
         if not self.target:
             return False
@@ -34,35 +34,35 @@ class Figure:
         return value > float(number) if sign == "≤" else value < float(number)
 
     def cells(self) -> tuple[str, ...]:
-        target = f"{self.target}, missed" if self.missed else self.target
-        floor = f"{shown(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
-        return self.what, f"{shown(self.value)} {self.unit}", floor, self.ratio, target
+        target = f"{self.target}, missed" if self.misses_target else self.target
+        floor = f"{format_value(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
+        return self.what, f"{format_value(self.value)} {self.unit}", floor, self.ratio, target
 
 
 TITLES = ("what", "measured", "floor", "ratio", "target")
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     if value >= 1000:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def terminal(rows: Iterable[Figure]) -> str:
-    return aligned([TITLES, *(row.cells() for row in rows)])
+    return format_table([TITLES, *(row.cells() for row in rows)])
 
 
 def markdown(rows: Iterable[Figure]) -> str:
-    return piped([TITLES, *(row.cells() for row in rows)])
+    return format_markdown([TITLES, *(row.cells() for row in rows)])
 
 
-def aligned(cells: Sequence[Sequence[str]]) -> str:
+def format_table(cells: Sequence[Sequence[str]]) -> str:
     """Return a table for a terminal; the first row has the titles."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
 
 
-def piped(cells: Sequence[Sequence[str]]) -> str:
+def format_markdown(cells: Sequence[Sequence[str]]) -> str:
     """Return the table in Markdown, with figures to the right."""
     titles, *rows = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([titles, f"|---|{'---:|' * (len(cells[0]) - 1)}", *rows])

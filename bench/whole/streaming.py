@@ -5,7 +5,7 @@ import time
 from concurrent.futures import wait
 
 from bench.whole import floors
-from bench.whole.drain import drained
+from bench.whole.drain import draining_readers
 from bench.whole.rows import Figure
 from bench.whole.stage import DaemonAndModel, cpu_s, end_all
 from tests.faults.caller import Caller, Message
@@ -57,7 +57,7 @@ def sixty_four(stage: DaemonAndModel) -> list[Figure]:
         caller.send(conversation, "say x", wait=True)  # connections to the model are open
     script = f"slow {1000 // PER_S}; stream {count} word"
     bare, bare_cpu = floors.streams_s(stage.base_url, STREAMS, script)
-    with drained(stage.harness.socket, made):
+    with draining_readers(stage.harness.socket, made):
         cpu, model, began = stage.harness.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
         turns = [
             caller.start("conversation/send", conversation=conversation, prompt=script, wait=True)

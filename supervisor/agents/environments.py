@@ -23,7 +23,7 @@ KEPT = 4096  # conversations; entries for ids that never existed are dropped in 
 KEPT_BYTES = 64 << 20  # of environments that differ: those that are the same object count once
 
 
-class Around(Struct, frozen=True):
+class CommandEnvironment(Struct, frozen=True):
     """An environment and a umask. `env` holds secrets, so no repr shows it."""
 
     env: Mapping[str, str]
@@ -33,17 +33,17 @@ class Around(Struct, frozen=True):
         return f"{type(self).__name__}(umask={self.umask:#o})"
 
     @classmethod
-    def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":
+    def of_client(cls, env: Mapping[str, str], umask: int | None) -> "CommandEnvironment":
         """Take a client's values without a copy, as they are never changed. Older clients send no umask."""
         return cls(env, USUAL if umask is None else umask)
 
-    def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
+    def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "CommandEnvironment":
         """Apply the config's policy and drop the keys that it names. Their values are found in `looked_up`."""
-        env = command_environment(self.env, config.shell_environment_policy, Keys.of(config, looked_up))
-        return Around(env, self.umask)
+        env = command_environment(self.env, config.shell_environment_policy, Keys.from_config(config, looked_up))
+        return CommandEnvironment(env, self.umask)
 
 
-class ForCommands(Struct, frozen=True):
+class FilteredEnvironment(Struct, frozen=True):
     """The part of a client's environment that a config leaves for commands."""
 
     config: Config
@@ -55,18 +55,18 @@ class ForCommands(Struct, frozen=True):
 
 class Environments:
     def __init__(self, own: Mapping[str, str], kept_bytes: int = KEPT_BYTES) -> None:
-        self._own = Around(dict(own))
+        self._own = CommandEnvironment(dict(own))
         self._kept_bytes = kept_bytes
-        self._of: dict[ConversationId, Around] = {}
+        self._of: dict[ConversationId, CommandEnvironment] = {}
         self._uses: Counter[int] = Counter()  # conversations by the environment's identity
-        self._for_commands: dict[int, ForCommands] = {}  # by the same, of those in use and our own
+        self._for_commands: dict[int, FilteredEnvironment] = {}  # by the same, of those in use and our own
         self._whole: dict[int, Mapping[str, str]] = {}  # the same, over our own
         self._size = 0  # of environments that differ
         self._lock = threading.Lock()
 
     def remember(self, conversation: ConversationId, env: Mapping[str, str], umask: int | None = None) -> None:
         """Remember a client's environment. The newest client wins, as in tmux."""
-        around = Around.of_client(env, umask)
+        around = CommandEnvironment.of_client(env, umask)
         with self._lock:
             self._drop(conversation)
             self._of[conversation] = around
@@ -93,7 +93,7 @@ class Environments:
             self._whole.pop(id(env), None)
             self._size -= size_of(env)
 
-    def of(self, conversation: ConversationId) -> Mapping[str, str]:
+    def variables_of(self, conversation: ConversationId) -> Mapping[str, str]:
         """Return the client's whole environment, over the daemon's own. Provider keys are looked up here.
 
         The same object is returned until another client comes.
@@ -111,11 +111,11 @@ class Environments:
         """Tell whether the environment is still kept. Under the lock."""
         return env is self._own.env or id(env) in self._uses
 
-    def unfiltered(self, conversation: ConversationId) -> Around:
+    def whole_environment(self, conversation: ConversationId) -> CommandEnvironment:
         """Return the client's whole environment with its umask."""
-        return Around(self.of(conversation), self._environment_of(conversation).umask)
+        return CommandEnvironment(self.variables_of(conversation), self._environment_of(conversation).umask)
 
-    def for_commands(self, conversation: ConversationId, config: Config) -> Around:
+    def for_commands(self, conversation: ConversationId, config: Config) -> CommandEnvironment:
         """Return the client's environment for commands, or the daemon's where there is no client.
 
         It is worked out once for a client and a config, because every turn asks for it.
@@ -123,17 +123,17 @@ class Environments:
         around = self._environment_of(conversation)
         known = self._for_commands.get(id(around.env))
         if known is None or known.config is not config:
-            known = ForCommands(config, around.for_commands(config, self.of(conversation)).env)
+            known = FilteredEnvironment(config, around.for_commands(config, self.variables_of(conversation)).env)
             with self._lock:
                 if self._is_kept(around.env):
                     self._for_commands[id(around.env)] = known
-        return Around(known.env, around.umask)
+        return CommandEnvironment(known.env, around.umask)
 
-    def for_notices(self, conversation: ConversationId, config: Config) -> Around:
+    def for_notices(self, conversation: ConversationId, config: Config) -> CommandEnvironment:
         """Return the environment for the person's own program: all but the keys."""
-        around, env = self._environment_of(conversation), self.of(conversation)
-        return Around(Keys.of(config, env).left_out_of(env), around.umask)
+        around, env = self._environment_of(conversation), self.variables_of(conversation)
+        return CommandEnvironment(Keys.from_config(config, env).without_keys(env), around.umask)
 
-    def _environment_of(self, conversation: ConversationId) -> Around:
+    def _environment_of(self, conversation: ConversationId) -> CommandEnvironment:
         with self._lock:
             return self._of.get(conversation, self._own)

@@ -26,7 +26,7 @@ class Gauge(Struct, frozen=True):
             return round((load + MOST_OVERHEAD) * TOKENS_PER_BYTE)
         return round(self.tokens + max(0, load - self.load) * MOST)
 
-    def estimated(self, load: int, overhead: int) -> int:
+    def estimate(self, load: int, overhead: int) -> int:
         """Return the tokens of a request with this load."""
         if not self.tokens:
             return round((load + overhead) * TOKENS_PER_BYTE)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, Settings
-from supervisor.agents.given_servers import Given, GivenServers
+from supervisor.agents.given_servers import ConversationServers, GivenServers
 from supervisor.agents.turn import ApprovalAnswer
 from transports.question import OURSELVES, command_line
 from transports.requests import GivenServer
@@ -25,16 +25,18 @@ NAME = 100  # characters of a server's name that are shown
 LONGEST = 4096  # characters of a command: a person reads it
 HASH = 8  # characters that tell one set of servers in a turn from another
 
-Put = Callable[[ev.ApprovalRequest], Awaitable[ApprovalAnswer]]
+AskPerson = Callable[[ev.ApprovalRequest], Awaitable[ApprovalAnswer]]
 
 
-def beside(given: Sequence[GivenServer], configured: Collection[str]) -> tuple[dict[str, GivenServer], list[str]]:
+def usable_servers(
+    given: Sequence[GivenServer], configured: Collection[str]
+) -> tuple[dict[str, GivenServer], list[str]]:
     """Return the servers that are used beside the config's, by name, and a notice for each of the others."""
     found: dict[str, GivenServer] = {}
     notices = []
     for server in given:
         if why := _unfit(server, found, configured):
-            notices.append(left_out(server, why))
+            notices.append(left_out_notice(server, why))
         else:
             found[server.name] = server
     return found, notices
@@ -56,11 +58,11 @@ def _unfit(server: GivenServer, found: Collection[str], configured: Collection[s
     return ""
 
 
-def left_out(server: GivenServer, why: str) -> str:
+def left_out_notice(server: GivenServer, why: str) -> str:
     return f"MCP server {_line(server.name)}, which a client gives, is left out: {why}"
 
 
-def shown(server: GivenServer) -> dict[str, object]:
+def describe_server(server: GivenServer) -> dict[str, object]:
     """Describe a server without secrets: variables and headers by name, an address without user and query."""
     if server.kind == "stdio":
         return {
@@ -80,15 +82,15 @@ def _plain(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def told(given: Given) -> list[dict[str, object]]:
+def describe_servers(given: ConversationServers) -> list[dict[str, object]]:
     """Describe the servers without secrets, and whether a person has approved each; None: not asked yet."""
-    return [{**shown(server), "approved": given.decision(server)} for server in given.servers]
+    return [{**describe_server(server), "approved": given.decision(server)} for server in given.servers]
 
 
 # --- the start of a program -----------------------------------------------------------------------------------------
 
 
-class Where(StrEnum):
+class ProgramPlace(StrEnum):
     """The place of a program that a client gives."""
 
     INSIDE = "in the sandbox"
@@ -97,16 +99,16 @@ class Where(StrEnum):
     NOWHERE = "not started"
 
 
-def where(settings: Settings, *, confines: bool) -> Where:
+def place_of_program(settings: Settings, *, confines: bool) -> ProgramPlace:
     """Return the place where a client's program may run. `confines`: the sandbox can hold it."""
     if isinstance(settings.sandbox, DangerFullAccess):
-        return Where.OUTSIDE
+        return ProgramPlace.OUTSIDE
     if settings.approval_policy is not ApprovalPolicy.NEVER:
-        return Where.ASK
-    return Where.INSIDE if confines else Where.NOWHERE
+        return ProgramPlace.ASK
+    return ProgramPlace.INSIDE if confines else ProgramPlace.NOWHERE
 
 
-class Asked(Struct, frozen=True):
+class QuestionContext(Struct, frozen=True):
     """The members of a question that its turn knows."""
 
     turn: TurnId
@@ -115,21 +117,27 @@ class Asked(Struct, frozen=True):
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
 
 
-async def settle(store: GivenServers, given: Given, programs: Sequence[GivenServer], asked: Asked, put: Put) -> str:
+async def settle(
+    store: GivenServers,
+    given: ConversationServers,
+    programs: Sequence[GivenServer],
+    asked: QuestionContext,
+    put: AskPerson,
+) -> str:
     """Ask a person, in one question, about the programs without a decision. Return a notice after a no, or ""."""
     async with given.asking:
         servers = [server for server in programs if given.decision(server) is None]
         if not servers:
             return ""
         answer = await put(question(servers, asked))
-        await store.decide(given, servers, approved=answer.approved)
-    if answer.approved:
+        await store.decide(given, servers, approved=answer.is_approved)
+    if answer.is_approved:
         return ""
     because = f", because: {answer.reason}" if answer.reason else ""
     return f"{_server_names(servers)} that a client gives: refused{because}; the turn goes on without"
 
 
-def question(servers: Sequence[GivenServer], asked: Asked) -> ev.ToolUseApprovalRequest:
+def question(servers: Sequence[GivenServer], asked: QuestionContext) -> ev.ToolUseApprovalRequest:
     """Build the question. Its item is the same in a later life of the turn."""
     facts = _storable(json.dumps([_asked_about(server) for server in servers], ensure_ascii=False))
     mark = sha256(facts.encode()).hexdigest()[:HASH]

@@ -11,11 +11,11 @@ from supervisor.loop.worker_job import WorkerJob
 PAGE = 256  # events read in one go
 PAGE_BYTES = 128 << 10  # the same in bytes; events are held several times over while they are read
 
-Wanted = Callable[[int, str], bool]  # by seq and type
+IsWanted = Callable[[int, str], bool]  # by seq and type
 
 
 def events_between(
-    job: WorkerJob, journal: Journal, conversation: ConversationId, after: int, until: int, wanted: Wanted
+    job: WorkerJob, journal: Journal, conversation: ConversationId, after: int, until: int, wanted: IsWanted
 ) -> Iterator[tuple[int, DurableEvent]]:
     """Read the wanted events that follow `after`, up to `until`."""
     while after < until:

@@ -5,7 +5,7 @@ On the loop's thread alone, which is the session's too: the session itself fetch
 
 import asyncio
 
-from actors.conversation.tail import content_of, joined, key_of, with_content
+from actors.conversation.tail import content_of, join_pieces, key_of, with_content
 from actors.messages.conversation import Address
 from actors.messages.orders import AgentNews, AgentOutput, Outcome, TurnEnded
 from actors.vocabulary.errors import GreenroomError
@@ -36,7 +36,7 @@ class _Growing:
         return same
 
     def as_delta(self) -> Delta:
-        return with_content(self._sample, joined(tuple(self._pieces)))
+        return with_content(self._sample, join_pieces(tuple(self._pieces)))
 
 
 class OutputBatcher:
@@ -53,7 +53,7 @@ class OutputBatcher:
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
-        self.gone = False  # the session does not exist any more; output is dropped
+        self.session_gone = False  # the session does not exist any more; output is dropped
 
     def emit(self, *news: AgentNews) -> None:
         self._release()
@@ -67,11 +67,11 @@ class OutputBatcher:
         """Keep the news for the next batch, or the end: alone they would be a commit of their own."""
         self._held.extend(news)
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Wait until the session keeps up (back-pressure)."""
         await self._room.wait()
 
-    def taken(self) -> None:
+    def send_next(self) -> None:
         """Send the next batch, if there is one: the session has taken the last."""
         self._under_way = False
         self._send_if_due()
@@ -125,5 +125,5 @@ class OutputBatcher:
         try:
             self._session.tell(message)
         except GreenroomError:
-            self.gone = True  # the registry abandons this turn in a moment
+            self.session_gone = True  # the registry abandons this turn in a moment
             self._under_way = False

@@ -12,5 +12,5 @@ BLIND = re.compile(
 )
 
 
-def sees_nothing(model: str) -> bool:
+def sees_no_pictures(model: str) -> bool:
     return BLIND.match(model) is not None

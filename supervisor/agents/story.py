@@ -47,11 +47,11 @@ class HistoryStep(Struct):
     answered: bool = False  # a model has said something in it
 
     @property
-    def unanswered(self) -> bool:
+    def is_unanswered(self) -> bool:
         return bool(self.words) and not self.answered
 
 
-class Story(Struct):
+class HistoryOutline(Struct):
     """A history since it was last summed up."""
 
     steps: list[HistoryStep] = field(default_factory=list)

@@ -38,10 +38,10 @@ class ApprovalAnswer(Struct, frozen=True):
     outside: bool = False  # a yes to a run outside the sandbox, where a yes alone means inside
 
     @property
-    def approved(self) -> bool:
+    def is_approved(self) -> bool:
         return self.decision in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
 
-    def rejects(self, what: str) -> str:
+    def rejection_of(self, what: str) -> str:
         """Compose the text for the model."""
         return f"{what} rejected by user: {self.reason}" if self.reason else f"{what} rejected by user"
 
@@ -51,9 +51,9 @@ class Turn:
         self.order = order
         self.settings = order.settings  # as they are now: read anew for each request and each call
         self.output = OutputBatcher(order.turn, session)
-        self.offered = asyncio.Event()  # more_input would return something
+        self.input_ready = asyncio.Event()  # more_input would return something
         self.suspending = False  # it ends because it only waits; an answer starts it again
-        self.heard: tuple[str, ...] = ()  # the user's messages in it, for programs that are told of its end
+        self.user_messages: tuple[str, ...] = ()  # the user's messages in it, for programs that are told of its end
         self.count: Callable[[DurableEvent], None] | None = None  # told of each event that is emitted
         self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
         self._held = 0  # questions during work that can't begin again
@@ -63,7 +63,7 @@ class Turn:
 
     @property
     def input_offered(self) -> bool:
-        return self.offered.is_set()
+        return self.input_ready.is_set()
 
     def emit(self, *news: AgentNews) -> None:
         if self.count is not None:
@@ -75,8 +75,8 @@ class Turn:
     def hold(self, *news: AgentNews) -> None:
         self.output.hold(*news)
 
-    async def room(self) -> None:
-        await self.output.room()
+    async def wait_for_room(self) -> None:
+        await self.output.wait_for_room()
 
     def new_item(self) -> ItemId:
         """Return an id that is unique in the conversation; the `seq` makes it so for a resumed turn."""
@@ -100,12 +100,12 @@ class Turn:
 
     async def more_input(self) -> tuple[PendingInput, ...]:
         """Return the input since the last request. When this returns, the session has stored it as taken."""
-        self.offered.clear()
+        self.input_ready.clear()
         self._input = asyncio.get_running_loop().create_future()
         self.emit(InputWanted())
         return await self._input
 
-    async def stored(self) -> int:
+    async def wait_until_stored(self) -> int:
         """Wait until everything emitted is on disk, so that no crash takes it back. Returns the seq of its end."""
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._stored.append(stored)
@@ -121,7 +121,7 @@ class Turn:
     def take(self, order: OfferInput | GiveInput | AllStored | AnswerAgent | UseSettings) -> None:
         match order:
             case OfferInput():
-                self.offered.set()
+                self.input_ready.set()
             case GiveInput():
                 _settle(self._input, order.inputs)
             case AllStored():

@@ -14,9 +14,9 @@ import structlog
 
 from actors.messages.orders import Completed
 from actors.vocabulary.ids import ConversationId
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.turn import Turn
-from supervisor.disk.search_paths import open_folders, outside
+from supervisor.disk.search_paths import drop_writable_entries, writable_folders
 from supervisor.work.processes.command import MARKS
 from supervisor.work.processes.exits import Exit
 from transports import question as texts
@@ -29,17 +29,19 @@ log = structlog.get_logger()
 class TurnHook:
     """The hook of all conversations. A failed start is logged; the turn has completed all the same."""
 
-    def __init__(self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], Around]) -> None:
+    def __init__(
+        self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], CommandEnvironment]
+    ) -> None:
         self._program = program
         self._around = around
         self._watching: set[asyncio.Task[None]] = set()
 
-    def completed(self, turn: Turn, outcome: Completed) -> None:
+    def run_after_turn(self, turn: Turn, outcome: Completed) -> None:
         """Run the program for a completed turn."""
-        details = {"input-messages": list(turn.heard), "last-assistant-message": outcome.last_message}
+        details = {"input-messages": list(turn.user_messages), "last-assistant-message": outcome.last_message}
         self._run(turn, "agent-turn-complete", details)
 
-    def asked(self, turn: Turn, question: texts.Asked) -> None:
+    def run_for_question(self, turn: Turn, question: texts.QuestionEvent) -> None:
         """Run the program for a question, whose event is stored by now."""
         what = texts.summary(question)
         left_out = f"… ({len(what) - WHAT_LENGTH:,} more characters)" if len(what) > WHAT_LENGTH else ""
@@ -70,8 +72,8 @@ class TurnHook:
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
         around = self._around(turn.order.conversation)
         both = (turn.order.settings, turn.settings)  # the folders that it may write can have changed during the turn
-        open_ = chain.from_iterable(open_folders(settings.sandbox, settings.cwd, around.env) for settings in both)
-        env = outside(around.env, open_)
+        open_ = chain.from_iterable(writable_folders(settings.sandbox, settings.cwd, around.env) for settings in both)
+        env = drop_writable_entries(around.env, open_)
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},

@@ -22,7 +22,7 @@ def verb() -> bridging.BridgeVerb:
     return bridging.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
 
 
-def _replay(said: bridging.Said) -> AcpReplay:
+def _replay(said: bridging.HelloChoices) -> AcpReplay:
     """Make the replay for one version of ACP, decided here once: the daemon follows the hello."""
     settings = said["settings"]
     settings["v2"] = speaks_draft(settings, os.environ)

@@ -9,10 +9,10 @@ from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.words import one_line
 
 if TYPE_CHECKING:
-    from supervisor.config.inherited import Inherited
+    from supervisor.config.inherited import InheritedThing
 
 INDENT = f"\n{' ' * 12}"
-IN_LINES_OF_THEIR_OWN = ("model", "mode")
+CATEGORIES_WITH_OWN_LINES = ("model", "mode")
 
 
 def agent_lines(found: Json) -> dict[str, str]:
@@ -25,17 +25,19 @@ def agent_lines(found: Json) -> dict[str, str]:
         "agent": visible(" ".join([settings["agent"], *_program(now)])),
         **(_session_lines(now) if now else {}),
         "model": visible(_model(settings, now)),
-        "brings": INDENT.join(visible(f"{thing.what} ({home(thing.where)})") for thing in brings(settings)),
+        "brings": INDENT.join(
+            visible(f"{thing.what} ({home(thing.where)})") for thing in inherited_by_agent(settings)
+        ),
     }
 
 
-def brings(settings: Json) -> "tuple[Inherited, ...]":
+def inherited_by_agent(settings: Json) -> "tuple[InheritedThing, ...]":
     """The settings, servers and the like that an agent has by itself, found by this terminal's variables."""
     from pathlib import Path  # slow to import
 
-    from supervisor.config.inherited import inherited
+    from supervisor.config.inherited import find_inherited
 
-    return inherited(settings["agent"], os.environ, Path(settings["cwd"]))
+    return find_inherited(settings["agent"], os.environ, Path(settings["cwd"]))
 
 
 def variables(settings: Json) -> list[str]:
@@ -48,12 +50,12 @@ def variables(settings: Json) -> list[str]:
 
     silence()
     try:
-        config = load(environ=os.environ).relayered(settings.get("overrides") or {}).config
+        config = load(environ=os.environ).with_overrides(settings.get("overrides") or {}).config
         definition = definition_of(settings["agent"], config, os.environ)
     except ConfigError:
         return []  # `greenroom agents NAME` says what is wrong
-    keys = Keys.of(config, os.environ)
-    given = agent_environment(os.environ, config.shell_environment_policy, keys, definition.wanted)
+    keys = Keys.from_config(config, os.environ)
+    given = agent_environment(os.environ, config.shell_environment_policy, keys, definition.variables)
     return sorted({*given, *definition.env})
 
 
@@ -62,7 +64,7 @@ def _program(now: Json | None) -> list[str]:
 
 
 def _session_lines(now: Json) -> dict[str, str]:
-    rest = (option for option in now["options"] if option["category"] not in IN_LINES_OF_THEIR_OWN)
+    rest = (option for option in now["options"] if option["category"] not in CATEGORIES_WITH_OWN_LINES)
     return {
         "its session": visible(f"{now['session'] or '-'}{now['how'] and ', ' + now['how']}"),
         "note": one_line(now["note"]),

@@ -14,7 +14,7 @@ from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import clean, hung, one_line
+from supervisor.cli.kit.words import clean, one_line, wrap_text
 
 if TYPE_CHECKING:
     from supervisor.config.agents_here import AgentHere
@@ -57,7 +57,7 @@ AGENTS = ListLayout(
     (
         Column("NAME", lambda row: clean(row["name"])),
         Column("STATE", _state, style=lambda row: COLOURS.get(row["state"], ())),
-        Column("PROGRAM OR NEXT STEP", _use, gives=True),  # both would fit on no terminal
+        Column("PROGRAM OR NEXT STEP", _use, shrinks=True),  # both would fit on no terminal
     ),
     key="name",
 )
@@ -103,7 +103,7 @@ def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bo
 
 
 def _row(agent: "AgentHere", trial: Row | None) -> Row:
-    from supervisor.config.inherited import inherited
+    from supervisor.config.inherited import find_inherited
 
     row: Row = {name: getattr(agent, name, None) for name in AGENTS.fields}
     return {
@@ -112,7 +112,7 @@ def _row(agent: "AgentHere", trial: Row | None) -> Row:
         "own": list(agent.own),
         "state": _state_of(agent, trial),
         "next": _next_step(agent, trial),
-        "brings": [thing._asdict() for thing in inherited(agent.name, os.environ, Path.cwd())],
+        "brings": [thing._asdict() for thing in find_inherited(agent.name, os.environ, Path.cwd())],
         "check": trial,
     }
 
@@ -141,7 +141,7 @@ def _block(row: Row) -> list[str]:
     columns = terminal.size()[0] if terminal.is_terminal() else None
     for title, text in _facts_of(row):
         if text:
-            lines += hung(f"  {title:<9} {one_line(text)}", columns, " " * 12)
+            lines += wrap_text(f"  {title:<9} {one_line(text)}", columns, " " * 12)
     return lines
 
 
@@ -177,22 +177,22 @@ async def _run_trials(loaded: "LoadedConfig", names: list[str], limit_s: float) 
     from msgspec.structs import asdict
 
     from actors.vocabulary.settings import ReadOnly
-    from supervisor.agents.acp.trial import Place, tried
-    from supervisor.agents.environments import Around
+    from supervisor.agents.acp.trial import TrialMeans, try_agent
+    from supervisor.agents.environments import CommandEnvironment
     from supervisor.config.agent_definitions import definition_of
-    from supervisor.disk.search_paths import open_folders
+    from supervisor.disk.search_paths import writable_folders
     from supervisor.engine.protection import protection
     from supervisor.paths import locate
     from supervisor.work.processes.processes import Processes
     from supervisor.work.sandbox.sandbox import Sandbox
 
     trials: dict[str, Row] = {}
-    writable = open_folders(ReadOnly(), Path.cwd(), os.environ)
+    writable = writable_folders(ReadOnly(), Path.cwd(), os.environ)
     sandbox = Sandbox(protection(loaded, locate(), os.environ))
     with TemporaryDirectory(prefix="greenroom-") as ledger:
         async with Processes(Path(ledger) / "ledger", ledger, guarded=True) as processes:
-            place = Place(processes, sandbox, loaded.config, Around(os.environ))
+            place = TrialMeans(processes, sandbox, loaded.config, CommandEnvironment(os.environ))
             for name in names:
-                trial = await tried(place, definition_of(name, loaded.config, os.environ, writable), limit_s)
+                trial = await try_agent(place, definition_of(name, loaded.config, os.environ, writable), limit_s)
                 trials[name] = {**asdict(trial), "state": trial.state}
     return trials

@@ -52,12 +52,12 @@ def _refusal(error: Exception) -> Problem | None:
 
 def _report_failure(problem: Problem, *, as_json: bool) -> int:
     """Report the problem and return its exit code, also if the output or the report itself can't be written."""
-    streams.let_go_if_broken()
+    streams.discard_output_if_broken()
     try:
         report(problem, as_json=as_json)
         sys.stderr.flush()
     except OSError:
-        streams.let_go(sys.stderr)
+        streams.discard_buffer(sys.stderr)
     return problem.exit
 
 
@@ -83,9 +83,9 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 
 
 def _unknown(word: str) -> Problem:
-    from supervisor.cli.kit.guesses import nearest_verb
+    from supervisor.cli.kit.guesses import advice_on_verb
 
-    guess = nearest_verb(word)
+    guess = advice_on_verb(word)
     more = "" if not guess else " " if guess.endswith("?") else "; "
     return Problem(f"unknown verb {word!r}", f"{guess}{more}`greenroom help` lists all verbs", "usage")
 

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from actors.vocabulary.visible import visible
 from supervisor.cli.kit import exits, ids, terminal
-from supervisor.cli.kit.answers import Answer
-from supervisor.cli.kit.approval_text import IN_A_LIST, block, body, home, row_of
+from supervisor.cli.kit.answers import ApprovalAnswer
+from supervisor.cli.kit.approval_text import LINES_IN_LIST, block, body, home, row_of
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.listing import ListLayout, present
-from supervisor.cli.kit.pager import paged
+from supervisor.cli.kit.pager import open_pager
 from supervisor.cli.kit.problems import Problem, exit_of, report
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.words import age
 from supervisor.cli.kit.written import json_text
-from transports.question import LONGEST, is_tool, is_use, may_leave, outside, place, where
+from transports.question import LONGEST, is_tool, is_use, may_leave, place, runs_outside, sandbox_text
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
@@ -37,17 +37,17 @@ OPEN_APPROVALS = ListLayout(
         "seq": "The seq of the event that asks.",
     },
     (
-        Column("ID", lambda row: ids.short(row["id"])),
-        Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
+        Column("ID", lambda row: ids.short_id(row["id"])),
+        Column("CONVERSATION", lambda row: ids.short_id(row["conversation"])),
         Column("WAITS", lambda row: age(row["asked"]) if row["asked"] else ""),
         Column("KIND", lambda row: row["kind"]),
-        Column("WHERE", lambda row: where(row["found"])),
+        Column("WHERE", lambda row: sandbox_text(row["found"])),
         Column("DIRECTORY", lambda row: place(row["cwd"], home()) if row["cwd"] else ""),
         Column("WHAT", lambda row: row["what"]),
         Column("REASON", lambda row: visible(row["reason"] or "")),
     ),
     "no open approvals",
-    block=lambda row, columns, paint: block(row, columns, paint, IN_A_LIST),
+    block=lambda row, columns, paint: block(row, columns, paint, LINES_IN_LIST),
 )
 
 
@@ -80,7 +80,7 @@ def _with_id(control: Control, reference: str) -> list[Row]:
 
 def _print_whole(rows: list[Row]) -> int:
     columns = terminal.size()[0] if terminal.is_terminal() else LONGEST
-    with paged() as text:
+    with open_pager() as text:
         for row in rows:
             print("\n".join(block(row, columns, terminal.Paint())), file=text or sys.stdout)
     return exits.OK
@@ -88,7 +88,7 @@ def _print_whole(rows: list[Row]) -> int:
 
 def approve(chosen: Namespace) -> int:
     references, content = _words_of(chosen.approval)
-    answer = Answer(DECISIONS[chosen.span], chosen.option or "", outside=chosen.outside)
+    answer = ApprovalAnswer(DECISIONS[chosen.span], chosen.option or "", outside=chosen.outside)
     return _answer(chosen, references, answer, content)
 
 
@@ -100,11 +100,11 @@ def deny(chosen: Namespace) -> int:
     if because and len(references) > 1:
         example = f"`greenroom deny {references[0]} because {because}`"
         raise Problem(f"a reason follows, and {len(references)} approvals are named", f"write {example}", "usage")
-    answer = Answer("abort" if chosen.abort else "denied", chosen.option or "", chosen.reason or because)
+    answer = ApprovalAnswer("abort" if chosen.abort else "denied", chosen.option or "", chosen.reason or because)
     return _answer(chosen, references, answer, content)
 
 
-def _answer(chosen: Namespace, references: list[str], answer: Answer, content: dict[str, str]) -> int:
+def _answer(chosen: Namespace, references: list[str], answer: ApprovalAnswer, content: dict[str, str]) -> int:
     """Answer all named approvals, or none if a name is wrong or the answer does not fit."""
     failures: list[Problem] = []
     with Control(chosen.verb) as control:
@@ -121,7 +121,9 @@ def _answer(chosen: Namespace, references: list[str], answer: Answer, content: d
                 report(problem, as_json=chosen.json)
                 continue
             answered = [approval for approval in open_ if approval["approval_id"] == approval_id]
-            text = json_text(result) if chosen.json else f"{ids.short(approval_id)}: {_said(result, answered)}"
+            text = (
+                json_text(result) if chosen.json else f"{ids.short_id(approval_id)}: {_answer_text(result, answered)}"
+            )
             to_show = answered if terminal.is_terminal() and not chosen.json else ()
             lines = [text, *_bodies(to_show)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))  # in one piece: others may write there, too
@@ -149,14 +151,14 @@ def _approval_ids(
     return None
 
 
-def _check(references: list[str], approvals: list[Json], answer: Answer) -> None:
+def _check(references: list[str], approvals: list[Json], answer: ApprovalAnswer) -> None:
     """Refuse an answer that does not fit all of the approvals, before any is answered."""
     if answer.option and len(references) > 1:
         write = f"`greenroom approvals {references[0]}` shows those of one; answer each by itself"
         raise Problem(f"an option belongs to a single approval, and {len(references)} are named", write, "usage")
     for approval in approvals if answer.outside else ():
-        if not (may_leave(approval) or outside(approval)):
-            what = f"{ids.short(approval['approval_id'])} does not ask to leave the sandbox"
+        if not (may_leave(approval) or runs_outside(approval)):
+            what = f"{ids.short_id(approval['approval_id'])} does not ask to leave the sandbox"
             raise Problem(what, "leave --outside out; nothing was answered", "usage")
 
 
@@ -181,10 +183,10 @@ def _bodies(answered: Iterable[Json]) -> Iterator[str]:
     """The text of the answered approvals, because the person may have read a different one."""
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
-        yield from body(found, columns, paint, IN_A_LIST)[0]
+        yield from body(found, columns, paint, LINES_IN_LIST)[0]
 
 
-def _said(result: Json, answered: Iterable[Json]) -> str:
+def _answer_text(result: Json, answered: Iterable[Json]) -> str:
     decision, approvals = result["decision"], list(answered)
     if any(is_use(approval) for approval in approvals):
         return _option_text(result, approvals[0])
@@ -225,7 +227,7 @@ def _approval_id(control: Control, reference: str, open_: list[Json]) -> str:
     if len(found) == 1:
         return str(found[0]["approval_id"])
     if found:
-        known = ", ".join(ids.short(approval["approval_id"]) for approval in found)
+        known = ", ".join(ids.short_id(approval["approval_id"]) for approval in found)
         raise Problem(f"{reference!r} matches {len(found)} approvals", f"name one of {known}", "ambiguous_approval")
     raise _not_open(control, reference)
 
@@ -233,7 +235,9 @@ def _approval_id(control: Control, reference: str, open_: list[Json]) -> str:
 def _of_conversation(control: Control, reference: str) -> list[Json]:
     """The open approvals of a conversation, which knows them itself: the list of all approvals may lag."""
     try:
-        found: list[Json] = control.call("conversation/get", conversation=ids.meant(control, reference))["pending"]
+        found: list[Json] = control.call("conversation/get", conversation=ids.daemon_reference(control, reference))[
+            "pending"
+        ]
     except Problem:
         return []  # not a conversation, so it was meant as an approval's id
     return found

@@ -8,19 +8,19 @@ from supervisor.cli.kit import ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import many
-from supervisor.cli.show.keys import there_are
-from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
+from supervisor.cli.kit.words import plural
+from supervisor.cli.show.keys import has_keyboard
+from supervisor.cli.show.watch import Watch, WatchOptions, run_with_way_back
 
 LOOK_BACK = 200  # events in which to look for the beginning of the last turn
 
 
 def run(chosen: Namespace) -> int:
     with Control("attach", environment=not chosen.ro) as control:
-        return attached(control, ids.resolved(control, chosen.conversation), chosen)
+        return watch_conversation(control, ids.resolve_id(control, chosen.conversation), chosen)
 
 
-def attached(control: Control, conversation: str, chosen: Namespace) -> int:
+def watch_conversation(control: Control, conversation: str, chosen: Namespace) -> int:
     """Show the conversation until the person leaves."""
     watch = Watch(control, conversation, WatchOptions(as_json=chosen.json, read_only=chosen.ro))
 
@@ -28,19 +28,19 @@ def attached(control: Control, conversation: str, chosen: Namespace) -> int:
         answer = watch.attach(_cursor(control, conversation, chosen.since))
         if not chosen.json:
             watch.screen.line(_first_line(answer["summary"], answer["subscription"], read_only=chosen.ro))
-        watch.until_left()
+        watch.show_until_left()
 
-    return coming_back(conversation, work)
+    return run_with_way_back(conversation, work)
 
 
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
     """The first line on the screen: the conversation's state and last seq, the number of watchers, how to leave."""
     others = sum(1 for reader in summary["readers"] if reader["subscription"] != mine)
-    who = many(others, "other client") if others else "no other client"
+    who = plural(others, "other client") if others else "no other client"
     name = f" ({visible(summary['name'])})" if summary["name"] else ""
-    leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
+    leave = ("Ctrl-D leaves" if has_keyboard() else "Ctrl-C leaves") + (", watching only" if read_only else "")
     state = f"{summary['state']}, seq {summary['seq']}"
-    text = f"{ids.short(summary['conversation'])}{name}: {state}, {who} watching; {leave}"
+    text = f"{ids.short_id(summary['conversation'])}{name}: {state}, {who} watching; {leave}"
     return Paint(sys.stdout)(text, "bold")
 
 

@@ -1,19 +1,19 @@
 """The running jobs, for verbs that mention them. Small, because those verbs must start fast."""
 
-from supervisor.cli.kit.client import Control, Json, Refused
-from supervisor.cli.kit.words import many
+from supervisor.cli.kit.client import Control, Json, RequestRefused
+from supervisor.cli.kit.words import plural
 
 
-def running(control: Control, conversation: str | None = None) -> list[Json]:
+def running_jobs(control: Control, conversation: str | None = None) -> list[Json]:
     """The running jobs; none from a daemon of an earlier version, which does not know the method."""
     try:
         jobs: list[Json] = control.call("jobs/list", conversation=conversation)["jobs"]
-    except Refused:
+    except RequestRefused:
         return []
     return [job for job in jobs if job["running"]]
 
 
-def ending(control: Control) -> str:
+def jobs_notice(control: Control) -> str:
     """The notice for a person who stops the daemon; empty if nothing runs in the background."""
-    jobs = running(control)
-    return f"{many(len(jobs), 'background command ends', 'background commands end')} with it" if jobs else ""
+    jobs = running_jobs(control)
+    return f"{plural(len(jobs), 'background command ends', 'background commands end')} with it" if jobs else ""

@@ -19,7 +19,7 @@ from transports import PROTOCOL
 from transports.bridge import lean
 from transports.bridge.bridge import Bridge
 from transports.bridge.daemon_link import DaemonLink
-from transports.bridge.messages import written
+from transports.bridge.messages import message_line
 from transports.stdio import StandardStreams
 
 TYPE_CHECKING = False  # loading typing and argparse costs more than everything else here
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from supervisor.paths import Paths
     from transports.bridge.replay import Replay
 
-    Said = dict[str, dict[str, object]]
+    HelloChoices = dict[str, dict[str, object]]
 
 ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then a new log begins, and the previous log is kept; a connection logs one line
@@ -55,13 +55,13 @@ class BridgeVerb:
         self,
         name: str,
         dialect: str,
-        replay: Callable[[Said], Replay],
+        replay: Callable[[HelloChoices], Replay],
         instead: dict[str, Callable[[argparse.Namespace], int]],
     ) -> None:
         self.name = name
         self.dialect = dialect
         self.replay = replay
-        self.instead = instead
+        self.alternatives = instead
 
 
 def main(verb: BridgeVerb, arguments: Sequence[str]) -> int:
@@ -70,14 +70,14 @@ def main(verb: BridgeVerb, arguments: Sequence[str]) -> int:
     from supervisor.cli.kit.problems import Problem
 
     try:
-        chosen, word = parsed(verb, arguments)
-        return verb.instead[word](chosen) if word else run(verb, chosen)
+        chosen, word = parse_options(verb, arguments)
+        return verb.alternatives[word](chosen) if word else run(verb, chosen)
     except Problem as problem:
         sys.stderr.write(f"greenroom: {problem}\n")
         return problem.exit
 
 
-def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Namespace, str]:
+def parse_options(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Namespace, str]:
     """The options of the verb, in Codex's spellings too, and the word after them, if any."""
     from supervisor.cli.kit.arguments import parser
     from supervisor.cli.verbs import find
@@ -91,14 +91,14 @@ def parsed(wanted: BridgeVerb, arguments: Sequence[str]) -> tuple[argparse.Names
     made.add_argument("-s", dest="sandbox", choices=SANDBOXES)
     made.add_argument("-a", "--ask-for-approval", dest="approval", choices=APPROVALS)
     chosen, rest = made.parse_known_args(arguments)
-    if rest and (len(rest) > 1 or rest[0] not in wanted.instead):
+    if rest and (len(rest) > 1 or rest[0] not in wanted.alternatives):
         made.error(f"unrecognized arguments: {' '.join(rest)}")
     return chosen, rest[0] if rest else ""
 
 
 def run(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> int:
     try:
-        said = spoken(verb, chosen)
+        said = hello_choices(verb, chosen)
         paths = locate()
         private_directory(paths.state)
     except (UnsafePath, ValueError) as error:
@@ -111,7 +111,7 @@ def run(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> int:
     return _bridge(verb, paths, said)
 
 
-def _bridge(verb: BridgeVerb, paths: Paths, said: Said) -> int:
+def _bridge(verb: BridgeVerb, paths: Paths, said: HelloChoices) -> int:
     log = Log(os.path.join(paths.state, "bridge.log"), verb.name)
     if not _have_standard_streams():
         log.note(f"standard output is closed; `greenroom {verb.name}` needs it, so start it from an editor")
@@ -200,7 +200,7 @@ class Log:
 # --- the hello ------------------------------------------------------------------------------------------------------
 
 
-def hello(verb: BridgeVerb, said: Said) -> bytes:
+def hello(verb: BridgeVerb, said: HelloChoices) -> bytes:
     """The first line: this client, and the environment for commands of new conversations, kept only in memory."""
     client = {
         "name": verb.name,
@@ -211,10 +211,10 @@ def hello(verb: BridgeVerb, said: Said) -> bytes:
     }
     client["umask"] = own_umask()
     body = {"protocol": PROTOCOL, "dialect": verb.dialect, "client": client, "bridge": os.urandom(16).hex(), **said}
-    return written({"greenroom": body})
+    return message_line({"greenroom": body})
 
 
-def spoken(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> Said:
+def hello_choices(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> HelloChoices:
     """The choices of the command line, for the dialect: for new conversations, and for this connection."""
     settings = _settings(verb, chosen.config or ())
     return {

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.cli.facts import room_at
-from supervisor.cli.kit.words import many, size
+from supervisor.cli.kit.words import plural, size
 from supervisor.config.load import load
 from supervisor.config.providers import choose_provider
-from supervisor.daemon.single import LOOK_S, STRANGE_S, AlreadyRunning, held, lives
+from supervisor.daemon.single import LOOK_S, STRANGE_S, AlreadyRunning, is_alive, lock_holder
 from supervisor.journal.opening import size_on_disk
 from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
 from supervisor.version import VERSION
@@ -24,14 +24,14 @@ from supervisor.work.sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from supervisor.cli.doctor import Installation
 
-Found = Iterator[tuple[str, str, bool] | str]
+CheckResults = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
 ROOM_BYTES = 200 << 20  # a busy day fills less than that
 FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
 LOG_ADVICE = "see the log: {}"
 
 
-def directories(_: "Installation") -> Found:
+def directories(_: "Installation") -> CheckResults:
     try:
         paths = locate()
         for directory in (paths.state, paths.run):
@@ -50,11 +50,11 @@ def directories(_: "Installation") -> Found:
         )
 
 
-def socket(installation: "Installation") -> Found:
+def socket(installation: "Installation") -> CheckResults:
     path = socket_path(locate())
     if installation.control is not None:
         yield f"a daemon answers at {path}"
-    elif installation.barred:
+    elif installation.path_untrusted:
         yield installation.silence, "correct that; a running daemon is found again then", True
     elif _holder() is not None:
         yield f"the daemon of this home runs, but does not answer ({installation.silence})", FORCE, True
@@ -64,7 +64,7 @@ def socket(installation: "Installation") -> Found:
         yield "no daemon runs", "`greenroom up` starts it", False
 
 
-def lock(installation: "Installation") -> Found:
+def lock(installation: "Installation") -> CheckResults:
     """Check the lock, in which the one owner of the journal has written its pid and address."""
     holder = _holder()
     if holder is None:
@@ -72,21 +72,25 @@ def lock(installation: "Installation") -> Found:
         advice = "see the finding about the journal" if lost else "restart it: `greenroom down && greenroom up`"
         yield ("not held, although a daemon runs", advice, True) if installation.control else "free"
         return
-    if installation.control is None and not installation.barred:
-        yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
+    if installation.control is None and not installation.path_untrusted:
+        yield f"held by {holder.lock_text or 'an unknown process'}, which does not answer", FORCE, True
     else:
-        yield f"held by {holder.told.partition(',')[0]}"
+        yield f"held by {holder.lock_text.partition(',')[0]}"
 
 
 def _holder() -> AlreadyRunning | None:
     """The lock's holder. A dead one is looked up again: a child that it was starting has the lock until its exec."""
     deadline = time.monotonic() + STRANGE_S
-    while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
+    while (
+        (found := lock_holder(locate().lock_file)) is not None
+        and not is_alive(found.pid)
+        and time.monotonic() < deadline
+    ):
         time.sleep(LOOK_S)
     return found
 
 
-def version(installation: "Installation") -> Found:
+def version(installation: "Installation") -> CheckResults:
     theirs = installation.control.welcome["version"] if installation.control else VERSION
     if theirs != VERSION:
         yield f"the daemon is {theirs}, this program {VERSION}", "`greenroom down && greenroom up`", True
@@ -94,14 +98,14 @@ def version(installation: "Installation") -> Found:
         yield VERSION
 
 
-def leftovers(installation: "Installation") -> Found:
+def leftovers(installation: "Installation") -> CheckResults:
     """Check for commands that a killed daemon left running. A daemon ends those of its predecessor when it starts."""
     paths = locate()
     if installation.control is not None:
         survivors = installation.control.call("daemon/status")["processes"]["survivors"]
         if survivors:
             yield (
-                f"{many(survivors, 'process', 'processes')} could not be ended",
+                f"{plural(survivors, 'process', 'processes')} could not be ended",
                 LOG_ADVICE.format(paths.log_file),
                 True,
             )
@@ -110,10 +114,10 @@ def leftovers(installation: "Installation") -> Found:
         return
     table = table_of_this_system()
     table.refresh()
-    left = [pid for pid in table.everybody() if pid != os.getpid() and table.marks(pid).get(INSTANCE) == paths.state]
+    left = [pid for pid in table.all_pids() if pid != os.getpid() and table.marks(pid).get(INSTANCE) == paths.state]
     left = [pid for pid in left if pid not in _ancestors()]
     if left:
-        count = many(len(left), "process", "processes")
+        count = plural(len(left), "process", "processes")
         yield f"{count} of the last daemon left running: {left}", "`greenroom up` ends them", True
     else:
         yield "no process is left"
@@ -127,7 +131,7 @@ def _ancestors() -> set[int]:
     return found
 
 
-def sandbox(_: "Installation") -> Found:
+def sandbox(_: "Installation") -> CheckResults:
     found = Sandbox().availability
     if found.ok:
         yield "commands can be sandboxed"
@@ -135,7 +139,7 @@ def sandbox(_: "Installation") -> Found:
         yield f"commands can't be sandboxed: {found.reason}", found.how_to_get or "install bubblewrap", False
 
 
-def config(installation: "Installation") -> Found:
+def config(installation: "Installation") -> CheckResults:
     try:
         loaded = load(environ=installation.environ)
     except ConfigError as error:
@@ -151,7 +155,7 @@ def config(installation: "Installation") -> Found:
     yield loaded.file.path or "no file; defaults apply"
 
 
-def model(installation: "Installation") -> Found:
+def model(installation: "Installation") -> CheckResults:
     """Check that the provider can be reached and a key is set. The key is not sent anywhere."""
     try:
         loaded = load(environ=installation.environ)
@@ -185,7 +189,7 @@ def model(installation: "Installation") -> Found:
         yield f"{provider.id} at {address.hostname}:{port} can be reached"
 
 
-def disk(_: "Installation") -> Found:
+def disk(_: "Installation") -> CheckResults:
     there, free = room_at(locate().state)
     if not os.access(there, os.W_OK):
         yield f"{there} can't be written", "change its owner or set GREENROOM_HOME", True
@@ -199,7 +203,7 @@ def disk(_: "Installation") -> Found:
         yield f"{size(free)} free"
 
 
-def journal(installation: "Installation") -> Found:
+def journal(installation: "Installation") -> CheckResults:
     if installation.control is None:
         found = Path(locate().journal_file)
         yield size(size_on_disk(found)) if found.exists() else "none yet"
@@ -214,7 +218,7 @@ def journal(installation: "Installation") -> Found:
         yield f"{size(status['journal_bytes'])}, no damage found"
 
 
-def search(installation: "Installation") -> Found:
+def search(installation: "Installation") -> CheckResults:
     if installation.control is None:
         found = Path(locate().search_file)
         yield size(size_on_disk(found)) if found.exists() else "no file yet"
@@ -226,7 +230,7 @@ def search(installation: "Installation") -> Found:
         yield size(status["search_bytes"]) if status.get("search_bytes") else "no file yet"
 
 
-CHECKS: dict[str, Callable[["Installation"], Found]] = {
+CHECKS: dict[str, Callable[["Installation"], CheckResults]] = {
     "files": directories,
     "socket": socket,
     "lock": lock,

@@ -21,11 +21,11 @@ CLIENTS = ListLayout(
         "attached": "Its subscriptions: conversation, subscription, seq, behind, read_only.",
     },
     (
-        Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
+        Column("ID", lambda row: ids.short_id(row["id"]), style=lambda _: ("cyan",)),
         Column("NAME", lambda row: visible(row["name"]) + (" (you)" if row["you"] else "")),
         Column("PID", lambda row: str(row["pid"] or ""), right=True),
-        Column("DIRECTORY", lambda row: home(row["cwd"]), gives=True),
-        Column("ATTACHED TO", lambda row: ", ".join(map(_attachment, row["attached"])), gives=True),
+        Column("DIRECTORY", lambda row: home(row["cwd"]), shrinks=True),
+        Column("ATTACHED TO", lambda row: ", ".join(map(_attachment, row["attached"])), shrinks=True),
     ),
 )
 
@@ -46,7 +46,7 @@ def _rows(control: Control) -> list[Row]:
 def _attachment(reader: Json) -> str:
     how = " read-only" if reader["read_only"] else ""
     late = f", {reader['behind']} behind" if reader["behind"] else ""
-    return f"{ids.short(reader['conversation'])}{how}{late}"
+    return f"{ids.short_id(reader['conversation'])}{how}{late}"
 
 
 def _kill(control: Control, reference: str) -> int:
@@ -55,5 +55,5 @@ def _kill(control: Control, reference: str) -> int:
         what = "several clients have an id that begins with" if found else "no client has the id"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
     control.call("clients/kill", connection=found[0])
-    print(f"{ids.short(found[0])}: disconnected; its turns continue")
+    print(f"{ids.short_id(found[0])}: disconnected; its turns continue")
     return 0

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import cut, one_line
+from supervisor.cli.kit.words import cut_to_width, one_line
 from supervisor.cli.verbs import VERBS, find
 from supervisor.cli.verbs.options import STATES
 from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
-WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
+ANSWER_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
 ROWS = 200
 
 # bash splits words at colons and inserts a candidate after the last colon. Candidates must not be expanded, as
@@ -145,12 +145,13 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
         yield from _inputs(given)
     elif kind == "job":
         yield from (
-            (job["job"], cut(one_line(" ".join(job["command"])), 40)) for job in _ask_daemon("jobs/list", "jobs")
+            (job["job"], cut_to_width(one_line(" ".join(job["command"])), 40))
+            for job in _ask_daemon("jobs/list", "jobs")
         )
     elif kind == "worktree":
-        from supervisor.cli.worktree_git import all_of_them
+        from supervisor.cli.worktree_git import all_worktrees
 
-        yield from ((worktree.name, worktree.main) for worktree in all_of_them())
+        yield from ((worktree.name, worktree.main) for worktree in all_worktrees())
     elif kind == "topic":
         from supervisor.cli.topics import TOPICS
 
@@ -163,9 +164,9 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
 
         yield from agents()
     elif kind == "login":
-        from supervisor.work.reach.known_agents import KNOWN
+        from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
-        yield from ((name, known.title) for name, known in KNOWN.items())
+        yield from ((name, known.title) for name, known in KNOWN_AGENTS.items())
     elif kind == "setting":
         from supervisor.cli.setting import candidates
 
@@ -176,7 +177,7 @@ def _values(choices: tuple[str, ...], kind: str, last: str, given: str = "") -> 
 
 def _conversations() -> Iterator[Candidate]:
     for row in _ask_daemon("conversation/list", "conversations", limit=ROWS):
-        meaning = f"{row['state']} {cut(one_line(row['preview'] or ''), 40)}"
+        meaning = f"{row['state']} {cut_to_width(one_line(row['preview'] or ''), 40)}"
         yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name and name.isprintable())
 
 
@@ -184,19 +185,19 @@ def _approvals() -> Iterator[Candidate]:
     from supervisor.cli.kit.approval_text import row_of
 
     for approval in map(row_of, _ask_daemon("approvals/list", "approvals")):
-        yield approval["id"][:8], cut(approval["what"], 40)
+        yield approval["id"][:8], cut_to_width(approval["what"], 40)
 
 
 def _inputs(conversation: str) -> Iterator[Candidate]:
     for message in _ask_daemon("conversation/queue", "waiting", conversation=conversation):
-        yield message["input"], cut(one_line(message["preview"]), 40)
+        yield message["input"], cut_to_width(one_line(message["preview"]), 40)
 
 
 def _ask_daemon(method: str, member: str, **params: int | str) -> list[Json]:
     """Ask the daemon for a list; empty if it does not answer at once."""
     try:
-        with Control("complete", timeout_s=WITHIN_S) as control:
-            found: list[Json] = control.call(method, WITHIN_S, **params)[member]
+        with Control("complete", timeout_s=ANSWER_S) as control:
+            found: list[Json] = control.call(method, ANSWER_S, **params)[member]
     except Problem:
         return []
     return found
@@ -211,13 +212,13 @@ def _fields(verb: str, last: str) -> Iterator[Candidate]:
     from supervisor.cli.jobs import JOBS
     from supervisor.cli.kit.rows import LISTING
     from supervisor.cli.mcp_servers import SERVERS
-    from supervisor.cli.queue import WAITING
-    from supervisor.cli.search import FOUND
+    from supervisor.cli.queue import WAITING_MESSAGES
+    from supervisor.cli.search import HIT_LIST
     from supervisor.cli.skills import SKILLS
     from supervisor.cli.spending import BUDGET, USAGE
     from supervisor.cli.worktree import WORKTREES
 
-    own = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES, "search": FOUND, "skills": SKILLS}
+    own = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES, "search": HIT_LIST, "skills": SKILLS}
     spent = {"budget": BUDGET, "usage": USAGE}
     fields = {
         **own,
@@ -225,7 +226,7 @@ def _fields(verb: str, last: str) -> Iterator[Candidate]:
         "agents": AGENTS,
         "jobs": JOBS,
         "mcp-servers": SERVERS,
-        "queue": WAITING,
+        "queue": WAITING_MESSAGES,
         "worktree": WORKTREES,
     }.get(verb, LISTING).fields
     head = last[: last.rfind(",") + 1]

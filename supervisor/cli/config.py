@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.written import json_text, written
+from supervisor.cli.kit.written import json_text, output_json
 
 
 def run(chosen: Namespace) -> int:
@@ -36,7 +36,7 @@ def _get(chosen: Namespace) -> int:
         answer = control.call("config/get", key=chosen.key)
     value = answer["value"]
     if chosen.json:
-        print(written(answer))
+        print(output_json(answer))
     elif isinstance(value, dict):
         for key, leaf in _flat(value):
             print(f"{key} = {json_text(leaf)}")

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from supervisor.cli.kit import terminal
 from supervisor.cli.kit.problems import Problem
-from supervisor.daemon.single import lives
+from supervisor.daemon.single import is_alive
 
 PATIENCE_S = 30.0  # for any step; the whole tour takes seconds
 POLL_S = 0.05
 WORK = "plan write, read; then write note.txt: buy milk"
-CONFINED = ("--sandbox", "workspace-write")
-UNCONFINED = ("--sandbox", "danger-full-access")
+CONFINED_OPTIONS = ("--sandbox", "workspace-write")
+UNCONFINED_OPTIONS = ("--sandbox", "danger-full-access")
 NEEDS_APPROVAL = "ask date > /dev/null && echo done"
 PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
@@ -78,7 +78,7 @@ class Tour:
         self._title("A new conversation: a plan, a patch, then a command.")
         confined = self._can_confine()
         # Without a sandbox every step would need an approval; the tour has its own directory in any case.
-        self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
+        self._do("run", "--name", "tour", *(CONFINED_OPTIONS if confined else UNCONFINED_OPTIONS), WORK)
         self._do("send", "tour", "--wait", "run cat note.txt")
         self._title("A turn asks for an approval. A second terminal gives it.")
         if confined:
@@ -113,7 +113,7 @@ class Tour:
 
     def _approval_unconfined(self) -> None:
         """Show an approval without a sandbox, where only the policy that trusts nothing asks."""
-        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", NEEDS_APPROVAL)
+        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED_OPTIONS, "-d", NEEDS_APPROVAL)
         self._do("wait", "careful", "--for", "approval")
         self._do("approvals")
         self._do("approve", "careful", second=True)
@@ -186,7 +186,7 @@ class Tour:
                 [*PROGRAM, "down", "--now"], env=self._environ, capture_output=True, timeout=PATIENCE_S, check=False
             )
         for pid in self._daemons:
-            if lives(pid):
+            if is_alive(pid):
                 os.kill(pid, signal.SIGKILL)
                 _wait_for_the_end_of(pid)
         shutil.rmtree(self._base, ignore_errors=True)
@@ -221,5 +221,5 @@ def _cleaned_up_on_term() -> Iterator[None]:
 
 def _wait_for_the_end_of(pid: int) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while lives(pid) and time.monotonic() < deadline:
+    while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(POLL_S)

@@ -35,7 +35,7 @@ class Installation(NamedTuple):
     environ: dict[str, str]
     control: Control | None
     silence: str
-    barred: bool = False
+    path_untrusted: bool = False
 
 
 def run(chosen: Namespace) -> int:

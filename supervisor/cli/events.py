@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import chain
 
 from greenroom.errors import ConnectionLost, GreenroomError
-from greenroom.errors import of as refused
+from greenroom.errors import error_of as refused
 from greenroom.exchange import advance
-from greenroom.following import AT_REST, EverythingReader, Happened
+from greenroom.following import AT_REST, EverythingReader, FoundEvent
 from greenroom.scripts import ANSWER_S, ApiCall
 from supervisor.cli.kit import absence, histories, ids
-from supervisor.cli.kit.client import Control, Json, Lost, Refused
+from supervisor.cli.kit.client import Control, DaemonLost, Json, RequestRefused
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import when
+from supervisor.cli.kit.words import parse_time
 from supervisor.cli.kit.written import write_event
 
 
@@ -21,8 +21,8 @@ def run(chosen: Namespace) -> int:
     types = _types(chosen.filter)
     count: int | None = chosen.count
     with Control("events") as control:
-        only = {ids.resolved(control, reference) for reference in chosen.conversation}
-        since = when(chosen.since) if chosen.since is not None else None
+        only = {ids.resolve_id(control, reference) for reference in chosen.conversation}
+        since = parse_time(chosen.since) if chosen.since is not None else None
         for envelope in _all(control, since, only, chosen.timeout):
             if types and envelope["event"]["type"] not in types:
                 continue
@@ -46,7 +46,7 @@ def _types(words: list[str]) -> set[str]:
 def _all(control: Control, since: float | None, only: set[str], limit_s: float | None) -> Iterator[Json]:
     """Events from a time on, then live: each once and, within its conversation, in order."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
-    rows = ids.everything(control)
+    rows = ids.all_conversations(control)
     ends = {row["conversation"]: _end(control, row) for row in rows}
     if since is not None:
         named = [row for row in rows if row["updated"] >= since or row["state"] not in AT_REST]
@@ -75,7 +75,7 @@ def _live_events(control: Control, reader: EverythingReader, deadline: float | N
     happenings = reader.events()
     step = advance(happenings)
     while True:
-        if isinstance(step, Happened):
+        if isinstance(step, FoundEvent):
             yield step.envelope
             step = advance(happenings)
         elif isinstance(step, ApiCall):
@@ -87,9 +87,9 @@ def _answer(control: Control, request: ApiCall, deadline: float | None) -> Json 
     left_s = wait_s if deadline is None else deadline - time.monotonic()
     try:
         return control.call(request.method, min(wait_s, left_s), **request.params)
-    except Refused as refusal:
+    except RequestRefused as refusal:
         return refused(refusal.error)
-    except Lost as lost:
+    except DaemonLost as lost:
         absence.await_return(lost, absence.say, lambda: _insist_on_time(deadline))
         return ConnectionLost(lost.message)  # the reader asks again from where it was
     except Problem as problem:

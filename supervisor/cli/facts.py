@@ -4,7 +4,7 @@ import os
 import sys
 from argparse import Namespace
 
-from supervisor.cli.kit.client import Control, DaemonDown
+from supervisor.cli.kit.client import Control, NoDaemon
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
@@ -19,7 +19,7 @@ FILES = ListLayout(
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),
-        Column("WHERE", lambda row: row["path"], gives=True),
+        Column("WHERE", lambda row: row["path"], shrinks=True),
     ),
     "no files yet",
     key="path",
@@ -39,10 +39,15 @@ def pid(_: Namespace) -> int:
 
 
 def _pid_of_silent_daemon(problem: Problem) -> int:
-    from supervisor.daemon.single import held, life_of, lives, state_of
+    from supervisor.daemon.single import is_alive, life_of, lock_holder, state_of
 
-    holder = held(locate().lock_file)
-    if holder is None or holder.pid is None or not lives(holder.pid) or holder.life not in {"", life_of(holder.pid)}:
+    holder = lock_holder(locate().lock_file)
+    if (
+        holder is None
+        or holder.pid is None
+        or not is_alive(holder.pid)
+        or holder.life not in {"", life_of(holder.pid)}
+    ):
         raise problem
     state = "does not answer"
     if state_of(holder.pid) == "T":
@@ -64,7 +69,7 @@ def version(chosen: Namespace) -> int:
             theirs = control.welcome["version"]
     except Problem as problem:
         theirs = None
-        silent = not isinstance(problem, DaemonDown)
+        silent = not isinstance(problem, NoDaemon)
     else:
         silent = False
     if chosen.json:

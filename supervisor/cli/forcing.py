@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.cli.kit.client import Control, DaemonDown
+from supervisor.cli.kit.client import Control, NoDaemon
 from supervisor.cli.kit.problems import Problem
-from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state_of
+from supervisor.daemon.single import AlreadyRunning, is_alive, life_of, lock_holder, state_of
 from supervisor.paths import Paths, locate
 
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
@@ -24,10 +24,10 @@ SOON_S = 1.0  # before a line announces the wait
 STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
 GONE_S = 10.0  # for a killed process to be gone
 POLL_S = 0.05
-DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it is waiting for a disk", "R": "it is busy"}
+STATE_WORDS = {"T": "it is stopped, by a signal or a debugger", "D": "it is waiting for a disk", "R": "it is busy"}
 
 
-class Hung(NamedTuple):
+class HungDaemon(NamedTuple):
     pid: int
     handle: int | None  # a pidfd, where the system has them
 
@@ -43,18 +43,18 @@ class Hung(NamedTuple):
             os.close(self.handle)
 
 
-def clear_the_way() -> bool:
+def end_silent_daemon() -> bool:
     """End the daemon of this home if it does not answer. Return False if none runs, or it is well."""
     paths = locate()
-    holder, before = held(paths.lock_file), None
+    holder, before = lock_holder(paths.lock_file), None
     while holder is not None and (holder.pid, holder.life) != before:  # another program may replace it meanwhile
         if _answers(paths, holder):
             return False
         before = (holder.pid, holder.life)
-        holder = held(paths.lock_file)
+        holder = lock_holder(paths.lock_file)
     if holder is None:
         return False
-    if holder.embedded:
+    if holder.is_embedded:
         raise Problem(f"pid {holder.pid} serves this home by itself (`--embedded`)", "end that program")
     with closing(_proven_holder(paths, holder)) as hung:
         _end(paths, hung)
@@ -64,12 +64,12 @@ def clear_the_way() -> bool:
 def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
     """Whether the daemon answers after a wait, which is announced. True also if it ends by itself meanwhile."""
     began, announced = time.monotonic(), False
-    while held(paths.lock_file) is not None:
+    while lock_holder(paths.lock_file) is not None:
         limit_s = _patience_s(holder)
         left = began + limit_s - time.monotonic()
         try:
             Control("up", timeout_s=max(POLL_S, left if announced else SOON_S)).close()
-        except DaemonDown:
+        except NoDaemon:
             time.sleep(POLL_S)  # it has no socket: it is starting or stopping
         except Problem as problem:
             if problem.code not in {"timed_out", "failed"}:
@@ -95,10 +95,10 @@ def is_stopped(holder: AlreadyRunning | None) -> bool:
     return holder is not None and holder.pid is not None and state_of(holder.pid) == "T"
 
 
-def _proven_holder(paths: Paths, holder: AlreadyRunning) -> Hung:
+def _proven_holder(paths: Paths, holder: AlreadyRunning) -> HungDaemon:
     """The process that holds the lock, proved by its entry there or by the kernel; a Problem without proof."""
     pid = holder.pid
-    if pid is None or not lives(pid):
+    if pid is None or not is_alive(pid):
         raise Problem(
             f"{paths.lock_file} is held by a process on another machine or in another container",
             "end it there",
@@ -106,7 +106,7 @@ def _proven_holder(paths: Paths, holder: AlreadyRunning) -> Hung:
         )
     # First the handle: it means this process, even if its pid is used again later.
     handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
-    hung = Hung(pid, handle)
+    hung = HungDaemon(pid, handle)
     if holder.life == life_of(pid) if holder.life else _listens(holder.socket, pid):
         return hung
     hung.close()
@@ -121,18 +121,18 @@ def _listens(address: str, pid: int) -> bool:
     """Whether this process listens at the address. The kernel knows, even if the process is stopped."""
     import socket
 
-    from transports.address import reached
+    from transports.address import use_short_path
     from transports.peer import peer_of
 
     with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(SOON_S)
-        reached(address, probe.connect)
+        use_short_path(address, probe.connect)
         return peer_of(probe).pid == pid
     return False
 
 
-def _end(paths: Paths, hung: Hung) -> None:
-    doing = DOING.get(state_of(hung.pid), "the reason is unknown")
+def _end(paths: Paths, hung: HungDaemon) -> None:
+    doing = STATE_WORDS.get(state_of(hung.pid), "the reason is unknown")
     _say(f"the daemon (pid {hung.pid}{_up_since(hung.pid)}) does not answer: {doing}")
     _say("ending it now; running turns are lost, everything that was stored is kept")
     if state_of(hung.pid) != "T":
@@ -147,10 +147,10 @@ def _end(paths: Paths, hung: Hung) -> None:
         time.sleep(POLL_S)
 
 
-def _is_gone(hung: Hung) -> bool:
+def _is_gone(hung: HungDaemon) -> bool:
     if hung.handle is not None:
         return bool(select.select([hung.handle], [], [], 0)[0])
-    return not lives(hung.pid)
+    return not is_alive(hung.pid)
 
 
 def _up_since(pid: int) -> str:

@@ -5,7 +5,7 @@ from supervisor.cli.kit.client import Json
 from transports.waiting_words import waits
 
 
-def held_words(name: str, waiting: list[Json]) -> str:
+def held_notice(name: str, waiting: list[Json]) -> str:
     """A clause to add after the result of a verb; `name` is the conversation as the person typed it."""
     held = waits(len(waiting), [message["preview"] for message in waiting])
     pronoun = "it" if len(waiting) == 1 else "them"

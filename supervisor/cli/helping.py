@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 from supervisor.cli.kit.arguments import parser
-from supervisor.cli.kit.guesses import nearest_verb
+from supervisor.cli.kit.guesses import advice_on_verb
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import GROUPS, find
@@ -18,7 +18,7 @@ def run(chosen: Namespace) -> int:
     elif (verb := find(word)) is not None:
         parser(verb).print_help()
     else:
-        advice = nearest_verb(word, TOPICS) or "`greenroom help` lists verbs and topics"
+        advice = advice_on_verb(word, TOPICS) or "`greenroom help` lists verbs and topics"
         raise Problem(f"no verb or topic {word!r}", advice, "usage")
     return 0
 

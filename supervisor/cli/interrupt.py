@@ -3,8 +3,8 @@
 from argparse import Namespace
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.background import running
-from supervisor.cli.held import held_words
+from supervisor.cli.background import running_jobs
+from supervisor.cli.held import held_notice
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.problems import Problem, exit_of, report
@@ -19,10 +19,14 @@ def run(chosen: Namespace) -> int:
     if not (chosen.conversation or chosen.all):
         raise Problem("no conversation is named", "name a conversation, or use --all", "usage")
     with Control("interrupt") as control:
-        wanted = _busy(control) if chosen.all else [(name, ids.meant(control, name)) for name in chosen.conversation]
+        wanted = (
+            _busy(control)
+            if chosen.all
+            else [(name, ids.daemon_reference(control, name)) for name in chosen.conversation]
+        )
         options = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
         params = [{"conversation": reference, **options} for _, reference in wanted]
-        results = control.each("conversation/interrupt", params, chosen.wait)
+        results = control.call_each("conversation/interrupt", params, chosen.wait)
         explained = [
             _explain(control, name, reference, result, as_json=chosen.json)
             for (name, reference), result in zip(wanted, results, strict=True)
@@ -36,7 +40,7 @@ def run(chosen: Namespace) -> int:
 
 def _jobs(control: Control, references: list[str]) -> list[str]:
     """The jobs of these conversations that an interrupt leaves running: those that outlive their turn."""
-    kept = [job for job in running(control) if job["keeps"]]
+    kept = [job for job in running_jobs(control) if job["keeps"]]
     interrupted = {_whole_id(control, reference) for reference in references} if kept else set()
     return [visible(job["job"]) for job in kept if job["conversation"] in interrupted]
 
@@ -44,7 +48,7 @@ def _jobs(control: Control, references: list[str]) -> list[str]:
 def _whole_id(control: Control, reference: str) -> str:
     """The whole id; empty if there is no such conversation: the result of the interrupt says so already."""
     try:
-        return ids.resolved(control, reference)
+        return ids.resolve_id(control, reference)
     except Problem:
         return ""
 
@@ -52,13 +56,13 @@ def _whole_id(control: Control, reference: str) -> str:
 def _explain(control: Control, name: str, reference: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
     """The result with the whole id for a program, or the problem with suggestions."""
     if isinstance(result, Problem):
-        return ids.explained(control, name, result)
-    return {"conversation": ids.resolved(control, reference), **result} if as_json else result
+        return ids.explain_refusal(control, name, result)
+    return {"conversation": ids.resolve_id(control, reference), **result} if as_json else result
 
 
 def _busy(control: Control) -> list[tuple[str, str]]:
-    rows = [row for state in BUSY for row in ids.everything(control, archived=False, state=state)]
-    return [(ids.short(row["conversation"]), row["conversation"]) for row in rows]
+    rows = [row for state in BUSY for row in ids.all_conversations(control, archived=False, state=state)]
+    return [(ids.short_id(row["conversation"]), row["conversation"]) for row in rows]
 
 
 def _print_results(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:
@@ -71,7 +75,7 @@ def _print_results(names: list[str], results: list[Json | Problem], chosen: Name
             print(json_text(result))
         else:
             cleared = "; its queue is empty now" if chosen.clear else ""
-            left = f"; {held_words(name, result['waiting'])}" if result["queued"] else ""
+            left = f"; {held_notice(name, result['waiting'])}" if result["queued"] else ""
             print(f"{visible(name)}: {_words(result)}{cleared or left}")
     if not names and not as_json:
         print("nothing is running")

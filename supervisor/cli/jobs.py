@@ -12,7 +12,7 @@ from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.words import age, clean, one_line
 from supervisor.cli.kit.written import json_text
-from transports.question import typed
+from transports.question import command_for_history
 
 AT_A_TIME_S = 30.0  # of waiting in one request
 ANSWER_S = 30.0
@@ -32,10 +32,10 @@ JOBS = ListLayout(
     },
     (
         Column("JOB", lambda row: row["job"], style=lambda _: ("cyan",)),
-        Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
+        Column("CONVERSATION", lambda row: ids.short_id(row["conversation"])),
         Column("AGE", lambda row: age(row["began"]), right=True),
         Column("STATE", lambda row: visible(row["state"])),
-        Column("COMMAND", lambda row: one_line(typed(row["command"])), gives=True),
+        Column("COMMAND", lambda row: one_line(command_for_history(row["command"])), shrinks=True),
     ),
     "no command runs in the background",
     key="job",
@@ -53,7 +53,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _list(control: Control, chosen: Namespace) -> int:
-    conversation = None if chosen.conversation is None else ids.resolved(control, chosen.conversation)
+    conversation = None if chosen.conversation is None else ids.resolve_id(control, chosen.conversation)
     return present(JOBS, lambda: _rows(control, conversation), chosen)
 
 

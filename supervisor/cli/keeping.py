@@ -12,19 +12,19 @@ from itertools import chain
 from pathlib import Path
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.agent_now import brings, variables
+from supervisor.cli.agent_now import inherited_by_agent, variables
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import directory, number
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.listing import filled
-from supervisor.cli.kit.pager import paged
+from supervisor.cli.kit.listing import fill_template
+from supervisor.cli.kit.pager import open_pager
 from supervisor.cli.kit.problems import Problem, exit_of, report
-from supervisor.cli.kit.words import NOTHING, cut, many, one_line
-from supervisor.cli.kit.written import json_text, seen
-from supervisor.cli.setting import OPTIONS, of_options
+from supervisor.cli.kit.words import NOTHING, cut_to_width, one_line, plural
+from supervisor.cli.kit.written import escape_unseen, json_text
+from supervisor.cli.setting import OPTIONS, settings_of_options
 
 LONG_S = 120.0  # for a history of a hundred thousand events
-ABOUT = 60  # cells for the preview of a conversation
+PREVIEW_CELLS = 60  # cells for the preview of a conversation
 PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other clients are served in between
 
 
@@ -34,9 +34,9 @@ def inspect(chosen: Namespace) -> int:
         given = control.call("conversation/servers", conversation=found["conversation"])["servers"]
     found = {"id": found.pop("conversation"), **found, "servers": given, **_agent_details(found["settings"])}
     if chosen.format is not None:
-        print(filled(found, found, chosen.format))
+        print(fill_template(found, found, chosen.format))
         return 0
-    with paged() as text:
+    with open_pager() as text:
         print(json_text(found, 2), file=text or sys.stdout)
     return 0
 
@@ -45,7 +45,7 @@ def _agent_details(settings: Json) -> Json:
     """The settings and the like that a third-party agent has by itself, and the variables that it gets."""
     if not settings.get("agent"):
         return {}
-    return {"brings": [thing._asdict() for thing in brings(settings)], "variables": variables(settings)}
+    return {"brings": [thing._asdict() for thing in inherited_by_agent(settings)], "variables": variables(settings)}
 
 
 def restart(chosen: Namespace) -> int:
@@ -56,7 +56,7 @@ def restart(chosen: Namespace) -> int:
 
 
 def rename(chosen: Namespace) -> int:
-    name = ids.proper(chosen.name) if chosen.name else None
+    name = ids.check_name(chosen.name) if chosen.name else None
     with Control("rename") as control:
         ids.call(control, "conversation/rename", chosen.conversation, name=name)
     print(f"renamed to {name}" if name else "name removed")
@@ -65,9 +65,9 @@ def rename(chosen: Namespace) -> int:
 
 def fork(chosen: Namespace) -> int:
     at = number(chosen.at, "seq") if chosen.at is not None else None
-    name = None if chosen.name is None else ids.proper(chosen.name)
+    name = None if chosen.name is None else ids.check_name(chosen.name)
     with Control("fork") as control:
-        copy = {"at": at, "name": name, "settings": of_options(chosen)}
+        copy = {"at": at, "name": name, "settings": settings_of_options(chosen)}
         made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, **copy)
     print(json_text(made) if chosen.json else made["conversation"])
     return 0
@@ -93,16 +93,16 @@ def export(chosen: Namespace) -> int:
     with Control("export") as control:
         if chosen.file in {None, "-"}:
             for text in _text_of(control, chosen.conversation):
-                sys.stdout.write(seen(text))
+                sys.stdout.write(escape_unseen(text))
             return 0
         count = _put(chosen.file, _text_of(control, chosen.conversation))
-    print(f"wrote {many(count, 'line')} to {chosen.file}", file=sys.stderr)
+    print(f"wrote {plural(count, 'line')} to {chosen.file}", file=sys.stderr)
     return 0
 
 
 def _text_of(control: Control, reference: str) -> Iterator[str]:
     """The export in pieces, because a history, or even a line of it, may be too large for one message."""
-    conversation, cursor = ids.resolved(control, reference), None
+    conversation, cursor = ids.resolve_id(control, reference), None
     while True:
         piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
         yield "\n".join(piece["lines"]) + ("" if piece.get("partial") else "\n")
@@ -136,7 +136,7 @@ def _difference(change: Json, conversation: str, file: str) -> str:
     if name == "cwd":
         words = ["greenroom", "import", file, "--new-id", "-C", change["file"]]
     else:
-        words = ["greenroom", "set", ids.short(conversation), f"{name}={change['file']}"]
+        words = ["greenroom", "set", ids.short_id(conversation), f"{name}={change['file']}"]
     return f"{told}; to take it: {shlex.join(words)}"
 
 
@@ -165,8 +165,8 @@ def _look_up(control: Control, references: list[str]) -> dict[str, str]:
     """The ids, each with the name to print. All are looked up before the first action, because that changes @last."""
     found = {}
     for reference in references:
-        whole = ids.meant(control, reference)
-        found[whole] = ids.short(whole) if whole != reference else reference
+        whole = ids.daemon_reference(control, reference)
+        found[whole] = ids.short_id(whole) if whole != reference else reference
     return found
 
 
@@ -192,7 +192,10 @@ def _confirm(control: Control, targets: dict[str, str]) -> dict[str, str]:
         whole = conversation["conversation"]
         found[whole] = called
         name = f" ({visible(conversation['name'])})" if conversation["name"] else ""
-        print(f"{ids.short(whole)}{name}: {cut(one_line(conversation['preview'] or ''), ABOUT)}", file=sys.stderr)
+        print(
+            f"{ids.short_id(whole)}{name}: {cut_to_width(one_line(conversation['preview'] or ''), PREVIEW_CELLS)}",
+            file=sys.stderr,
+        )
     what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
     print(f"Delete {visible(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     try:

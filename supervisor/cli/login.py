@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from actors.vocabulary.settings import ReadOnly
 from supervisor.cli.kit import exits
-from supervisor.cli.kit.client import Control, DaemonDown
-from supervisor.cli.kit.guesses import nearest
+from supervisor.cli.kit.client import Control, NoDaemon
+from supervisor.cli.kit.guesses import advice_on_word
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.words import clean
@@ -27,15 +27,15 @@ from supervisor.config.models import Config
 from supervisor.config.providers import definition_of, providers
 from supervisor.config.shared import ModelProvider
 from supervisor.config.stored_keys import StoredKeys, read_keys, write_keys
-from supervisor.disk.search_paths import open_folders, outside
-from supervisor.work.reach.known_agents import KNOWN, KnownAgent
+from supervisor.disk.search_paths import drop_writable_entries, writable_folders
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent
 
 TRIES = 3
 LONGEST = 4096  # characters of a key
 NO_TERMINAL = "set the provider's variable instead, such as OPENAI_API_KEY, or run this in a terminal"
 
 
-class Way(NamedTuple):
+class LoginChoice(NamedTuple):
     """A thing to log in to: a provider, or else an agent with its own command."""
 
     name: str
@@ -60,7 +60,7 @@ def _log_in(name: str | None, *, forget: bool) -> int:
     config = load().config
     ways = [way for way in _ways(config) if name in (None, way.name)]
     if not ways:
-        meant = nearest(name or "", (way.name for way in _ways(config)), "")
+        meant = advice_on_word(name or "", (way.name for way in _ways(config)), "")
         raise Problem(f"no provider or agent {name!r}", f"{meant} `greenroom login` lists them".lstrip(), "usage")
     if forget:
         return _forget(config, ways)
@@ -70,12 +70,14 @@ def _log_in(name: str | None, *, forget: bool) -> int:
     return _own_login(way) if way.command else _store(way, config)
 
 
-def _ways(config: Config) -> list[Way]:
-    models = [Way(name, definition_of(name, config).name or name) for name in providers(config)]
-    return models + [Way(name, known.title, known.login) for name, known in KNOWN.items() if known.login]
+def _ways(config: Config) -> list[LoginChoice]:
+    models = [LoginChoice(name, definition_of(name, config).name or name) for name in providers(config)]
+    return models + [
+        LoginChoice(name, known.title, known.login) for name, known in KNOWN_AGENTS.items() if known.login
+    ]
 
 
-def _pick(ways: list[Way]) -> Way:
+def _pick(ways: list[LoginChoice]) -> LoginChoice:
     """Ask for a name, and again where a provider and an agent share the name."""
     by_name = {name: [way for way in ways if way.name == name] for name in dict.fromkeys(way.name for way in ways)}
     if len(by_name) == 1:
@@ -103,7 +105,7 @@ def _number(choices: list[tuple[str, str]]) -> int:
 # --- a provider -----------------------------------------------------------------------------------------------------
 
 
-def _store(way: Way, config: Config) -> int:
+def _store(way: LoginChoice, config: Config) -> int:
     definition, stored = definition_of(way.name, config), read_keys(os.environ)
     variable, keys = _variable(definition), dict(stored.keys)
     if variable is not None:
@@ -121,15 +123,16 @@ def _store(way: Way, config: Config) -> int:
 
 def _tell_of_agents(variable: str | None) -> None:
     """Say that the stored key is not given to agents that read the same variable: each has a login of its own."""
-    for name in (name for name, known in KNOWN.items() if variable is not None and variable in known.keys):
-        _say(f"It is for our own agent: {KNOWN[name].title} logs in by `greenroom login {name}`, or by {variable}.")
+    for name in (name for name, known in KNOWN_AGENTS.items() if variable is not None and variable in known.keys):
+        title = KNOWN_AGENTS[name].title
+        _say(f"It is for our own agent: {title} logs in by `greenroom login {name}`, or by {variable}.")
 
 
 def _variable(definition: ModelProvider) -> str | None:
     return definition.env_key or ("OPENAI_API_KEY" if definition.requires_openai_auth else None)
 
 
-def _key(way: Way) -> str:
+def _key(way: LoginChoice) -> str:
     """Ask until the input looks like a key. Further lines are dropped: the next program must not read them."""
     for _ in range(TRIES):
         key = getpass(f"Key of {way.title} (not shown): ", sys.stderr).strip()
@@ -140,7 +143,7 @@ def _key(way: Way) -> str:
     raise Problem("no key was entered, so nothing was stored", "run it again", "usage")
 
 
-def _warn_of_others(way: Way, config: Config, variable: str | None) -> None:
+def _warn_of_others(way: LoginChoice, config: Config, variable: str | None) -> None:
     if config.model_provider not in (None, way.name):
         _say(
             f'the config says model_provider = "{clean(str(config.model_provider))}", which goes before this choice.'
@@ -149,7 +152,7 @@ def _warn_of_others(way: Way, config: Config, variable: str | None) -> None:
         _say(f"{variable} is set in this shell, and goes before the stored key where it is.")
 
 
-def _forget(config: Config, ways: list[Way]) -> int:
+def _forget(config: Config, ways: list[LoginChoice]) -> int:
     """Forget the keys of these providers."""
     stored = read_keys(os.environ)
     named = {way.name for way in ways if not way.command}
@@ -168,7 +171,7 @@ def _tell_the_daemon() -> None:
     try:
         with Control("login") as control:
             control.call("daemon/reload")
-    except DaemonDown:
+    except NoDaemon:
         return
     except Problem as problem:
         _say(f"the daemon could not be told: {clean(str(problem))}; `greenroom reload` tells it.")
@@ -177,24 +180,24 @@ def _tell_the_daemon() -> None:
 # --- an agent -------------------------------------------------------------------------------------------------------
 
 
-def _own_login(way: Way) -> int:
-    words, known = shlex.split(way.command), KNOWN[way.name]
-    environ = outside(os.environ, open_folders(ReadOnly(), Path.cwd(), os.environ))
+def _own_login(way: LoginChoice) -> int:
+    words, known = shlex.split(way.command), KNOWN_AGENTS[way.name]
+    environ = drop_writable_entries(os.environ, writable_folders(ReadOnly(), Path.cwd(), os.environ))
     program = shutil.which(words[0], path=environ.get("PATH", ""))
     if program is None:
         there = shutil.which(words[0])
         wrong = f"found only at {there}, where turns may write" if there else "not installed"
         how = "install it elsewhere" if there else f"`{known.own_install or known.install}` installs it"
-        raise Problem(f"{words[0]} is {wrong}", by_key(f"{how}", known))
-    _say(by_key(f"starting `{way.command}`", known))
+        raise Problem(f"{words[0]} is {wrong}", add_key_hint(f"{how}", known))
+    _say(add_key_hint(f"starting `{way.command}`", known))
     code = _run_in_foreground([program, *words[1:]])
     if code:
         how = f"`greenroom agents {way.name}` says whether it works"
-        raise Problem(f"`{way.command}` ended with exit code {code}", by_key(how, known))
+        raise Problem(f"`{way.command}` ended with exit code {code}", add_key_hint(how, known))
     return exits.OK
 
 
-def by_key(words: str, known: KnownAgent) -> str:
+def add_key_hint(words: str, known: KnownAgent) -> str:
     """Add the other way to log the agent in, by a key, where there is one."""
     return f"{words}; a key in {' or '.join(known.keys)} does as well" if known.keys else words
 

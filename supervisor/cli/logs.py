@@ -7,19 +7,19 @@ from typing import TextIO
 
 from supervisor.cli.kit import histories, ids, terminal
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.pager import paged
-from supervisor.cli.kit.words import when
+from supervisor.cli.kit.pager import open_pager
+from supervisor.cli.kit.words import parse_time
 from supervisor.cli.kit.written import write_event
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, run_with_way_back
 
 LINES = 100  # events, unless a number or a time is given
 
 
 def run(chosen: Namespace) -> int:
     with Control("logs") as control:
-        conversation = ids.resolved(control, chosen.conversation)
+        conversation = ids.resolve_id(control, chosen.conversation)
         last = histories.last_seq(control, conversation)
         after = _start_seq(control, conversation, chosen.since, last, chosen.lines)
         if chosen.follow:
@@ -29,7 +29,7 @@ def run(chosen: Namespace) -> int:
             for envelope in found:
                 write_event(envelope)
             return 0
-        with paged() as text:
+        with open_pager() as text:
             _print_events(found, text or sys.stdout, raw=chosen.raw)
     return 0
 
@@ -37,7 +37,7 @@ def run(chosen: Namespace) -> int:
 def _start_seq(control: Control, conversation: str, since: str | None, last: int, count: int | None) -> int:
     if since is None:
         return max(0, last - (LINES if count is None else count))
-    began = int(since) if since.isdigit() else histories.seq_before(control, conversation, when(since))
+    began = int(since) if since.isdigit() else histories.seq_before(control, conversation, parse_time(since))
     return began if count is None else max(began, last - count)
 
 
@@ -56,6 +56,6 @@ def _follow(control: Control, conversation: str, after: int, chosen: Namespace) 
 
     def work() -> int:
         watch.attach(after)
-        watch.until_left()
+        watch.show_until_left()
 
-    return coming_back(conversation, work, quietly=True)
+    return run_with_way_back(conversation, work, quietly=True)

@@ -4,8 +4,8 @@ from argparse import Namespace
 
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control
-from supervisor.cli.kit.ids import everything, newest
-from supervisor.cli.kit.listing import Part, present, screenful
+from supervisor.cli.kit.ids import all_conversations, newest_conversations
+from supervisor.cli.kit.listing import PartialList, present, screenful
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.rows import FIELDS, LISTING, row_of
 from supervisor.cli.verbs.options import STATES
@@ -20,15 +20,15 @@ def run(chosen: Namespace) -> int:
     count = number(chosen.count, "number of rows") if chosen.count is not None else screenful(chosen)
     with Control("ls") as control:
 
-        def fetch() -> Part:
+        def fetch() -> PartialList:
             asked = {"archived": chosen.all or filters.get("state") == "archived", **filters}
             most = None if chosen.all and chosen.count is None else count
             if chosen.sort in ORDERS:
-                rows, total = newest(control, most, **asked, order=ORDERS[chosen.sort])
-                return Part(map(row_of, rows), total)
-            rows = list(map(row_of, everything(control, **asked)))
+                rows, total = newest_conversations(control, most, **asked, order=ORDERS[chosen.sort])
+                return PartialList(map(row_of, rows), total)
+            rows = list(map(row_of, all_conversations(control, **asked)))
             found = sorted(rows, key=lambda row: _order(row[field]), reverse=chosen.sort.startswith("-"))
-            return Part(found[:most], len(found))
+            return PartialList(found[:most], len(found))
 
         return present(LISTING, fetch, chosen)
 

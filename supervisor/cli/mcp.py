@@ -8,9 +8,9 @@ import sys
 from supervisor.cli import bridging
 from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 from transports.dialects.mcp.protocol.replay import McpReplay
-from transports.dialects.mcp.protocol.table import Table
+from transports.dialects.mcp.protocol.table import OfflineAnswers
 
 TYPE_CHECKING = False  # loading typing costs more than everything else here
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def verb() -> bridging.BridgeVerb:
     return bridging.BridgeVerb("mcp", "mcp", _replay, {"serve": run})  # Codex had `mcp serve` for a time
 
 
-def _replay(said: bridging.Said) -> McpReplay:
+def _replay(said: bridging.HelloChoices) -> McpReplay:
     settings = said["settings"]
-    return McpReplay(Table(VERSION, lambda: listed_tools(settings, os.environ, LISTED)))
+    return McpReplay(OfflineAnswers(VERSION, lambda: listed_tools(settings, os.environ, LISTED_TOOLS)))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -19,7 +19,7 @@ from supervisor.cli.kit.words import clean, one_line
 from transports.question import command_line
 
 if TYPE_CHECKING:
-    from supervisor.agents.own.mcp_client.connections import Connections
+    from supervisor.agents.own.mcp_client.connections import ServerConnections
     from supervisor.config.mcp_servers import McpServer
 
 SERVERS = ListLayout(
@@ -36,8 +36,8 @@ SERVERS = ListLayout(
         Column("NAME", lambda row: clean(row["name"])),
         Column("STATE", lambda row: row["state"]),
         Column("APPROVAL", lambda row: row["approval"]),
-        Column("TOOLS", lambda row: one_line(row["wrong"] or _tool_names(row)), gives=True),
-        Column("WHERE", lambda row: clean(row["where"]), gives=True),
+        Column("TOOLS", lambda row: one_line(row["wrong"] or _tool_names(row)), shrinks=True),
+        Column("WHERE", lambda row: clean(row["where"]), shrinks=True),
     ),
     "no MCP servers; `[mcp_servers.NAME]` in the config adds one",
     key="name",
@@ -45,7 +45,7 @@ SERVERS = ListLayout(
 
 
 ANSWERS = {True: "yes", False: "no", None: "not asked"}  # to the question whether the server may be started
-GIVEN = ListLayout(
+GIVEN_SERVERS = ListLayout(
     {
         "name": "Its name.",
         "kind": "One of stdio, http, sse.",
@@ -57,8 +57,8 @@ GIVEN = ListLayout(
         Column("NAME", lambda row: clean(row["name"])),
         Column("KIND", lambda row: row["kind"]),
         Column("APPROVED", lambda row: ANSWERS[row["approved"]]),
-        Column("WHERE", lambda row: one_line(row["where"]), gives=True),
-        Column("VALUES", lambda row: one_line(", ".join(row["values"])), gives=True),
+        Column("WHERE", lambda row: one_line(row["where"]), shrinks=True),
+        Column("VALUES", lambda row: one_line(", ".join(row["values"])), shrinks=True),
     ),
     "no client has given it any",
     key="name",
@@ -76,7 +76,7 @@ def _list_given(chosen: Namespace) -> int:
             found = ids.call(control, "conversation/servers", chosen.conversation)
             return [given_row(server) for server in found["servers"]]
 
-        return present(GIVEN, fetch, chosen)
+        return present(GIVEN_SERVERS, fetch, chosen)
 
 
 def given_row(server: Json) -> Row:
@@ -130,20 +130,20 @@ async def _try_all(servers: "dict[str, McpServer]") -> list[Row]:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from supervisor.agents.own.mcp_client.connections import Connections
+    from supervisor.agents.own.mcp_client.connections import ServerConnections
     from supervisor.config.bounds import DEFAULTS
     from supervisor.work.processes.processes import Processes
 
     with TemporaryDirectory(prefix="greenroom-") as folder:
         async with Processes(Path(folder), folder, guarded=True) as processes:
-            connections = Connections(processes, DEFAULTS.frame_bytes)
+            connections = ServerConnections(processes, DEFAULTS.frame_bytes)
             try:
                 return await asyncio.gather(*(_row(connections, name, server) for name, server in servers.items()))
             finally:
                 await connections.close()
 
 
-async def _row(connections: "Connections", name: str, server: "McpServer") -> Row:
+async def _row(connections: "ServerConnections", name: str, server: "McpServer") -> Row:
     row: Row = {
         "name": name,
         "state": "off",
@@ -160,17 +160,17 @@ async def _row(connections: "Connections", name: str, server: "McpServer") -> Ro
     return {**row, **await _try_server(connections, name, server)}
 
 
-async def _try_server(connections: "Connections", name: str, server: "McpServer") -> Row:
-    from supervisor.agents.environments import Around
+async def _try_server(connections: "ServerConnections", name: str, server: "McpServer") -> Row:
+    from supervisor.agents.environments import CommandEnvironment
     from supervisor.agents.own.mcp_client.failures import Unavailable
-    from supervisor.agents.own.mcp_client.offers import offered
+    from supervisor.agents.own.mcp_client.offers import offer_tools
 
     try:
-        connection = connections.of(name, server, Around(dict(os.environ)))
+        connection = connections.connection_to(name, server, CommandEnvironment(dict(os.environ)))
         tools = await connection.tools()
     except Unavailable as error:
         return {"state": "failed", "wrong": str(error)}
-    names = {offer.tool.name: offer.name for offer in offered([(name, server, tools)], ())[0]}
+    names = {offer.tool.name: offer.name for offer in offer_tools([(name, server, tools)], ())[0]}
     listed = [
         {
             "name": tool.name,
@@ -180,4 +180,4 @@ async def _try_server(connections: "Connections", name: str, server: "McpServer"
         }
         for tool in tools
     ]
-    return {"state": "ready", "tools": listed, "about": connection.about}
+    return {"state": "ready", "tools": listed, "about": connection.server_info}

@@ -3,7 +3,7 @@
 import base64
 from argparse import Namespace
 
-from supervisor.agents.sight import sees_nothing
+from supervisor.agents.sight import sees_no_pictures
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.problems import Problem
@@ -47,14 +47,14 @@ def _address(file: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def refuse_blind(control: Control, conversation: str, chosen: Namespace) -> None:
+def check_sight(control: Control, conversation: str, chosen: Namespace) -> None:
     """Raise a Problem if the agent or the model of the next turn is known to take no pictures."""
     found = control.call("conversation/get", conversation=conversation)
     settings, now = found["settings"], found["agent_now"]
     agent = settings["agent"] if chosen.agent is None else chosen.agent
     model = settings["model"] if chosen.model is None else chosen.model
     if agent in {"", "greenroom"}:
-        if sees_nothing(model):
+        if sees_no_pictures(model):
             raise Problem(
                 f"the model {model} sees no pictures", "leave --image out, or choose a model with -m", "usage"
             )
@@ -64,10 +64,10 @@ def refuse_blind(control: Control, conversation: str, chosen: Namespace) -> None
         )
 
 
-def begin_without_blind(control: Control, conversation: str, chosen: Namespace) -> None:
+def check_sight_or_delete(control: Control, conversation: str, chosen: Namespace) -> None:
     """Do the same for a new conversation, and delete it if the Problem is raised."""
     try:
-        refuse_blind(control, conversation, chosen)
+        check_sight(control, conversation, chosen)
     except Problem:
-        control.call("conversation/delete", conversation=ids.resolved(control, conversation))
+        control.call("conversation/delete", conversation=ids.resolve_id(control, conversation))
         raise

@@ -11,12 +11,12 @@ from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import is_terminal
-from supervisor.cli.kit.words import age, many, one_line
+from supervisor.cli.kit.words import age, one_line, plural
 from supervisor.cli.running import prompt_of
 
 SHORT = 8  # characters of an id: nearly always enough to tell two ids apart
-HOW = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}
-WAITING = ListLayout(
+POLICY_WORDS = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}
+WAITING_MESSAGES = ListLayout(
     {
         "input": "The message's id.",
         "policy": "How it runs: steer joins the running turn; enqueue and interrupt get a turn of their own.",
@@ -27,9 +27,9 @@ WAITING = ListLayout(
     (
         Column("ID", lambda row: row["short"], style=lambda _: ("cyan",)),
         Column("WAITS", lambda row: age(row["since"]) if row["since"] else "", right=True),
-        Column("RUNS", lambda row: HOW[row["policy"]]),
-        Column("BY", lambda row: visible(row["by"]), gives=True),
-        Column("MESSAGE", lambda row: one_line(row["preview"]), gives=True),
+        Column("RUNS", lambda row: POLICY_WORDS[row["policy"]]),
+        Column("BY", lambda row: visible(row["by"]), shrinks=True),
+        Column("MESSAGE", lambda row: one_line(row["preview"]), shrinks=True),
     ),
     "nothing waits",
     key="input",
@@ -62,7 +62,7 @@ def _list(control: Control, chosen: Namespace) -> int:
     if found["paused"] and found["waiting"] and is_terminal() and chosen.json is None:
         queue = f"greenroom queue {visible(chosen.conversation)}"
         print(f"held until `{queue} go`; `{queue} drop --all` drops all of it", file=sys.stderr)
-    return present(WAITING, lambda: _rows(control, chosen.conversation), chosen)
+    return present(WAITING_MESSAGES, lambda: _rows(control, chosen.conversation), chosen)
 
 
 def _rows(control: Control, reference: str) -> list[Row]:
@@ -103,7 +103,7 @@ def _drop(control: Control, chosen: Namespace) -> int:
         params = {"input": message["input"], "reason": chosen.reason or ""}
     count = len(_rows_of(control, chosen.conversation)) if chosen.all else 1
     ids.call(control, "conversation/withdraw", chosen.conversation, **params)
-    print(f"{many(count, 'message')} dropped" if count else "nothing waits")
+    print(f"{plural(count, 'message')} dropped" if count else "nothing waits")
     return 0
 
 
@@ -114,9 +114,9 @@ def _go(control: Control, chosen: Namespace) -> int:
     if not count:
         print("nothing waits")
     elif found["turn"] is not None:
-        print(f"{many(count, 'message runs', 'messages run')} after this turn")
+        print(f"{plural(count, 'message runs', 'messages run')} after this turn")
     else:
-        print(f"{many(count, 'message')} on the way")
+        print(f"{plural(count, 'message')} on the way")
     return 0
 
 

@@ -4,29 +4,29 @@ import sys
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
-from supervisor.cli.held import held_words
+from supervisor.cli.held import held_notice
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import directory, pairs
-from supervisor.cli.kit.client import Control, Json, Refused
+from supervisor.cli.kit.client import Control, Json, RequestRefused
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import many
+from supervisor.cli.kit.words import plural
 from supervisor.cli.kit.written import json_text
-from supervisor.cli.setting import in_the_api, of_options
-from supervisor.cli.show.watch import Watch, WatchOptions, coming_back, fresh_key
-from supervisor.cli.starting import ensure
+from supervisor.cli.setting import api_settings, settings_of_options
+from supervisor.cli.show.watch import Watch, WatchOptions, fresh_key, run_with_way_back
+from supervisor.cli.starting import connect_or_start
 
 
 def run(chosen: Namespace) -> int:
     prompt = prompt_of(chosen.prompt)
     said = _message(prompt, chosen.image)
-    with ensure("run", environment=True) as control:
+    with connect_or_start("run", environment=True) as control:
         with _worktree(chosen, prompt) as worktree:
             made = _create(control, _with_model(creation(chosen), chosen), worktree)
         conversation = made["conversation"]
         if chosen.image:
-            from supervisor.cli.pictures import begin_without_blind
+            from supervisor.cli.pictures import check_sight_or_delete
 
-            begin_without_blind(control, conversation, chosen)
+            check_sight_or_delete(control, conversation, chosen)
         notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
         for line in (notice, *made["warnings"]):
             if line:
@@ -35,7 +35,7 @@ def run(chosen: Namespace) -> int:
             if not chosen.detach:
                 return _watch_turn(control, conversation, 0, said, as_json=chosen.json)
             control.call("conversation/send", conversation=conversation, **said)
-        except Refused:
+        except RequestRefused:
             _delete_if_empty(control, conversation)
             raise
     print(json_text({"conversation": conversation}) if chosen.json else conversation)
@@ -47,7 +47,7 @@ def _create(control: Control, creation: Json, worktree: str | None) -> Json:
     if worktree is not None and creation["name"] is None:
         try:
             return control.call("conversation/create", **{**creation, "name": worktree})
-        except Refused as refusal:
+        except RequestRefused as refusal:
             if refusal.code not in {"name_taken", "invalid_input"}:
                 raise
     return control.call("conversation/create", **creation)
@@ -57,15 +57,15 @@ def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[str | No
     """A context in which the conversation begins in its new worktree, if one was asked for. Yields its name."""
     if chosen.worktree is None:
         return nullcontext()
-    from supervisor.cli.worktree import in_a_new_one  # few conversations have one
+    from supervisor.cli.worktree import new_worktree  # few conversations have one
 
-    return in_a_new_one(chosen, prompt)
+    return new_worktree(chosen, prompt)
 
 
 def _with_model(creation: Json, chosen: Namespace) -> Json:
     """The settings with the options of `run` alone. They win over `-c`, as the other options do."""
     effort = {} if chosen.effort is None else {"model_reasoning_effort": chosen.effort}
-    roots = {} if chosen.writable_roots is None else in_the_api([("writable_roots", chosen.writable_roots)])
+    roots = {} if chosen.writable_roots is None else api_settings([("writable_roots", chosen.writable_roots)])
     return {**creation, **roots, "provider": chosen.provider, "config": {**creation["config"], **effort}}
 
 
@@ -81,12 +81,12 @@ def send(chosen: Namespace) -> int:
     if chosen.key == "":
         raise Problem("the idempotency key is empty", "write --key KEY, or leave it out", "usage")
     with Control("send", environment=True) as control:
-        conversation = ids.resolved(control, chosen.conversation)
+        conversation = ids.resolve_id(control, chosen.conversation)
         if chosen.image:
-            from supervisor.cli.pictures import refuse_blind
+            from supervisor.cli.pictures import check_sight
 
-            refuse_blind(control, conversation, chosen)
-        said = {**words, "if_busy": chosen.if_busy, "key": chosen.key, "settings": of_options(chosen)}
+            check_sight(control, conversation, chosen)
+        said = {**words, "if_busy": chosen.if_busy, "key": chosen.key, "settings": settings_of_options(chosen)}
         if chosen.wait:
             return _watch_turn(control, conversation, None, said, as_json=chosen.json, limit_s=chosen.timeout)
         accepted = control.call("conversation/send", conversation=conversation, **said)
@@ -109,7 +109,7 @@ def _message(prompt: str, images: list[str]) -> Json:
 
 def compact(chosen: Namespace) -> int:
     with Control("compact", environment=True) as control:
-        conversation = ids.resolved(control, chosen.conversation)
+        conversation = ids.resolve_id(control, chosen.conversation)
         if not chosen.detach:
             limit_s, method = chosen.timeout, "conversation/compact"
             return _watch_turn(control, conversation, None, {}, as_json=chosen.json, limit_s=limit_s, method=method)
@@ -136,7 +136,7 @@ def prompt_of(word: str) -> str:
 def creation(chosen: Namespace) -> Json:
     """The settings of a new conversation."""
     return {
-        "name": None if chosen.name is None else ids.proper(chosen.name),
+        "name": None if chosen.name is None else ids.check_name(chosen.name),
         "cwd": directory(chosen.cwd),
         "agent": chosen.agent,
         "model": chosen.model,
@@ -152,11 +152,11 @@ def _outcome_of(control: Control, conversation: str, accepted: Json, if_busy: st
     if accepted["duplicate"]:
         return "already sent with this key"
     queue = control.call("conversation/queue", conversation=conversation) if accepted["queued"] else None
-    held = held_words(name, queue["waiting"]) if queue and queue["paused"] and queue["waiting"] else ""
+    held = held_notice(name, queue["waiting"]) if queue and queue["paused"] and queue["waiting"] else ""
     if accepted["turn"]:
         return f"sent; {held}" if held else "sent"
     if if_busy == "enqueue":
-        return f"queued; {held or many(accepted['queued'], 'message waits', 'messages wait')}"
+        return f"queued; {held or plural(accepted['queued'], 'message waits', 'messages wait')}"
     if if_busy == "interrupt":
         return "replaces the running turn"
     stopping = control.call("conversation/get", conversation=conversation)["state"] == "interrupting"
@@ -179,7 +179,7 @@ def _watch_turn(
         watch.attach(after)
         key = said.get("key") or fresh_key()  # so that the request can be repeated if the daemon goes away
         params = {**said, "conversation": conversation, "wait": True, "key": key}
-        result = watch.until_answered(method, params, limit_s)
-        return exits.of_turn(result["ending"], denied=watch.ending.denied)
+        result = watch.show_until_answered(method, params, limit_s)
+        return exits.exit_code_of_turn(result["ending"], denied=watch.ending.was_denied)
 
-    return coming_back(conversation, work)
+    return run_with_way_back(conversation, work)

@@ -12,7 +12,7 @@ from supervisor.cli.kit.listing import ListLayout, check, text
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import age, clean, when
+from supervisor.cli.kit.words import age, clean, parse_time
 
 HITS = 20  # to print, unless a number is given
 PAGE = 200  # the most that one request may ask for
@@ -24,7 +24,7 @@ def _block(row: Row, _: int, paint: Paint) -> list[str]:
     named = f" {visible(row['name'])}" if row["name"] else ""
     about = f"  seq {row['seq']}, {row['kind']}, {age(row['ts'])} ago"
     return [
-        f"{paint(ids.short(row['conversation']), 'cyan')}{named}{paint(about, 'dim')}",
+        f"{paint(ids.short_id(row['conversation']), 'cyan')}{named}{paint(about, 'dim')}",
         f"  {_highlight(row, paint)}",
     ]
 
@@ -42,7 +42,7 @@ def _line(text: str) -> str:
     return clean(text).replace("\n", " ")
 
 
-FOUND = ListLayout(
+HIT_LIST = ListLayout(
     {
         "conversation": "The conversation's id.",
         "name": "Its name, or null.",
@@ -54,7 +54,7 @@ FOUND = ListLayout(
         "marks": "Where in the text they are: begin and end of each, in characters.",
     },
     (
-        Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
+        Column("CONVERSATION", lambda row: ids.short_id(row["conversation"])),
         Column("SEQ", lambda row: str(row["seq"])),
         Column("AGE", lambda row: age(row["ts"])),
         Column("KIND", lambda row: row["kind"]),
@@ -66,7 +66,7 @@ FOUND = ListLayout(
 
 
 def run(chosen: Namespace) -> int:
-    check(FOUND, chosen)
+    check(HIT_LIST, chosen)
     count = HITS if chosen.count is None else number(chosen.count, "number of hits")
     if count == 0:
         raise Problem("0 is not a number of hits", "write 1 or more", "usage")
@@ -76,17 +76,17 @@ def run(chosen: Namespace) -> int:
     params = {
         "query": query,
         "cwd": _absolute(chosen.cwd),
-        "since": None if chosen.since is None else when(chosen.since),
+        "since": None if chosen.since is None else parse_time(chosen.since),
         "order": "best" if chosen.best else "newest",
     }
     rows: list[Row] = []
     with Control("search") as control:
         if chosen.conversation is not None:
-            params["conversation"] = ids.resolved(control, chosen.conversation)
+            params["conversation"] = ids.resolve_id(control, chosen.conversation)
         for page in _pages(control, params, count):
             rows += page["hits"]
     if rows or chosen.json is not None:
-        for line in text(FOUND, _each_once(rows) if chosen.quiet else rows, chosen):
+        for line in text(HIT_LIST, _each_once(rows) if chosen.quiet else rows, chosen):
             print(line)
     _say_what_is_missing(page, bool(rows))
     return exits.OK if rows else exits.FAILED

@@ -16,7 +16,12 @@ UNIT = "greenroom.service"
 LABEL = "dev.greenroom.daemon"
 WATCHDOG_S = 30  # in this time the daemon reports three times that it is well
 STOP_S = 60  # twice the default drain time
-CARRIED = ("GREENROOM_HOME", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")  # for the same files as in the shell
+CARRIED_VARIABLES = (
+    "GREENROOM_HOME",
+    "CODEX_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+)  # for the same files as in the shell
 
 
 def run(chosen: Namespace) -> int:
@@ -148,7 +153,7 @@ def _file() -> Path:
 
 def _carried_variables() -> dict[str, str]:
     locate()  # refuses the paths that the daemon would refuse
-    return {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
+    return {name: os.environ[name] for name in CARRIED_VARIABLES if os.environ.get(name)}
 
 
 def _quote_path(path: str) -> str:

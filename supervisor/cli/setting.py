@@ -25,18 +25,18 @@ SETTINGS: dict[str, tuple[str, tuple[str, ...]]] = {
     "agent": ("the agent that carries out turns", ()),
     "name": ("the name of the conversation", ()),
 }
-IN_THE_API = {"approval": "approval_policy"}
-IN_THE_CONFIG = {"approval_policy": "approval", "sandbox_mode": "sandbox", "reasoning_effort": "effort"}
+API_KEYS = {"approval": "approval_policy"}
+CONFIG_KEYS = {"approval_policy": "approval", "sandbox_mode": "sandbox", "reasoning_effort": "effort"}
 OPTIONS = tuple(key for key in SETTINGS if key != "name")
 OWN_AGENT = "greenroom"
 
 
 def run(chosen: Namespace) -> int:
     values = _values(chosen.settings)
-    params: Json = {"name": ids.proper(values["name"]) if values["name"] else None} if "name" in values else {}
+    params: Json = {"name": ids.check_name(values["name"]) if values["name"] else None} if "name" in values else {}
     given = ((key, value) for key, value in values.items() if key != "name")
     with Control("set", environment=True) as control:
-        done = ids.call(control, "conversation/set", chosen.conversation, settings=in_the_api(given), **params)
+        done = ids.call(control, "conversation/set", chosen.conversation, settings=api_settings(given), **params)
     if chosen.json:
         print(json_text(done))
         return 0
@@ -72,18 +72,18 @@ def _pair(word: str) -> tuple[str, str]:
 def _instead_of(key: str) -> str:
     """Suggest the setting that has this name in the config, or list all settings."""
     short = key.lower().removeprefix("model_")
-    meant = IN_THE_CONFIG.get(short, short)
+    meant = CONFIG_KEYS.get(short, short)
     return f"did you mean {meant}?" if meant in SETTINGS else f"the settings are {', '.join(SETTINGS)}"
 
 
-def of_options(chosen: Namespace) -> Json:
+def settings_of_options(chosen: Namespace) -> Json:
     """The settings that the options of `send` or `fork` name."""
     said = ((key, getattr(chosen, key)) for key in OPTIONS)
-    return in_the_api((key, value) for key, value in said if value is not None)
+    return api_settings((key, value) for key, value in said if value is not None)
 
 
-def in_the_api(values: Iterable[tuple[str, str]]) -> Json:
-    return {IN_THE_API.get(key, key): _value(key, value) for key, value in values}
+def api_settings(values: Iterable[tuple[str, str]]) -> Json:
+    return {API_KEYS.get(key, key): _value(key, value) for key, value in values}
 
 
 def _value(key: str, value: str) -> str | Sequence[str] | None:
@@ -95,9 +95,9 @@ def _value(key: str, value: str) -> str | Sequence[str] | None:
 
 def agents() -> Iterator[tuple[str, str]]:
     """The agents that can be named: our own, those of the config, the known ones."""
-    from supervisor.work.reach.known_agents import KNOWN
+    from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
-    known = {name: agent.title for name, agent in KNOWN.items()}
+    known = {name: agent.title for name, agent in KNOWN_AGENTS.items()}
     named = {OWN_AGENT: "Greenroom's own", **dict.fromkeys(_configured_agents(), "of the config")}
     yield from {**named, **known}.items()
 

@@ -24,9 +24,9 @@ SKILLS = ListLayout(
         Column(
             "DESCRIPTION",
             lambda row: f"not offered: {one_line(row['wrong'])}" if row["wrong"] else one_line(row["description"]),
-            gives=True,
+            shrinks=True,
         ),
-        Column("WHERE", lambda row: clean(row["path"]), gives=True),
+        Column("WHERE", lambda row: clean(row["path"]), shrinks=True),
     ),
     "no skills here; `greenroom help skills` says where they are looked for",
     key="name",

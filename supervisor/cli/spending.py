@@ -7,11 +7,11 @@ from actors.vocabulary.visible import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.listing import ListLayout, Noted, present
+from supervisor.cli.kit.listing import ListLayout, ListWithNote, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.rows import cost, tokens
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import clean, moment, span, when
+from supervisor.cli.kit.words import clean, moment, parse_time, span
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a conversation's id, which only --json has whole
 PRICES = "list prices of {}; what [greenroom.prices] or a provider says goes first"
@@ -21,7 +21,7 @@ GROUPS = ("day", "model", "directory", "conversation")
 
 def _group(row: Row) -> str:
     group = str(row["group"])
-    return ids.short(group) if UUID.fullmatch(group) else visible(group)
+    return ids.short_id(group) if UUID.fullmatch(group) else visible(group)
 
 
 def _raise_text(row: Row) -> str:
@@ -46,7 +46,7 @@ USAGE = ListLayout(
         "uncounted": "Responses whose tokens the server has not told.",
     },
     (
-        Column("", _group, gives=True, style=lambda _: ("cyan",)),
+        Column("", _group, shrinks=True, style=lambda _: ("cyan",)),
         Column("TURNS", lambda row: str(row["turns"]), right=True),
         Column("REQUESTS", lambda row: str(row["requests"]), right=True),
         Column("CALLS", lambda row: str(row["tool_calls"]), right=True),
@@ -73,7 +73,7 @@ BUDGET = ListLayout(
         Column("BUDGET", lambda row: f"{row['scope']}.{row['unit']}", style=lambda _: ("cyan",)),
         Column("USED", lambda row: _amount(row["used"]), right=True),
         Column("LIMIT", lambda row: "-" if row["limit"] is None else _amount(row["limit"]), right=True),
-        Column("RAISED", _raise_text, tells=lambda row: bool(row["raised_by"])),
+        Column("RAISED", _raise_text, has_content=lambda row: bool(row["raised_by"])),
     ),
     "no budget is set; --raise UNIT=NUMBER sets one for a conversation, [greenroom.budget] in the configuration any",
     key="scope",
@@ -82,12 +82,12 @@ BUDGET = ListLayout(
 
 def usage(chosen: Namespace) -> int:
     count = number(chosen.count, "number of rows") if chosen.count is not None else ROWS
-    since = when(chosen.since) if chosen.since is not None else None
+    since = parse_time(chosen.since) if chosen.since is not None else None
     with Control("usage") as control:
 
         def fetch() -> list[Row]:
             found = control.call("usage/read", by=chosen.by, since=since, limit=count)
-            return Noted(found["rows"], PRICES.format(found["prices_of"]))
+            return ListWithNote(found["rows"], PRICES.format(found["prices_of"]))
 
         return present(USAGE, fetch, chosen)
 

@@ -9,10 +9,10 @@ from typing import NoReturn, Self
 
 from actors.vocabulary.visible import visible
 from greenroom.daemon import daemon_answers, start_daemon
-from supervisor.cli.background import ending
-from supervisor.cli.kit.client import HUNG, Control, DaemonDown, Lost, as_problems
+from supervisor.cli.background import jobs_notice
+from supervisor.cli.kit.client import HUNG_ADVICE, Control, DaemonLost, NoDaemon, as_problems
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import many
+from supervisor.cli.kit.words import plural
 from supervisor.cli.kit.written import json_text
 from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
@@ -26,9 +26,9 @@ def up(chosen: Namespace) -> int:
     if chosen.foreground:
         _foreground(chosen)
     if chosen.force:
-        from supervisor.cli.forcing import clear_the_way
+        from supervisor.cli.forcing import end_silent_daemon
 
-        clear_the_way()
+        end_silent_daemon()
     with as_problems():
         running = daemon_answers()
     if not running:
@@ -46,17 +46,17 @@ def up(chosen: Namespace) -> int:
         print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": not running}))
         return 0
     known = daemon["registry"]["conversations"] or 0
-    print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
+    print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {plural(known, 'conversation')}")
     return 0
 
 
 def start(arguments: tuple[str, ...] = ()) -> None:
     """Start the daemon, and return when it answers, also if another program started it at the same time."""
-    with as_problems(), SlowStart() as slow:
+    with as_problems(), StartProgress() as slow:
         start_daemon(arguments, slow.tell)
 
 
-class SlowStart:
+class StartProgress:
     """Notices of a slow start on standard error: a line that changes, or without a terminal the first notice."""
 
     def __init__(self) -> None:
@@ -78,11 +78,11 @@ class SlowStart:
             print(file=sys.stderr)
 
 
-def ensure(verb: str, *, environment: bool = False) -> Control:
+def connect_or_start(verb: str, *, environment: bool = False) -> Control:
     """Connect to the daemon, and start it if none runs. Only for verbs that may start a daemon."""
     try:
         return Control(verb, environment=environment)
-    except DaemonDown:
+    except NoDaemon:
         start()
         print("greenroom: the daemon was not running; it was started", file=sys.stderr)
         return Control(verb, environment=environment)
@@ -96,16 +96,16 @@ def down(chosen: Namespace) -> int:
 
 def _bring_down_now() -> bool:
     """Bring the daemon down without a drain, or end it if it does not answer or a signal has stopped it."""
-    from supervisor.cli.forcing import clear_the_way, is_stopped
-    from supervisor.daemon.single import held
+    from supervisor.cli.forcing import end_silent_daemon, is_stopped
+    from supervisor.daemon.single import lock_holder
 
     try:
-        if not is_stopped(held(locate().lock_file)):
+        if not is_stopped(lock_holder(locate().lock_file)):
             return _bring_down(0.0)
     except Problem as problem:
         if problem.code != "timed_out":
             raise
-    return clear_the_way() or _bring_down(0.0)  # it may have been busy, and answer now
+    return end_silent_daemon() or _bring_down(0.0)  # it may have been busy, and answer now
 
 
 def _bring_down(drain_s: float | None) -> bool:
@@ -115,7 +115,7 @@ def _bring_down(drain_s: float | None) -> bool:
         return False
     with control:
         pid = control.call("daemon/status", PATIENCE_S)["pid"]
-        if words := ending(control):
+        if words := jobs_notice(control):
             print(f"greenroom: {words}", file=sys.stderr)
         granted_s = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
         _wait_for_the_end(control, pid, granted_s)
@@ -131,16 +131,16 @@ def _connect_to_running() -> Control | None:
     while True:
         try:
             return Control("down")
-        except DaemonDown:
-            from supervisor.daemon.single import held, lives
+        except NoDaemon:
+            from supervisor.daemon.single import is_alive, lock_holder
 
-            holder = held(locate().lock_file)
-            if holder is None or holder.embedded or not lives(holder.pid):
+            holder = lock_holder(locate().lock_file)
+            if holder is None or holder.is_embedded or not is_alive(holder.pid):
                 return None
             if time.monotonic() > deadline:
                 raise Problem(
                     f"the daemon (pid {holder.pid}) does not answer",
-                    HUNG,
+                    HUNG_ADVICE,
                     "timed_out",
                 ) from None
         time.sleep(POLL_S)
@@ -161,7 +161,7 @@ def _arguments(chosen: Namespace) -> tuple[str, ...]:
 def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
     deadline = time.monotonic() + drain_s + GONE_S
     hint = time.monotonic() + 1.0
-    with suppress(Lost):
+    with suppress(DaemonLost):
         while time.monotonic() < deadline:
             control.messages(POLL_S)
             if time.monotonic() > hint:
@@ -170,10 +170,10 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
                     f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
                     file=sys.stderr,
                 )
-    from supervisor.daemon.single import lives
+    from supervisor.daemon.single import is_alive
 
     path = socket_path(locate())
-    while os.path.exists(path) or lives(pid):  # noqa: PTH110  # as above
+    while os.path.exists(path) or is_alive(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
             raise Problem(f"the daemon (pid {pid}) has not ended", "`greenroom down --now` ends it", "timed_out")
         time.sleep(POLL_S)

@@ -5,14 +5,14 @@ from collections import Counter
 
 from actors.vocabulary.visible import visible
 from supervisor.cli.agent_now import agent_lines
-from supervisor.cli.background import running
+from supervisor.cli.background import running_jobs
 from supervisor.cli.kit import exits, ids, terminal
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.listing import Part, check, filled, picked, present, screenful
+from supervisor.cli.kit.listing import PartialList, check, fill_template, pick_fields, present, screenful
 from supervisor.cli.kit.rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
 from supervisor.cli.kit.table import Row
-from supervisor.cli.kit.words import age, hung, many, moment, one_line, size, span
-from supervisor.cli.kit.written import written
+from supervisor.cli.kit.words import age, moment, one_line, plural, size, span, wrap_text
+from supervisor.cli.kit.written import output_json
 from supervisor.cli.verbs.options import STATES
 from supervisor.paths import locate, socket_path
 
@@ -24,9 +24,9 @@ def run(chosen: Namespace) -> int:
     with Control("status") as control:
         rows = _rows(control, chosen)
         if chosen.json is not None:
-            print(written({"daemon": _daemon(control), "conversations": picked(LISTING, rows, chosen.json)}))
+            print(output_json({"daemon": _daemon(control), "conversations": pick_fields(LISTING, rows, chosen.json)}))
         elif chosen.format is not None:
-            print("\n".join(filled(FIELDS, row, chosen.format) for row in rows))
+            print("\n".join(fill_template(FIELDS, row, chosen.format) for row in rows))
         elif chosen.quiet or chosen.watch:
             return present(LISTING, lambda: _rows(control, chosen), chosen)
         elif len(chosen.conversation) == 1:
@@ -39,16 +39,16 @@ def run(chosen: Namespace) -> int:
 def _rows(control: Control, chosen: Namespace) -> list[Row]:
     """The conversations that are named, or those that were used last."""
     if not chosen.conversation:
-        rows, total = ids.newest(control, screenful(chosen))
-        return Part(map(row_of, rows), total, "greenroom ls --all")
-    wanted = [ids.resolved(control, reference) for reference in chosen.conversation]
-    return [row_of(row) for row in ids.these(control, wanted)]
+        rows, total = ids.newest_conversations(control, screenful(chosen))
+        return PartialList(map(row_of, rows), total, "greenroom ls --all")
+    wanted = [ids.resolve_id(control, reference) for reference in chosen.conversation]
+    return [row_of(row) for row in ids.conversations_by_id(control, wanted)]
 
 
 def _any_failed(control: Control, rows: list[Row], chosen: Namespace) -> bool:
     if chosen.conversation:
         return any(row["state"] == "failed" for row in rows)
-    return bool(ids.newest(control, 1, state="failed")[1])
+    return bool(ids.newest_conversations(control, 1, state="failed")[1])
 
 
 def _daemon(control: Control) -> Json:
@@ -58,13 +58,13 @@ def _daemon(control: Control) -> Json:
 def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     daemon, paint = _daemon(control), terminal.Paint()
     named = rows if chosen.conversation else None
-    counts = Counter(row["state"] for row in named) if named else ids.counted(control, STATES)
+    counts = Counter(row["state"] for row in named) if named else ids.count_by_state(control, STATES)
     states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
     up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
     print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {states}")
     clients = daemon["clients"] - 1  # without this command
     print(f"socket {daemon['socket']}")
-    print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
+    print(f"journal {size(daemon['journal_bytes'])}, {plural(clients, 'other client')}")
     for warning in daemon["warnings"]:
         print(paint(f"warning: {visible(warning)}", "yellow"))
     if daemon.get("trouble"):
@@ -86,7 +86,7 @@ def _detail(control: Control, row: Row) -> None:
     facts = {
         "id": row["id"],
         "name": visible(found["name"] or "-"),
-        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
+        "state": paint(row["state"], *colour(row)) + (f", {plural(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "last turn": _last_ending(found),
         "directory": home(settings["cwd"]),
@@ -95,28 +95,32 @@ def _detail(control: Control, row: Row) -> None:
         "also writes": ", ".join(map(home, settings["sandbox"].get("writable_roots", ()))),
         "events": f"{found['seq']}, {tokens(found, ',')} tokens, cost {cost(found)}",
         "context": _context(found),
-        "queue": many(found["queued"], "message") + (_held_until(row) if found["paused"] else ""),
+        "queue": plural(found["queued"], "message") + (_held_until(row) if found["paused"] else ""),
         "jobs": _jobs(control, row["id"]),
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
-        "watched by": many(len(found["readers"]), "client"),
+        "watched by": plural(len(found["readers"]), "client"),
     }
     room = terminal.size()[0] if terminal.is_terminal() else None
     for name, value in facts.items():
         if value:
-            print("\n".join(line for part in f"{name:12}{value}".split("\n") for line in hung(part, room, " " * 12)))
+            print(
+                "\n".join(
+                    line for part in f"{name:12}{value}".split("\n") for line in wrap_text(part, room, " " * 12)
+                )
+            )
     page = control.call("conversation/history", conversation=row["id"], before=found["seq"] + 1, limit=EVENTS)
-    print(f"\nlast {many(len(page['events']), 'event')}:")
+    print(f"\nlast {plural(len(page['events']), 'event')}:")
     for event in page["events"]:
         print(_line(event, paint))
 
 
 def _jobs(control: Control, conversation: str) -> str:
     """The commands that run in the background; empty if none runs."""
-    return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running(control, conversation))
+    return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running_jobs(control, conversation))
 
 
 def _held_until(row: Row) -> str:
-    return f", held until `greenroom queue {ids.short(row['id'])} go`"
+    return f", held until `greenroom queue {ids.short_id(row['id'])} go`"
 
 
 def _last_ending(found: Json) -> str:

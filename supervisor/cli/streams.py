@@ -7,7 +7,7 @@ from typing import TextIO
 
 from supervisor.cli.kit.problems import Problem
 
-OF_THE_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
+OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 
 
 def prepare() -> None:
@@ -32,21 +32,21 @@ def prepare() -> None:
 def problem(error: OSError) -> Problem:
     """The problem for an error of the system, and the file or stream it concerns."""
     why = error.strerror or str(error)
-    if error.filename is None and error.errno in OF_THE_OUTPUT:  # an error about a file names the file
-        let_go(sys.stdout)
+    if error.filename is None and error.errno in OUTPUT_ERRORS:  # an error about a file names the file
+        discard_buffer(sys.stdout)
         return Problem(f"the output can't be written: {why}", "check where it goes")
     where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
     return Problem(f"{where}{why}", "`greenroom doctor` checks disk and directories")
 
 
-def let_go_if_broken() -> None:
+def discard_output_if_broken() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        let_go(sys.stdout)
+        discard_buffer(sys.stdout)
 
 
-def let_go(stream: TextIO) -> None:
+def discard_buffer(stream: TextIO) -> None:
     """Drop the text in the buffer: the interpreter would try to write it at its end, and complain."""
     try:
         descriptor = stream.fileno()

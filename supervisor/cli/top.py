@@ -9,26 +9,26 @@ from io import StringIO
 from typing import NamedTuple
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.attach import attached
+from supervisor.cli.attach import watch_conversation
 from supervisor.cli.kit import ids, terminal
-from supervisor.cli.kit.absence import AWAY, SLOW, SLOW_S, Absence
-from supervisor.cli.kit.answers import Answer, answer_in, possible_words
+from supervisor.cli.kit.absence import AWAY_NOTICE, SLOW_NOTICE, SLOW_S, Absence
+from supervisor.cli.kit.answers import ApprovalAnswer, parse_answer, possible_words
 from supervisor.cli.kit.approval_text import body, title
-from supervisor.cli.kit.client import Control, Json, Lost, Onlooker, Refused
-from supervisor.cli.kit.memory import of_conversations, of_process
-from supervisor.cli.kit.rows import FIRST, LAST, SPENT, row_of
-from supervisor.cli.kit.table import WIDE, Column, Row, drawn, plain
-from supervisor.cli.kit.words import cut, hung, many, size, span
+from supervisor.cli.kit.client import Control, DaemonLost, Json, Onlooker, RequestRefused
+from supervisor.cli.kit.memory import conversation_memory, process_memory
+from supervisor.cli.kit.rows import FIRST_COLUMNS, LAST_COLUMNS, SPENDING_COLUMNS, row_of
+from supervisor.cli.kit.table import WIDE, Column, Row, draw_table, plain_table
+from supervisor.cli.kit.words import cut_to_width, plural, size, span, wrap_text
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
-from supervisor.cli.verbs.options import ENDED_BADLY
+from supervisor.cli.verbs.options import BAD_ENDINGS
 
 REFRESH_S = 1.0
-SHOWN = 500  # conversations, those used last; and all that ask
+MOST_SHOWN = 500  # conversations, those used last; and all that ask
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HELP = "i interrupt  a answer  enter attach  q quit"
 WAYS_OUT = ("q", keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH)
-ORDER = ("waiting", "interrupting", "running", "starting", *ENDED_BADLY, "idle", "parked", "archived")
+ORDER = ("waiting", "interrupting", "running", "starting", *BAD_ENDINGS, "idle", "parked", "archived")
 
 
 def _short(client: str) -> str:
@@ -37,12 +37,12 @@ def _short(client: str) -> str:
 
 
 TABLE = (
-    *FIRST,
-    *SPENT,
+    *FIRST_COLUMNS,
+    *SPENDING_COLUMNS,
     Column("EV/S", lambda row: f"{row['rate']:.0f}" if row["rate"] else "", right=True, wide=True),
     Column("MEMORY", lambda row: size(row["memory"]) if row["memory"] else "", right=True, wide=True),
-    Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), gives=True, wide=True),
-    *LAST,
+    Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), shrinks=True, wide=True),
+    *LAST_COLUMNS,
 )
 
 
@@ -61,13 +61,13 @@ class Sample:
     def take(self) -> None:
         control, now = self._control, time.monotonic()
         self.daemon = control.call("daemon/status")
-        found, self.total = ids.newest(control, SHOWN)
+        found, self.total = ids.newest_conversations(control, MOST_SHOWN)
         clients = control.call("clients/list")["clients"]
         self.approvals = control.call("approvals/list")["approvals"]
         there = {conversation["conversation"] for conversation in found}
         asking = {approval["conversation"] for approval in self.approvals} - there
-        rows = [row_of(conversation) for conversation in (*found, *ids.these(control, sorted(asking)))]
-        memory, passed_s = of_conversations(), max(0.001, now - self._then)
+        rows = [row_of(conversation) for conversation in (*found, *ids.conversations_by_id(control, sorted(asking)))]
+        memory, passed_s = conversation_memory(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
             row["memory"] = memory.get(row["id"], 0)
@@ -80,13 +80,13 @@ class Sample:
         self.rows = sorted(rows, key=lambda row: (ORDER.index(row["state"]), -row["updated"]))
 
     def head(self) -> str:
-        daemon, memory = self.daemon, of_process(self.daemon["pid"])
+        daemon, memory = self.daemon, process_memory(self.daemon["pid"])
         parts = [
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
-            many(self.total, "conversation"),
-            many(daemon["agents"]["turns"], "turn"),
-            many(len(self.approvals), "approval"),
-            many(daemon["clients"], "client"),
+            plural(self.total, "conversation"),
+            plural(daemon["agents"]["turns"], "turn"),
+            plural(len(self.approvals), "approval"),
+            plural(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
         return ", ".join(parts)
@@ -96,9 +96,9 @@ def run(chosen: Namespace) -> int:
     with Control("top", environment=True) as control:
         sample = Sample(control)
         sample.take()
-        if not keys.there_are():
+        if not keys.has_keyboard():
             print(sample.head())
-            print("\n".join(plain(TABLE, sample.rows)))
+            print("\n".join(plain_table(TABLE, sample.rows)))
             return 0
         Top(control, sample, chosen).run()
     return 0
@@ -113,7 +113,7 @@ class Top(Onlooker):
         self._chosen = chosen
         self._selected: str | None = None
         self._note = ""
-        self._asking: Asking | None = None
+        self._asking: Prompt | None = None
         self._typed = ""
         self._over = False
         self._keyboard = keys.Keyboard()
@@ -141,23 +141,23 @@ class Top(Onlooker):
         back = self._absence is not None and self._absence.look()
         self._absence = None if back else self._absence
         if pressed:
-            self._attention.pressed(time.time())
+            self._attention.note_key(time.time())
         try:
             for at, key in enumerate(pressed, 1):
                 self._press(key, more=at < len(pressed))
             if not pressed and self._absence is None:
                 self._sample.take()
-                self._attention.questions(
+                self._attention.show_open_approvals(
                     (approval["approval_id"] for approval in self._sample.approvals), time.time()
                 )
                 self._note = self._note if self._asking else ""
-        except Lost as lost:
+        except DaemonLost as lost:
             self._asking = None
             self._absence = Absence(lost, self._control, patient=True)
 
     # --- while the daemon does not answer ---------------------------------------------------------------------------
 
-    def waiting(self, waited_s: float) -> None:
+    def note_wait(self, waited_s: float) -> None:
         self._early += self._keyboard.pending()
         if {*WAYS_OUT} & {*self._early}:
             raise _PersonLeft
@@ -165,7 +165,7 @@ class Top(Onlooker):
             self._slow = True
             self._draw()
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         self._slow = False
 
     # --- drawing --------------------------------------------------------------------------------------------------
@@ -181,22 +181,22 @@ class Top(Onlooker):
         room_across, long = columns - 3, self._chosen.long or columns >= WIDE  # without the mark and the last cell
         lines = ["no conversations; `greenroom run` starts one"]
         if shown:
-            lines = drawn(TABLE, shown, room_across, paint, long=long, most=room_across)
+            lines = draw_table(TABLE, shown, room_across, paint, long=long, most=room_across)
         marked = [f"{'>' if first + place == at + 1 else ' '} {line}" for place, line in enumerate(lines)]
-        screen = [cut(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
+        screen = [cut_to_width(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
         screen = [*screen[: max(0, rows - len(feet))], *(paint(foot, "bold") for foot in feet)]
         sys.stdout.write("\x1b[H" + "\x1b[K\n".join(screen) + "\x1b[J")
         sys.stdout.flush()
 
     def _feet(self, columns: int, rows: int) -> list[str]:
         """The lines at the bottom. An approval that does not fit can't be answered here."""
-        trouble = AWAY if self._absence is not None else SLOW if self._slow else ""
+        trouble = AWAY_NOTICE if self._absence is not None else SLOW_NOTICE if self._slow else ""
         if trouble or self._asking is None:
-            return [cut(trouble or self._note or HELP, columns)]
+            return [cut_to_width(trouble or self._note or HELP, columns)]
         lines = self._asking.lines(columns)
         if len(lines) < rows:
             words = ", ".join(self._asking.words)
-            return [*lines, cut(f"{words} + Enter: {self._typed}_", columns)]
+            return [*lines, cut_to_width(f"{words} + Enter: {self._typed}_", columns)]
         self._asking, self._note = None, "the approval is too long for this window; press enter to attach and read it"
         return self._feet(columns, rows)
 
@@ -212,7 +212,7 @@ class Top(Onlooker):
 
     def _press(self, key: str, *, more: bool) -> None:
         """Act on a key. A paste is ignored, and no single key does a thing that can't be undone."""
-        if isinstance(key, keys.Pasted):
+        if isinstance(key, keys.PastedText):
             self._asking, self._note = None, "a paste does nothing here"
             return
         if self._asking is not None:
@@ -234,7 +234,7 @@ class Top(Onlooker):
     def _act(self, key: str, row: Row) -> None:
         self._selected = row["id"]
         if key == "i":
-            self._ask(Asking(row["id"], f"interrupt the turn of {ids.short(row['id'])}?"))
+            self._ask(Prompt(row["id"], f"interrupt the turn of {ids.short_id(row['id'])}?"))
         elif key == "a":
             self._ask_about(row)
         elif key == keys.ENTER:
@@ -243,40 +243,40 @@ class Top(Onlooker):
     def _ask_about(self, row: Row) -> None:
         mine = [approval for approval in self._sample.approvals if approval["conversation"] == row["id"]]
         if mine:
-            self._ask(Asking(mine[0]["approval_id"], title(mine[0]), mine[0]))
+            self._ask(Prompt(mine[0]["approval_id"], title(mine[0]), mine[0]))
         else:
-            self._note = f"{ids.short(row['id'])} has no open approval"
+            self._note = f"{ids.short_id(row['id'])} has no open approval"
 
-    def _ask(self, asking: "Asking") -> None:
+    def _ask(self, asking: "Prompt") -> None:
         self._asking, self._typed = asking, ""
 
-    def _type(self, key: str, asking: "Asking", *, more: bool) -> None:
+    def _type(self, key: str, asking: "Prompt", *, more: bool) -> None:
         if key in {keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH, keys.ESCAPE}:
             self._asking = None
         elif key == keys.ENTER:
             self._asking = None
-            self._answer(asking, None if more else answer_in(self._typed, asking.found or {}))
+            self._answer(asking, None if more else parse_answer(self._typed, asking.approval or {}))
         elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
         elif key.isprintable():
             self._typed += key
 
-    def _answer(self, asking: "Asking", answer: Answer | None) -> None:
+    def _answer(self, asking: "Prompt", answer: ApprovalAnswer | None) -> None:
         if answer is None:
             self._note = f"nothing was answered: {', '.join(asking.words)}"
-        elif asking.found is not None:
+        elif asking.approval is not None:
             self._note = self._answer_approval(asking.id, answer)
         elif answer.approves:
             self._control.send("conversation/interrupt", conversation=asking.id)
-            self._note = f"{ids.short(asking.id)}: interrupt sent"
+            self._note = f"{ids.short_id(asking.id)}: interrupt sent"
         else:
             self._note = "the turn goes on"
 
-    def _answer_approval(self, approval: str, answer: Answer) -> str:
+    def _answer_approval(self, approval: str, answer: ApprovalAnswer) -> str:
         """Answer the approval, and say if somebody else was quicker."""
         try:
             result = self._control.call("approvals/answer", approval=approval, **answer.members)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             return visible(refusal.message)
         return f"answered: {result['decision']}{', outside the sandbox' if result['outside'] else ''}"
 
@@ -288,7 +288,7 @@ class Top(Onlooker):
         try:
             chosen = Namespace(**{**vars(self._chosen), "since": None, "ro": False, "json": False})
             with Control("attach", environment=True) as control:
-                attached(control, row["id"], chosen)
+                watch_conversation(control, row["id"], chosen)
         finally:
             self._keyboard.take()
             sys.stdout.write(SCREEN_ON)
@@ -299,18 +299,18 @@ class _PersonLeft(Exception):
     """The person left while the daemon did not answer."""
 
 
-class Asking(NamedTuple):
+class Prompt(NamedTuple):
     """The prompt below the table, until the person types a word and Enter."""
 
     id: str
     title: str
-    found: Json | None = None
+    approval: Json | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
-        return ("yes", "no") if self.found is None else tuple(possible_words(self.found))
+        return ("yes", "no") if self.approval is None else tuple(possible_words(self.approval))
 
     def lines(self, columns: int) -> list[str]:
         """The lines of the prompt, without colours, because they are counted and cut as text."""
-        below = body(self.found, columns, terminal.Paint(StringIO()))[0] if self.found is not None else []
-        return [*hung(f"? {self.title}", columns), *below]
+        below = body(self.approval, columns, terminal.Paint(StringIO()))[0] if self.approval is not None else []
+        return [*wrap_text(f"? {self.title}", columns), *below]

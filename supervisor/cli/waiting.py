@@ -5,14 +5,14 @@ from argparse import Namespace
 
 from actors.vocabulary.visible import visible
 from supervisor.cli.kit import absence, approval_text, exits, histories, ids
-from supervisor.cli.kit.client import Control, Json, Lost
+from supervisor.cli.kit.client import Control, DaemonLost, Json
 from supervisor.cli.kit.ending import TurnOutcome
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.written import json_text
 
 LOOK_BACK = 200  # events in which to look for the end of the last turn
 HEAR_S = 1.0  # at a time, so that a daemon that does not answer is noticed
-WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
+WAIT_GOALS = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
 
 
 def run(chosen: Namespace) -> int:
@@ -24,14 +24,16 @@ def run(chosen: Namespace) -> int:
             if deadline is not None and time.monotonic() >= deadline:
                 raise _timeout_problem([target for target in targets if not target.is_reached], chosen)
 
-        heartbeat = absence.Heartbeat(control, lambda slow: absence.say(absence.SLOW if slow else absence.ANSWERS))
+        heartbeat = absence.Heartbeat(
+            control, lambda slow: absence.say(absence.SLOW_NOTICE if slow else absence.ANSWERS_NOTICE)
+        )
         while not all(target.is_reached for target in targets):
             check_deadline()
             try:
                 _hear(control, targets, heartbeat, deadline)
-            except Lost as lost:
+            except DaemonLost as lost:
                 absence.await_return(lost, absence.say, check_deadline)
-                heartbeat.heard()
+                heartbeat.reset()
                 for target in targets:
                     target.detach()
     for target in targets:
@@ -44,7 +46,7 @@ def _hear(control: Control, targets: list["_Target"], heartbeat: absence.Heartbe
     for target in targets:
         target.attach_again(control)
     for message in control.messages(HEAR_S if deadline is None else min(HEAR_S, deadline - time.monotonic())):
-        heartbeat.heard()
+        heartbeat.reset()
         for target in targets:
             target.take(message)
     heartbeat.look()
@@ -58,7 +60,7 @@ def _code(codes: list[int]) -> int:
 def _timeout_problem(targets: list["_Target"], chosen: Namespace) -> Problem:
     names = [target.name for target in targets]
     return Problem(
-        f"timed out waiting for {WAITED[chosen.until]}: {', '.join(names)}",
+        f"timed out waiting for {WAIT_GOALS[chosen.until]}: {', '.join(names)}",
         f"`greenroom status {' '.join(names)}` shows why",
         "timed_out",
     )
@@ -68,7 +70,7 @@ class _Target:
     def __init__(self, control: Control, name: str, until: str) -> None:
         self.name = name
         self._until = until
-        self.conversation = ids.resolved(control, name)
+        self.conversation = ids.resolve_id(control, name)
         answer = control.call("conversation/attach", conversation=self.conversation, after=None, read_only=True)
         self._subscription, summary = answer["subscription"], answer["summary"]
         self._seq = int(summary["seq"])
@@ -82,8 +84,8 @@ class _Target:
         after = max(0, summary["seq"] - LOOK_BACK)
         for envelope in histories.events(control, self.conversation, after, summary["seq"]):
             self.ending.take(envelope["event"])
-        self.ending.open = summary["turn"] is not None
-        self._ended = not self.ending.open
+        self.ending.is_open = summary["turn"] is not None
+        self._ended = not self.ending.is_open
 
     def detach(self) -> None:
         """Forget the subscription: a new daemon sends nothing before we have attached again."""
@@ -108,9 +110,9 @@ class _Target:
             if self.is_reached and self._until != "idle":
                 return  # the answer is known: this turn has ended, or asks
             self.ending.take(body)
-            self._asks = self._asks or approval_text.asks(body)
-            self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)
-        self._ended = self._ended or (self._until == "idle" and not self.ending.open)
+            self._asks = self._asks or approval_text.is_approval_request(body)
+            self._ended = self._ended or (self._until != "idle" and self.ending.ending is not None)
+        self._ended = self._ended or (self._until == "idle" and not self.ending.is_open)
 
     @property
     def is_reached(self) -> bool:
@@ -123,7 +125,7 @@ class _Target:
         return self.ending.exit if self._until == "done" else exits.OK
 
     def words(self) -> str:
-        how = self.ending.how or "idle"
+        how = self.ending.ending or "idle"
         if self._until == "approval":
             asks = "waits for an approval (`greenroom approvals`)"
             return asks if self._asks else f"{how}, without asking for an approval"
@@ -131,6 +133,6 @@ class _Target:
 
     def result(self) -> Json:
         asked_nothing = self._until == "approval" and not self._asks
-        ending = self.ending.how if self._until == "done" or asked_nothing else None
+        ending = self.ending.ending if self._until == "done" or asked_nothing else None
         reached = "idle" if asked_nothing else self._until
         return {"conversation": self.conversation, "reached": reached, "ending": ending}

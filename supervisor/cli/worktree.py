@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from supervisor.cli import worktree_git as git
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.guesses import nearest
+from supervisor.cli.kit.guesses import advice_on_word
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import many
+from supervisor.cli.kit.words import plural
 from supervisor.cli.kit.written import json_text
 
 # ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
@@ -27,7 +27,7 @@ BUSY = ("starting", "running", "waiting", "interrupting")
 
 def _state(row: Row) -> str:
     changed = f"{row['uncommitted']} uncommitted" if row["uncommitted"] else ""
-    ahead = f"{many(row['ahead'], 'commit')} ahead" if row["ahead"] else ""
+    ahead = f"{plural(row['ahead'], 'commit')} ahead" if row["ahead"] else ""
     return ", ".join(filter(None, (changed, ahead))) or "nothing new"
 
 
@@ -44,9 +44,9 @@ WORKTREES = ListLayout(
     (
         Column("WORKTREE", lambda row: row["worktree"], style=lambda _: ("cyan",)),
         Column("BRANCH", lambda row: "" if row["branch"] == row["worktree"] else row["branch"]),
-        Column("REPOSITORY", lambda row: home(row["repository"]) or "gone", gives=True),
+        Column("REPOSITORY", lambda row: home(row["repository"]) or "gone", shrinks=True),
         Column("STATE", _state),
-        Column("CONVERSATIONS", lambda row: ", ".join(map(ids.short, row["conversations"]))),
+        Column("CONVERSATIONS", lambda row: ", ".join(map(ids.short_id, row["conversations"]))),
     ),
     "no conversation has a worktree; `greenroom run --worktree` makes one",
     key="worktree",
@@ -54,7 +54,7 @@ WORKTREES = ListLayout(
 
 
 @contextmanager
-def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[str | None]:
+def new_worktree(chosen: Namespace, prompt: str) -> Iterator[str | None]:
     """Make a worktree for the conversation that is created inside the block, and yield its name.
 
     If the block fails, the worktree is removed.
@@ -63,14 +63,14 @@ def in_a_new_one(chosen: Namespace, prompt: str) -> Iterator[str | None]:
     if not os.path.isdir(cwd):
         yield None  # the missing directory is refused later
         return
-    made = git.made_in(cwd, chosen.worktree or _name_from(prompt))
-    chosen.cwd = git.inside(made, cwd)
+    made = git.make_worktree(cwd, chosen.worktree or _name_from(prompt))
+    chosen.cwd = git.matching_directory(made, cwd)
     try:
         yield made.name
     except BaseException:
         git.undo(made)
         raise
-    left_behind = git.left_behind(cwd)
+    left_behind = git.uncommitted_notice(cwd)
     print(f"greenroom: works in {home(chosen.cwd)}, on the branch {made.branch}", file=sys.stderr)
     if left_behind:
         print(f"greenroom: {left_behind}", file=sys.stderr)
@@ -100,8 +100,8 @@ def run(chosen: Namespace) -> int:
 
 
 def _rows(control: Control) -> list[Row]:
-    conversations = ids.everything(control)
-    return [_row(worktree, conversations) for worktree in git.all_of_them()]
+    conversations = ids.all_conversations(control)
+    return [_row(worktree, conversations) for worktree in git.all_worktrees()]
 
 
 def _row(worktree: git.Worktree, conversations: list[Json]) -> Row:
@@ -111,8 +111,8 @@ def _row(worktree: git.Worktree, conversations: list[Json]) -> Row:
         "path": worktree.path,
         "branch": worktree.branch,
         "repository": worktree.main,
-        "uncommitted": changes.uncommitted,
-        "ahead": changes.ahead,
+        "uncommitted": changes.uncommitted_files,
+        "ahead": changes.commits_ahead,
         "conversations": [found["conversation"] for found in _working_in(worktree, conversations)],
     }
 
@@ -127,20 +127,20 @@ def _is_inside(cwd: str, worktree: git.Worktree) -> bool:
 
 def _find_worktree(control: Control, word: str) -> git.Worktree:
     """The worktree of this name, or else that of the conversation of this name."""
-    known = list(git.all_of_them())
+    known = list(git.all_worktrees())
     named = [worktree for worktree in known if word in {worktree.name, worktree.branch, worktree.path}]
     if len(named) > 1:
         raise Problem(
-            f"{many(len(named), 'worktree')} are called {word!r}", f"name one by its path: {named[0].path}", "usage"
+            f"{plural(len(named), 'worktree')} are called {word!r}", f"name one by its path: {named[0].path}", "usage"
         )
     if named:
         return named[0]
     try:
-        conversation = ids.resolved(control, word)
+        conversation = ids.resolve_id(control, word)
     except Problem as problem:
         if problem.code != "unknown_conversation":
             raise
-        advice = nearest(word, (worktree.name for worktree in known), "`greenroom worktree` lists them")
+        advice = advice_on_word(word, (worktree.name for worktree in known), "`greenroom worktree` lists them")
         raise Problem(f"there is no worktree or conversation {word!r}", advice, "unknown_conversation") from problem
     cwd = control.call("conversation/get", conversation=conversation)["settings"]["cwd"]
     for worktree in known:
@@ -154,11 +154,11 @@ def _find_worktree(control: Control, word: str) -> git.Worktree:
 
 
 def _refuse_in_use(control: Control, worktree: git.Worktree) -> None:
-    for found in _working_in(worktree, ids.everything(control)):
+    for found in _working_in(worktree, ids.all_conversations(control)):
         if found["state"] in BUSY:
-            advice = f"`greenroom interrupt {ids.short(found['conversation'])}` stops it"
+            advice = f"`greenroom interrupt {ids.short_id(found['conversation'])}` stops it"
             raise Problem(
-                f"conversation {ids.short(found['conversation'])} is at work in {worktree.name}", advice, "busy"
+                f"conversation {ids.short_id(found['conversation'])} is at work in {worktree.name}", advice, "busy"
             )
 
 

@@ -14,13 +14,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import many
+from supervisor.cli.kit.words import plural
 from supervisor.disk.work_tree import is_work_tree
 from supervisor.paths import worktrees
-from supervisor.work.reach.git_config import Setting
+from supervisor.work.reach.git_config import GitSetting
 from supervisor.work.reach.safe_git import (
     GIT,
-    LISTED,
+    LIST_SETTINGS,
     PLAIN_DIFF,
     STATUS,
     environment,
@@ -34,7 +34,7 @@ from supervisor.work.reach.safe_git import (
 
 READING_FILES = frozenset({"status", "merge", "diff", "worktree add"})  # through filters, where there are any
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Worktree(NamedTuple):
@@ -53,11 +53,11 @@ class Worktree(NamedTuple):
 class Changes(NamedTuple):
     """The difference between a worktree and the branch that is checked out in the repository."""
 
-    uncommitted: int
-    ahead: int
+    uncommitted_files: int
+    commits_ahead: int
 
 
-def made_in(cwd: str, name: str) -> Worktree:
+def make_worktree(cwd: str, name: str) -> Worktree:
     """Make a worktree and a branch of the same name, from the last commit of the repository around `cwd`."""
     top = _git_output(cwd, "rev-parse", "--show-toplevel")
     if top is None:
@@ -76,20 +76,20 @@ def made_in(cwd: str, name: str) -> Worktree:
     return Worktree(name, path, name, main)
 
 
-def inside(worktree: Worktree, cwd: str) -> str:
+def matching_directory(worktree: Worktree, cwd: str) -> str:
     """The directory in the worktree for `cwd` in the repository, or the worktree itself if that is not committed."""
     top = _git_output(cwd, "rev-parse", "--show-toplevel") or cwd
     there = os.path.normpath(os.path.join(worktree.path, os.path.relpath(os.path.realpath(cwd), top)))
     return there if os.path.isdir(there) else worktree.path
 
 
-def left_behind(cwd: str) -> str:
+def uncommitted_notice(cwd: str) -> str:
     """The notice about uncommitted changes, which a new worktree does not have; empty if there are none."""
     count = _count_uncommitted(cwd)
-    return f"{many(count, 'uncommitted change stays', 'uncommitted changes stay')} behind in {cwd}" if count else ""
+    return f"{plural(count, 'uncommitted change stays', 'uncommitted changes stay')} behind in {cwd}" if count else ""
 
 
-def all_of_them() -> Iterator[Worktree]:
+def all_worktrees() -> Iterator[Worktree]:
     root = worktrees()
     for folder in sorted(_list_folder(root)):
         for name in sorted(_list_folder(os.path.join(root, folder))):
@@ -114,7 +114,7 @@ def merge(worktree: Worktree) -> str:
         raise Problem(f"{worktree.main} has no branch checked out", "`git switch` to one first", "wrong_state")
     if not worktree.commit:
         raise Problem(f"{worktree.branch} has no commit", f"commit something in {worktree.path}", "wrong_state")
-    count = changes(worktree).ahead
+    count = changes(worktree).commits_ahead
     if not count:
         return f"nothing to merge: {into} has all of {worktree.branch}"
     _refuse_obeyed(worktree)
@@ -132,7 +132,7 @@ def merge(worktree: Worktree) -> str:
     if _run(worktree.main, "merge-base", "--is-ancestor", worktree.commit, "HEAD").returncode:
         advice = f"look at {worktree.main} with `git log`"
         raise Problem(f"git merged something, but {into} does not have {worktree.branch}", advice, "failed")
-    return f"merged {many(count, 'commit')} of {worktree.branch} into {into}"
+    return f"merged {plural(count, 'commit')} of {worktree.branch} into {into}"
 
 
 def _message(worktree: Worktree, into: str) -> str:
@@ -167,8 +167,8 @@ def remove(worktree: Worktree) -> str:
     """Remove the directory, and the branch if nothing would be lost with it."""
     _refuse_uncommitted(worktree, "commit or discard them there first")
     _refuse_submodules(worktree)
-    ahead, on_a_branch = changes(worktree).ahead, _branch_of(worktree.path) is not None
-    not_merged = f"{many(ahead, 'commit is', 'commits are')} not merged"
+    ahead, on_a_branch = changes(worktree).commits_ahead, _branch_of(worktree.path) is not None
+    not_merged = f"{plural(ahead, 'commit is', 'commits are')} not merged"
     if ahead and not on_a_branch:
         advice = f"`git switch -c NAME` in {worktree.path} keeps them"
         raise Problem(f"{not_merged}, and on no branch", advice, "wrong_state")
@@ -209,7 +209,7 @@ def _refuse_uncommitted(worktree: Worktree, advice: str) -> None:
         raise Problem(f"the repository of {worktree.path} is gone", "see to the files there yourself", "wrong_state")
     count = _count_uncommitted(worktree.path)
     if count:
-        told = many(count, "uncommitted change", "uncommitted changes")
+        told = plural(count, "uncommitted change", "uncommitted changes")
         raise Problem(f"{worktree.name} has {told} in {worktree.path}", advice, "wrong_state")
 
 
@@ -277,17 +277,17 @@ def _projects(path: str) -> Iterator[str]:
         yield os.path.dirname(os.path.normpath(os.path.join(named, "../..")))  # MAIN/.git/worktrees/NAME
 
 
-def _settings(path: str) -> list[Setting]:
-    return list(read_list(_git(path, *LISTED).stdout))
+def _settings(path: str) -> list[GitSetting]:
+    return list(read_list(_git(path, *LIST_SETTINGS).stdout))
 
 
 def _run(cwd: str, *words: str) -> "subprocess.CompletedProcess[str]":
     """Run git, without the filters of the project where it would use them."""
     reads = words[0] in READING_FILES or " ".join(words[:2]) in READING_FILES
-    return _git(cwd, *words, without=switched_off(_settings(cwd)) if reads else NOTHING)
+    return _git(cwd, *words, without=switched_off(_settings(cwd)) if reads else NO_SETTINGS)
 
 
-def _git(cwd: str, *words: str, without: Mapping[str, str] = NOTHING) -> "subprocess.CompletedProcess[str]":
+def _git(cwd: str, *words: str, without: Mapping[str, str] = NO_SETTINGS) -> "subprocess.CompletedProcess[str]":
     env = with_settings(environment(os.environ, (*_projects(cwd), worktrees())), without)
     try:
         return subprocess.run(  # noqa: S603  # the person's own git

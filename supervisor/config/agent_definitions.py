@@ -13,15 +13,15 @@ from msgspec import Struct, field
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
-from supervisor.config.agent_variables import Wanted, wanted
+from supervisor.config.agent_variables import AgentVariables, variables_for_agent
 from supervisor.config.agents import AgentTable, Confine
 from supervisor.config.complain import printable
 from supervisor.config.mcp_servers import McpServer
 from supervisor.config.models import Config
-from supervisor.disk.search_paths import lies_open, missing_interpreter, outside
-from supervisor.work.reach.known_agents import KNOWN, KnownAgent, places_of
+from supervisor.disk.search_paths import drop_writable_entries, lies_in_writable_folder, missing_interpreter
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent, places_of
 
-FOUND = "its program was found"  # begins the message about an agent that is not started
+PROGRAM_FOUND = "its program was found"  # begins the message about an agent that is not started
 
 
 class AgentDefinition(Struct, frozen=True):
@@ -45,7 +45,7 @@ class AgentDefinition(Struct, frozen=True):
     config_options: Mapping[str, str] = field(default_factory=dict)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     start_s: float = 60.0
-    wanted: Wanted = Wanted()
+    variables: AgentVariables = AgentVariables()
 
     def __repr__(self) -> str:
         return f"AgentDefinition({self.name!r}, {self.argv!r})"  # the variables may hold secrets
@@ -53,7 +53,7 @@ class AgentDefinition(Struct, frozen=True):
 
 def agent_names(config: Config) -> list[str]:
     """The agents that can be chosen, our own first; not all of them need to be installed."""
-    return list(dict.fromkeys([OWN_AGENT, *config.agents, *KNOWN]))
+    return list(dict.fromkeys([OWN_AGENT, *config.agents, *KNOWN_AGENTS]))
 
 
 def agent_named(name: str, config: Config) -> str:
@@ -75,7 +75,7 @@ def definition_of(
     `environ` is the conversation's. Its program is not looked for in folders that are `open_to_turns`.
     """
     agent_named(name, config)
-    known, own = KNOWN.get(name), table_of(name, config)
+    known, own = KNOWN_AGENTS.get(name), table_of(name, config)
     argv = _argv(name, own, known, environ, open_to_turns)
     return AgentDefinition(
         name=name,
@@ -92,18 +92,18 @@ def definition_of(
             server: config.mcp_servers[server] for server in own.mcp_servers if server in config.mcp_servers
         },
         start_s=own.startup_timeout_seconds,
-        wanted=wanted(kind_named(name, argv), {**environ, **own.variables}, own.env_vars)._replace(
-            everything=own.inherits
+        variables=variables_for_agent(kind_named(name, argv), {**environ, **own.variables}, own.env_vars)._replace(
+            inherits_all=own.inherits
         ),
     )
 
 
 def kind_named(name: str, argv: Sequence[str]) -> str:
     """Return the known agent that this is, by its name or its program; "" if it is none of them."""
-    if name in KNOWN:
+    if name in KNOWN_AGENTS:
         return name
     words = {part for word in argv[:2] for path in (Path(word),) for part in (*path.parts[-4:], path.stem)}
-    return next((kind for kind, known in KNOWN.items() if words.intersection(known.programs)), "")
+    return next((kind for kind, known in KNOWN_AGENTS.items() if words.intersection(known.programs)), "")
 
 
 def program_of(command: str, environ: Mapping[str, str]) -> str | None:
@@ -124,10 +124,10 @@ def _argv(
     open_to_turns: Sequence[Path],
 ) -> tuple[str, ...]:
     """The first way to start the agent whose program is here. The person's arguments replace the known ones."""
-    trusted, passed_over = outside(environ, open_to_turns), ""
+    trusted, passed_over = drop_writable_entries(environ, open_to_turns), ""
     for command, *usual in _starts(own, known):
         program = program_of(command, trusted)
-        if program is not None and (_is_path(command) or not lies_open(program, open_to_turns)):
+        if program is not None and (_is_path(command) or not lies_in_writable_folder(program, open_to_turns)):
             args = own.args if "args" in own.model_fields_set else usual
             if wants := missing_interpreter(program, trusted):
                 raise ConfigError(f"agent {name}: {_no_interpreter(program, wants, environ)}", key="agent")
@@ -143,7 +143,7 @@ def _is_path(command: str) -> bool:
 
 def _writable_by_turns(name: str, program: str) -> str:
     return (
-        f"{FOUND} only at {program}, where turns may write, so it is not started; install it "
+        f"{PROGRAM_FOUND} only at {program}, where turns may write, so it is not started; install it "
         f"elsewhere, or name it by its whole path as agents.{name}.command in the config"
     )
 
@@ -176,7 +176,7 @@ def _missing(name: str, own: AgentTable, known: KnownAgent | None, environ: Mapp
 
 def itself_without_adapter(name: str, config: Config, environ: Mapping[str, str]) -> str:
     """Return the agent's everyday program, if it is installed and only its adapter is missing; else ""."""
-    known = KNOWN.get(name)
+    known = KNOWN_AGENTS.get(name)
     return _itself(known, environ) if known is not None and table_of(name, config).command is None else ""
 
 

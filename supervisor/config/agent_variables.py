@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from supervisor.disk.reading import read_ordinary
-from supervisor.work.reach.known_agents import KNOWN, Place, places_of
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, Place, places_of
 
 # An agent needs these whatever commands get: to find its home, to draw, and to reach its model through a proxy.
 COMMON = (
@@ -65,12 +65,12 @@ _OWN: Mapping[str, _Own] = {
 }
 
 
-class Wanted(NamedTuple):
+class AgentVariables(NamedTuple):
     """The variables that an agent gets: those in `names`, and those that fit `patterns` and hold no other's key."""
 
     patterns: tuple[str, ...] = COMMON
     names: frozenset[str] = frozenset()
-    everything: bool = False
+    inherits_all: bool = False
 
     def has(self, name: str, keys: frozenset[str]) -> bool:
         """Tell whether the agent gets a variable. `keys`: those of model providers and MCP servers in the config."""
@@ -79,12 +79,12 @@ class Wanted(NamedTuple):
         return name not in keys and any(fnmatchcase(name.upper(), pattern) for pattern in self.patterns)
 
 
-def wanted(kind: str, env: Mapping[str, str], named: tuple[str, ...]) -> Wanted:
+def variables_for_agent(kind: str, env: Mapping[str, str], named: tuple[str, ...]) -> AgentVariables:
     """Return the variables of an agent of this kind. `named`: further names or patterns, which a person passes on."""
-    own, known = _OWN.get(kind, _Own(())), KNOWN.get(kind)
+    own, known = _OWN.get(kind, _Own(())), KNOWN_AGENTS.get(kind)
     chosen = (more for switch, more in own.clouds.items() if env.get(switch, "0") not in {"", "0"})
     matching = (name for name in env if any(fnmatchcase(name, pattern) for pattern in named))
-    return Wanted(
+    return AgentVariables(
         (*COMMON, *own.patterns, *chain.from_iterable(chosen)),
         frozenset({*(known.keys if known else ()), *named_by_settings(kind, env), *matching}),
     )

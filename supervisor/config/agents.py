@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from actors.vocabulary.setting_changes import OWN_AGENT
 from supervisor.config.shape import Expect, KeyPath
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 # A name stands in tables, in commands and in the journal.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -99,8 +99,11 @@ def agent_misfits(tree: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
         elif not _NAME.fullmatch(str(name)):
             yield path, "a name has at most 40 letters, digits, `-`, `_` and `.`, and begins with a letter or digit"
         elif isinstance(agent, Mapping):
-            if name not in KNOWN and not agent.get("command"):
-                yield path, f"expected `command`, because this is none of the known agents ({', '.join(KNOWN)})"
+            if name not in KNOWN_AGENTS and not agent.get("command"):
+                yield (
+                    path,
+                    f"expected `command`, because this is none of the known agents ({', '.join(KNOWN_AGENTS)})",
+                )
             yield from _unknown_servers(path, agent.get("mcp_servers"), servers)
 
 

@@ -14,7 +14,7 @@ from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import ReadOnly
 from supervisor.config.agent_definitions import (
-    FOUND,
+    PROGRAM_FOUND,
     AgentDefinition,
     agent_names,
     definition_of,
@@ -23,8 +23,8 @@ from supervisor.config.agent_definitions import (
 )
 from supervisor.config.agent_variables import named_by_settings
 from supervisor.config.models import Config
-from supervisor.disk.search_paths import open_folders
-from supervisor.work.reach.known_agents import KNOWN, KnownAgent, places_of, roads_to_a_login
+from supervisor.disk.search_paths import writable_folders
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent, places_of, roads_to_a_login
 
 Login = Literal["yes", "no", "unknown"]
 
@@ -58,7 +58,7 @@ def next_step(agent: AgentHere) -> str:
     if agent.state == "missing":
         if agent.itself:
             return f"{agent.title} is here, its adapter is not: {agent.install}"
-        return agent.wrong if agent.wrong.startswith(FOUND) else agent.install or agent.wrong
+        return agent.wrong if agent.wrong.startswith(PROGRAM_FOUND) else agent.install or agent.wrong
     if agent.state == "no login":
         return f"log in: {roads_to_a_login(agent.name)}" if agent.log_in else "log in with its own program"
     return ""
@@ -70,7 +70,7 @@ def agents_here(config: Config, environ: Mapping[str, str], cwd: Path) -> list[A
 
 
 def agent_here(name: str, config: Config, environ: Mapping[str, str], cwd: Path) -> AgentHere:
-    known, table = KNOWN.get(name), table_of(name, config)
+    known, table = KNOWN_AGENTS.get(name), table_of(name, config)
     definition, wrong = _definition(name, config, environ, cwd)
     login, sign = _login(name, known, {**environ, **table.variables})
     state = "missing" if definition is None else {"yes": "ready", "no": "no login", "unknown": "installed"}[login]
@@ -101,7 +101,7 @@ def _definition(
     name: str, config: Config, environ: Mapping[str, str], cwd: Path
 ) -> tuple[AgentDefinition | None, str]:
     try:
-        return definition_of(name, config, environ, open_folders(ReadOnly(), cwd, environ)), ""
+        return definition_of(name, config, environ, writable_folders(ReadOnly(), cwd, environ)), ""
     except ConfigError as error:
         return None, error.message.removeprefix(f"agent {name}: ")
 
@@ -120,5 +120,5 @@ def _login(name: str, known: KnownAgent | None, environ: Mapping[str, str]) -> t
         except OSError:
             continue
     # If only some of the signs are known, or a keychain can't be read, the missing sign proves nothing.
-    certain = known.keys and known.signs and not (known.elsewhere or named) and sys.platform != "darwin"
+    certain = known.keys and known.signs and not (known.may_log_in_elsewhere or named) and sys.platform != "darwin"
     return ("no" if certain else "unknown"), ""

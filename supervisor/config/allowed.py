@@ -12,7 +12,7 @@ from supervisor.config.load import LoadedConfig
 def budgets_for(loaded: LoadedConfig, settings: Settings, raises: Iterable[Raise] = ()) -> BudgetsTable:
     """The budgets of a conversation. `raises`: those that are in force now."""
     shared = shared_budgets(loaded, raises)
-    own = loaded.relayered(settings.overrides).config.greenroom.budget
+    own = loaded.with_overrides(settings.overrides).config.greenroom.budget
     return own if own is shared else own.model_copy(update={"day": shared.day, "home": shared.home})
 
 

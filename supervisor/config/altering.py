@@ -23,7 +23,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 Value: TypeAlias = str | tuple[str, ...] | None
 
 # The keys of a profile that are settings of a conversation. Its other keys belong to the whole program.
-OF_PROFILE = {
+PROFILE_SETTINGS = {
     "model_provider": "provider",
     "model": "model",
     "approval_policy": "approval_policy",
@@ -39,30 +39,32 @@ class Surroundings(Struct, frozen=True):
 
     base: Path
     environ: Mapping[str, str]
-    unnamed: Callable[[Path], SandboxMode]
+    default_sandbox: Callable[[Path], SandboxMode]
 
     def __repr__(self) -> str:
         return f"Surroundings({self.base})"  # the environment holds secrets
 
 
-class Altered(Struct, frozen=True):
+class AlteredSettings(Struct, frozen=True):
     """Settings, and the fields of them that were meant."""
 
     settings: Settings
     fields: tuple[str, ...]
 
 
-def altered(current: Settings, values: Mapping[str, Value], config: Config, around: Surroundings) -> Altered:
+def apply_values(
+    current: Settings, values: Mapping[str, Value], config: Config, around: Surroundings
+) -> AlteredSettings:
     """Apply all values, or raise for the first that is invalid. Relative roots are the client's."""
     altering = _Altering(current, config, around)
     profile = altering.of_profile(values["profile"]) if "profile" in values else {}
     wanted = {**profile, **{name: value for name, value in values.items() if name != "profile"}}
-    for name, take in IN_ORDER.items():
+    for name, take in SETTERS.items():
         if name in wanted and (name in values or altering.goes_with_a_profile(name)):
             take(altering, wanted[name])
     if "provider" in wanted and "model" not in wanted:
         altering.follow_provider()
-    return Altered(altering.settings, tuple(dict.fromkeys(altering.fields)))
+    return AlteredSettings(altering.settings, tuple(dict.fromkeys(altering.fields)))
 
 
 class _Altering:
@@ -78,13 +80,13 @@ class _Altering:
     def of_profile(self, name: Value) -> dict[str, Value]:
         """Return the settings of the profile. None: every setting that a profile may have goes back to the config."""
         if name is None:
-            return dict.fromkeys(OF_PROFILE.values())
+            return dict.fromkeys(PROFILE_SETTINGS.values())
         chosen = self._config.profiles.get(str(name))
         if chosen is None:
             known = ", ".join(self._config.profiles) or "none"
             raise ConfigError(f"profile: there is no profile {printable(str(name))!a}; the config has {known}")
         values = chosen.model_dump(mode="json", exclude_none=True)
-        return {setting: values[key] for key, setting in OF_PROFILE.items() if key in values}
+        return {setting: values[key] for key, setting in PROFILE_SETTINGS.items() if key in values}
 
     def goes_with_a_profile(self, setting: str) -> bool:
         """Tell whether a profile's value counts: its model counts for our own agent only."""
@@ -144,7 +146,7 @@ class _Altering:
         """Take the mode as the config describes it; the present mode keeps its directories."""
         mode = _member_of(SandboxMode, "sandbox", value)
         same = mode is not None and mode.value == self.settings.sandbox.mode
-        wanted = mode or self._config.sandbox_mode or self._around.unnamed(self.settings.cwd)
+        wanted = mode or self._config.sandbox_mode or self._around.default_sandbox(self.settings.cwd)
         self._take(sandbox=self.settings.sandbox if same else sandbox_policy(wanted, self._config))
 
     def take_writable_roots(self, value: Value) -> None:
@@ -165,7 +167,7 @@ class _Altering:
 
 
 # A provider comes before its model, a mode before its directories.
-IN_ORDER: Mapping[str, Callable[[_Altering, Value], None]] = {
+SETTERS: Mapping[str, Callable[[_Altering, Value], None]] = {
     "agent": _Altering.take_agent,
     "provider": _Altering.take_provider,
     "model": _Altering.take_model,

@@ -28,7 +28,7 @@ class BuiltIn(Struct, frozen=True):
     model: str = DEFAULT_MODEL
 
 
-def at(url: str) -> Callable[[Environ], str]:
+def fixed_address(url: str) -> Callable[[Environ], str]:
     return lambda _: url
 
 
@@ -112,12 +112,14 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     "openai": BuiltIn(_OPENAI, _openai),
     "anthropic": BuiltIn(_ANTHROPIC, _anthropic, "claude-opus-5-5"),
     "azure": BuiltIn(_AZURE, _azure),
-    "openrouter": BuiltIn(_OPENROUTER, at("https://openrouter.ai/api/v1"), "openrouter/auto"),
-    "gemini": BuiltIn(_GEMINI, at("https://generativelanguage.googleapis.com/v1beta/openai"), "gemini-flash-latest"),
+    "openrouter": BuiltIn(_OPENROUTER, fixed_address("https://openrouter.ai/api/v1"), "openrouter/auto"),
+    "gemini": BuiltIn(
+        _GEMINI, fixed_address("https://generativelanguage.googleapis.com/v1beta/openai"), "gemini-flash-latest"
+    ),
     "ollama": BuiltIn(ModelProvider(name="Ollama"), _ollama, "gpt-oss:20b"),
-    "lmstudio": BuiltIn(ModelProvider(name="LM Studio"), at("http://localhost:1234/v1"), GPT_OSS),
-    "vllm": BuiltIn(ModelProvider(name="vLLM"), at("http://localhost:8000/v1"), GPT_OSS),
-    "llamacpp": BuiltIn(ModelProvider(name="llama.cpp"), at("http://localhost:8080/v1"), GPT_OSS),
+    "lmstudio": BuiltIn(ModelProvider(name="LM Studio"), fixed_address("http://localhost:1234/v1"), GPT_OSS),
+    "vllm": BuiltIn(ModelProvider(name="vLLM"), fixed_address("http://localhost:8000/v1"), GPT_OSS),
+    "llamacpp": BuiltIn(ModelProvider(name="llama.cpp"), fixed_address("http://localhost:8080/v1"), GPT_OSS),
     "oss": BuiltIn(ModelProvider(name="Open models on this machine"), _oss, "gpt-oss:20b"),
-    DEMO: BuiltIn(ModelProvider(name="Built-in demo model"), at(""), "demo"),
+    DEMO: BuiltIn(ModelProvider(name="Built-in demo model"), fixed_address(""), "demo"),
 }

@@ -16,7 +16,7 @@ from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
 
 WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
-RAISED = "raise it with greenroom.mcp.max_sandbox in the config file"
+HOW_TO_RAISE = "raise it with greenroom.mcp.max_sandbox in the config file"
 # Overrides that only a person may set, and why.
 PERSONAL = {
     "agents": "an agent is a program, and its table says how it is confined; they may choose one with `agent`",
@@ -43,10 +43,10 @@ class Ceiling(Struct, frozen=True):
 
     mcp: Mcp
     own: Settings
-    opened: WorkspaceWrite
+    workspace_write: WorkspaceWrite
     home: Path
-    chosen: bool = False
-    unconfined: frozenset[str] = frozenset()
+    is_directory_chosen: bool = False
+    unconfined_agents: frozenset[str] = frozenset()
 
     def check(self, asked: Settings) -> None:
         """Raise NotAllowed for the first thing that goes too far."""
@@ -59,14 +59,14 @@ class Ceiling(Struct, frozen=True):
         granted, allowed = WIDTH[self.mcp.max_sandbox], max(WIDTH[self.mcp.max_sandbox], WIDTH[own])
         if WIDTH[mode] > allowed:
             widest = next(known for known, width in WIDTH.items() if width == allowed)
-            yield f"sandbox {mode} is wider than clients may ask for ({widest}): {RAISED}"
+            yield f"sandbox {mode} is wider than clients may ask for ({widest}): {HOW_TO_RAISE}"
         if WIDTH[mode] > granted and self._asks_less(asked.approval_policy):
             yield (
                 f"approval-policy {asked.approval_policy} together with sandbox {mode} asks a person less than the "
-                f"config does (untrusted): {RAISED}"
+                f"config does (untrusted): {HOW_TO_RAISE}"
             )
-        if asked.agent in self.unconfined and asked.agent != own_agent and granted < max(WIDTH.values()):
-            yield f"agent {asked.agent} runs outside of every sandbox (agents.{asked.agent}.confine): {RAISED}"
+        if asked.agent in self.unconfined_agents and asked.agent != own_agent and granted < max(WIDTH.values()):
+            yield f"agent {asked.agent} runs outside of every sandbox (agents.{asked.agent}.confine): {HOW_TO_RAISE}"
         if isinstance(asked.sandbox, WorkspaceWrite) and allowed == WIDTH[SandboxMode.WORKSPACE_WRITE]:
             pinned = {pin.name: pin.path for pin in asked.roots or () if pin.path is not None}
             yield from self._openings(asked.sandbox, asked.cwd, pinned)
@@ -77,13 +77,13 @@ class Ceiling(Struct, frozen=True):
 
     def _openings(self, asked: WorkspaceWrite, cwd: Path, pinned: Mapping[Path, Path]) -> Iterator[str]:
         """Yield the parts that the config leaves closed. `pinned`: the real directories that names will open."""
-        opened = self.opened
+        opened = self.workspace_write
         if asked.network_access and not opened.network_access:
             yield _opens("network_access")
         if not set(asked.unix_sockets).issubset(opened.unix_sockets):
             yield (
                 "unix_sockets opens more than the config does, and the program behind a socket is not confined: "
-                f"set greenroom.sandbox.unix_sockets in the config file, or {RAISED}"
+                f"set greenroom.sandbox.unix_sockets in the config file, or {HOW_TO_RAISE}"
             )
         if opened.exclude_slash_tmp and not asked.exclude_slash_tmp:
             yield _opens("exclude_slash_tmp")
@@ -95,11 +95,13 @@ class Ceiling(Struct, frozen=True):
             real = pinned.get(cwd / root) or _real(cwd / root)
             if not any(real.is_relative_to(folder) for folder in allowed):
                 yield f"{_opens('writable_roots')} ({root} is outside of the working directory)"
-        meant = real_cwd == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
+        meant = real_cwd == _real(self.own.cwd) and (
+            self.is_directory_chosen or isinstance(self.own.sandbox, WorkspaceWrite)
+        )
         if not meant and _real(self.home).is_relative_to(real_cwd):
             yield (
                 f"cwd {cwd} with sandbox workspace-write makes the whole home directory writable: name a directory "
-                f"in it, give this one to `greenroom mcp -C`, or {RAISED}"
+                f"in it, give this one to `greenroom mcp -C`, or {HOW_TO_RAISE}"
             )
 
 
@@ -148,7 +150,9 @@ def check_budgets(asked: BudgetsTable, own: BudgetsTable) -> None:
 
 
 def _opens(key: str) -> str:
-    return f"sandbox_workspace_write.{key} opens more than the config does: set it in the config file, or {RAISED}"
+    return (
+        f"sandbox_workspace_write.{key} opens more than the config does: set it in the config file, or {HOW_TO_RAISE}"
+    )
 
 
 def _real(path: Path) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from supervisor.config.complain import dotted, shown
+from supervisor.config.complain import dotted_path, shown_value
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath
 
@@ -28,7 +28,7 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
 )
 
 
-class Change(Struct, frozen=True):
+class KeyChange(Struct, frozen=True):
     """A changed key, to be shown: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
 
     key: str
@@ -37,11 +37,13 @@ class Change(Struct, frozen=True):
     live: bool = True
 
 
-def differences(old: Config, new: Config) -> list[Change]:
+def differences(old: Config, new: Config) -> list[KeyChange]:
     before = dict(_leaves(old.model_dump(mode="json")))
     after = dict(_leaves(new.model_dump(mode="json")))
     return [
-        Change(dotted(path), shown(path, before.get(path)), shown(path, after.get(path)), is_live(path))
+        KeyChange(
+            dotted_path(path), shown_value(path, before.get(path)), shown_value(path, after.get(path)), is_live(path)
+        )
         for path in dict.fromkeys([*before, *after])
         if before.get(path) != after.get(path)
     ]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 
-from supervisor.config.agent_variables import Wanted
-from supervisor.config.complain import HIDDEN
+from supervisor.config.agent_variables import AgentVariables
+from supervisor.config.complain import HIDDEN_VALUE
 from supervisor.config.models import Config
 from supervisor.config.providers import defined_providers
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
@@ -36,7 +36,7 @@ class Keys:
     values: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
-    def of(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
+    def from_config(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
         """Collect the keys; those of providers are looked up in `environ`."""
         names, values = set(), set()
         for server in config.mcp_servers.values():
@@ -49,7 +49,7 @@ class Keys:
         values |= {environ[name] for name in names if name in environ}
         return cls(frozenset(names), frozenset(value.strip() for value in values))
 
-    def left_out_of(self, environ: Mapping[str, str]) -> dict[str, str]:
+    def without_keys(self, environ: Mapping[str, str]) -> dict[str, str]:
         if not (self.names or self.values):
             return dict(environ)
         return {
@@ -78,10 +78,12 @@ def command_environment(
         case Inherit.NONE:
             kept = {}
     dropped = _any_of((*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)))
-    kept = {name: value for name, value in keys.left_out_of(kept).items() if not dropped.match(name.upper())}
+    kept = {name: value for name, value in keys.without_keys(kept).items() if not dropped.match(name.upper())}
     if not policy.ignore_default_excludes:
         kept = {name: value for name, value in kept.items() if not _has_secret_word(name)}
-    kept.update((name, value) for name, value in policy.set.items() if value != HIDDEN)  # as in a stored override
+    kept.update(
+        (name, value) for name, value in policy.set.items() if value != HIDDEN_VALUE
+    )  # as in a stored override
     if policy.include_only:
         wanted = _any_of(policy.include_only)
         kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}
@@ -89,10 +91,10 @@ def command_environment(
 
 
 def agent_environment(
-    environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys, wanted: Wanted
+    environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys, wanted: AgentVariables
 ) -> dict[str, str]:
     """Return an agent's variables: those of commands, and its own, even if their names mark secrets."""
-    if wanted.everything:
+    if wanted.inherits_all:
         return dict(environ)
     kept = {
         name: value for name, value in command_environment(environ, policy, keys).items() if _is_outside_clouds(name)

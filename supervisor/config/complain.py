@@ -23,7 +23,7 @@ from supervisor.logs.redaction import names_a_secret, scrub
 BUILT_IN_PROVIDERS = tuple(BUILT_IN)
 # Tables of free names, whose values may be secrets.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
-HIDDEN = "[…]"  # stands for a secret in stored settings
+HIDDEN_VALUE = "[…]"  # stands for a secret in stored settings
 _SHOWN_CHARACTERS = 60
 THE_NAME = "[key]"  # pydantic's mark of an error about the name of a free key, not about its value
 
@@ -54,7 +54,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
 def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """Keys without effect, and unknown keys with the name that was probably meant, each as a problem."""
     found = []
-    for path, known in unknown_keys(KeyType.of(Config), tree):
+    for path, known in unknown_keys(KeyType.from_annotation(Config), tree):
         name = str(path[-1])
         reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
         if reason is not None:
@@ -65,7 +65,7 @@ def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
     return found
 
 
-def dotted(path: KeyPath) -> str:
+def dotted_path(path: KeyPath) -> str:
     """The path as TOML writes it, with list elements in brackets."""
     text = ""
     for key in path:
@@ -82,7 +82,7 @@ def printable(name: str) -> str:
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
-def shown(path: KeyPath, value: object) -> str:
+def shown_value(path: KeyPath, value: object) -> str:
     """The value for a person, shortened; a secret is not shown."""
     if is_secret(path) and value is not None:
         return "(not shown)"
@@ -104,7 +104,7 @@ def _problem(tree: Mapping[str, object], path: KeyPath, kind: str) -> ConfigProb
     if path[-1] == THE_NAME:
         return ConfigProblem(path[:-1], "a name can't be empty")
     key_type = key_type_at(Config, path)
-    expected = key_type.expected if key_type is not None else "a name"
+    expected = key_type.expectation if key_type is not None else "a name"
     found = "nothing" if kind == "missing" else _describe_value(path, _value_at(tree, path))
     return ConfigProblem(path, f"expected {expected}, found {found}")
 
@@ -116,7 +116,7 @@ def _describe_value(path: KeyPath, value: object) -> str:
         case str():
             if is_secret(path) or str(path[-1]) == "env_key":
                 return "a string (not shown)"
-            return f"the string {shown(path, value)}"
+            return f"the string {shown_value(path, value)}"
         case Mapping():
             return "a table"
         case list() | tuple():
@@ -150,7 +150,7 @@ def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
     """A copy of the tree without secrets, to be shown or stored."""
     if isinstance(tree, dict):
         return {
-            key: HIDDEN
+            key: HIDDEN_VALUE
             if is_secret((*path, key)) and isinstance(value, str)
             else without_secrets(value, (*path, key))
             for key, value in tree.items()

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from supervisor.disk.reading import read_ordinary
-from supervisor.work.reach.known_agents import KNOWN, Place, places_of
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, Place, places_of
 
 READ_BYTES = 4 << 20  # of a file of settings; Claude Code keeps its projects in one
-LISTED = 12  # names of one kind in one file; the others are counted
-ABOVE = 32  # folders above the working directory that may hold instructions
-SHOWN = 100  # things in all
+MOST_NAMES = 12  # names of one kind in one file; the others are counted
+MOST_FOLDERS_ABOVE = 32  # folders above the working directory that may hold instructions
+MOST_THINGS = 100  # things in all
 _PROJECT = "."  # the beginning of a path in the project, in these tables
 
 
-class Inherited(NamedTuple):
+class InheritedThing(NamedTuple):
     """A thing that the agent brings: `what`, in words, and the file or directory that it comes from."""
 
     what: str
@@ -106,30 +106,30 @@ _WORDS: Mapping[str, str] = {
 _RULES = ("allow", "ask", "deny", "additionalDirectories")
 
 
-def inherited(agent: str, environ: Mapping[str, str], cwd: Path) -> tuple[Inherited, ...]:
+def find_inherited(agent: str, environ: Mapping[str, str], cwd: Path) -> tuple[InheritedThing, ...]:
     """Return the things that an agent would bring to a conversation in a directory; none for an unknown agent."""
-    brings = _BRINGS.get(agent, _Brings((), ("AGENTS.md",) if agent in KNOWN else ()))
-    found: dict[Inherited, None] = {}
+    brings = _BRINGS.get(agent, _Brings((), ("AGENTS.md",) if agent in KNOWN_AGENTS else ()))
+    found: dict[InheritedThing, None] = {}
     for thing in _all(brings, environ, cwd):
-        if len(found) >= SHOWN:
+        if len(found) >= MOST_THINGS:
             break
         found[thing] = None
     return tuple(found)
 
 
-def _all(brings: _Brings, environ: Mapping[str, str], cwd: Path) -> Iterator[Inherited]:
+def _all(brings: _Brings, environ: Mapping[str, str], cwd: Path) -> Iterator[InheritedThing]:
     for file in _places(brings.settings, environ, cwd):
         yield from _settings(file, cwd)
     for file in _places(brings.own_instructions, environ, cwd):
         if _is_filled(file):
-            yield Inherited("instructions", str(file))
-    for folder in (cwd, *list(cwd.parents)[:ABOVE]):
+            yield InheritedThing("instructions", str(file))
+    for folder in (cwd, *list(cwd.parents)[:MOST_FOLDERS_ABOVE]):
         for name in brings.instructions:
             if _is_filled(folder / name):
-                yield Inherited("instructions", str(folder / name))
+                yield InheritedThing("instructions", str(folder / name))
     for folder in _places(brings.folders, environ, cwd):
         if names := _names_in(folder):
-            yield Inherited(f"{folder.name}: {_enumeration(names)}", str(folder))
+            yield InheritedThing(f"{folder.name}: {_enumeration(names)}", str(folder))
 
 
 def _is_filled(file: Path) -> bool:
@@ -151,19 +151,19 @@ def _places(places: tuple[Place, ...], environ: Mapping[str, str], cwd: Path) ->
             yield from places_of((ways,), environ)
 
 
-def _settings(file: Path, cwd: Path) -> Iterator[Inherited]:
+def _settings(file: Path, cwd: Path) -> Iterator[InheritedThing]:
     try:
         if not file.is_file():
             return
         text = read_ordinary(file, READ_BYTES).decode("utf-8-sig")
         settings: Any = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text or "{}")
     except (OSError, ValueError, RecursionError):
-        yield Inherited("settings that can't be read here", str(file))
+        yield InheritedThing("settings that can't be read here", str(file))
         return
     if not isinstance(settings, dict) or not settings:
         return
     things = [*_describe(settings), *_describe(_table_at(settings, "projects", str(cwd)))]
-    yield from (Inherited(thing, str(file)) for thing in things or ["settings"])
+    yield from (InheritedThing(thing, str(file)) for thing in things or ["settings"])
 
 
 def _describe(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -202,5 +202,5 @@ def _names_in(folder: Path) -> list[str]:
 
 def _enumeration(names: Any) -> str:
     known = [str(name)[:60] for name in names]
-    rest = len(known) - LISTED
-    return ", ".join(known[:LISTED]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(known) - MOST_NAMES
+    return ", ".join(known[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")

@@ -222,7 +222,7 @@ class LimitsTable(ConfigTable):
         "reads twenty thousand lines of changes.",
     )
 
-    def beyond(self, key: str, what: str) -> str:
+    def describe_excess(self, key: str, what: str) -> str:
         """Compose the message about a limit that was reached, with its key, so that a person can find and raise it.
 
         `what`: the event in words, without a full stop.

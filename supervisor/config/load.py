@@ -15,7 +15,14 @@ from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.agent_definitions import agent_names
-from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
+from supervisor.config.complain import (
+    BUILT_IN_PROVIDERS,
+    ConfigProblem,
+    dotted_path,
+    ignored_keys,
+    printable,
+    problems,
+)
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
@@ -23,7 +30,7 @@ from supervisor.config.shape import KeyPath
 from supervisor.config.stored_keys import StoredKeys, read_keys
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
-RELAYERED = (
+MOST_LAYERED = (
     64  # configurations of conversations at work, kept because each of their requests needs them several times
 )
 # A thousand times a file that is written by hand; guards against `--config /dev/zero`.
@@ -42,11 +49,11 @@ class ConfigFile(Struct, frozen=True):
     path: str | None = None
     text: str = ""
     tree: Mapping[str, object] = field(default_factory=dict)
-    shared: bool = False
+    is_codex_file: bool = False
     warnings: tuple[str, ...] = ()
-    stored: StoredKeys = StoredKeys()  # read together with the file
+    stored_keys: StoredKeys = StoredKeys()  # read together with the file
 
-    def where(self, path: KeyPath) -> str:
+    def position_of(self, path: KeyPath) -> str:
         lines = key_lines(self.text)
         line = lines.get(path, lines.get(path[:-1]))  # of a missing key: the line of its table
         return f"{self.path}:{line}" if line is not None else str(self.path)
@@ -60,23 +67,25 @@ class LoadedConfig(Struct, frozen=True):
     overrides: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     warnings: tuple[str, ...] = ()
-    _relayered: dict[tuple[str, str | None], "LoadedConfig"] = field(default_factory=dict)  # as of the last requests
+    _by_overrides: dict[tuple[str, str | None], "LoadedConfig"] = field(
+        default_factory=dict
+    )  # as of the last requests
 
     def editable(self, environ: Mapping[str, str]) -> str:
         """The file to edit in order to change a setting."""
         return self.file.path or config_files(environ)[0]
 
-    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "LoadedConfig":
+    def with_overrides(self, overrides: Mapping[str, object], profile: str | None = None) -> "LoadedConfig":
         """The configuration of one conversation: its own overrides over those of the program's start."""
         if not overrides and profile is None:
             return self
         key = (repr(overrides), profile)
-        known = self._relayered.get(key)
+        known = self._by_overrides.get(key)
         if known is None:
             known = layer(self.file, merge(self.overrides, overrides), profile or self.profile)
-            if len(self._relayered) >= RELAYERED:
-                self._relayered.clear()  # in one step, as several threads come here
-            self._relayered[key] = known
+            if len(self._by_overrides) >= MOST_LAYERED:
+                self._by_overrides.clear()  # in one step, as several threads come here
+            self._by_overrides[key] = known
         return known
 
 
@@ -93,7 +102,7 @@ def load(
 def _with_keys(file: ConfigFile, environ: Mapping[str, str]) -> ConfigFile:
     """The file, with the keys that `greenroom login` has stored. Unreadable keys are a warning, not an error."""
     try:
-        return replace(file, stored=read_keys(environ))
+        return replace(file, stored_keys=read_keys(environ))
     except (OSError, UnsafePath, ValueError) as error:
         return replace(file, warnings=(*file.warnings, str(error)))
 
@@ -143,7 +152,7 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
         name = None
     chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
-    config = Config.model_validate(final).with_stored(file.stored)
+    config = Config.model_validate(final).with_stored_keys(file.stored_keys)
     if config.agent is not None and config.agent not in (names := agent_names(config)):
         text = f"there is no agent `{printable(config.agent)}`"
         warnings += _missing(file, "agent" in overrides, ("agent",), text, names)
@@ -166,10 +175,10 @@ def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config
 def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:
     """Report an unknown name: in the words that Codex's clients know, or, if it is in a file, with file and line."""
     if asked or file.path is None:
-        raise ConfigError(text, key=dotted(path), known=known)
+        raise ConfigError(text, key=dotted_path(path), known=known)
     hint = f"expected one of {', '.join(known)}" if known else "none is defined"
     problem = ConfigProblem(path, f"{text}; {hint}")
-    if file.shared:
+    if file.is_codex_file:
         return [_line(file, problem)]
     raise _error([problem], file)
 
@@ -251,17 +260,17 @@ def _exists(path: str) -> bool:
 
 
 def _text_of(problem: ConfigProblem) -> str:
-    return f"`{dotted(problem.path)}`: {problem.text}"
+    return f"`{dotted_path(problem.path)}`: {problem.text}"
 
 
 def _line(file: ConfigFile, problem: ConfigProblem) -> str:
-    return f"{file.where(problem.path)}: {_text_of(problem)}"
+    return f"{file.position_of(problem.path)}: {_text_of(problem)}"
 
 
 def _error(problems: list[ConfigProblem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
     """One error for all problems, in the order of the file; its details are those of the first."""
     lines = {} if in_overrides else key_lines(file.text)
     placed = sorted(problems, key=lambda problem: lines.get(problem.path, 0))
-    texts = [f"{'override' if in_overrides else file.where(each.path)}: {_text_of(each)}" for each in placed]
+    texts = [f"{'override' if in_overrides else file.position_of(each.path)}: {_text_of(each)}" for each in placed]
     first = placed[0].path
-    return ConfigError("\n".join(texts), file=file.path, line=lines.get(first), key=dotted(first))
+    return ConfigError("\n".join(texts), file=file.path, line=lines.get(first), key=dotted_path(first))

@@ -26,11 +26,11 @@ class Config(SharedKeys):
     _stored: StoredKeys = PrivateAttr(StoredKeys())
 
     @property
-    def stored(self) -> StoredKeys:
+    def stored_keys(self) -> StoredKeys:
         """The keys of `greenroom login`, which stand in no file of configuration."""
         return self._stored
 
-    def with_stored(self, stored: StoredKeys) -> Self:
+    def with_stored_keys(self, stored: StoredKeys) -> Self:
         """Return the same configuration with these keys."""
         copy = self.model_copy()
         copy._stored = stored  # noqa: SLF001  # nobody else has the copy yet

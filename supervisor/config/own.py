@@ -18,7 +18,7 @@ from supervisor.config.table import (
     PositiveSeconds,
     Seconds,
     TokenNumber,
-    Whole,
+    WholeNumber,
 )
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -48,12 +48,12 @@ Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 class RetentionTable(ConfigTable):
     """Limits on the journal. By default it keeps everything."""
 
-    max_age_days: Whole = Field(
+    max_age_days: WholeNumber = Field(
         0,
         description="Conversations unused for this many days are deleted, and so are older events. 0: never.",
     )
-    max_events: Whole = Field(0, description="Number of newest events kept of each conversation. 0: all.")
-    max_conversations: Whole = Field(
+    max_events: WholeNumber = Field(0, description="Number of newest events kept of each conversation. 0: all.")
+    max_conversations: WholeNumber = Field(
         0,
         description="Number of conversations kept, the most recently used. A conversation that is open somewhere "
         "or has an open turn is never deleted. 0: all.",

@@ -21,7 +21,7 @@ class Provider(Struct, frozen=True):
     id: str
     definition: ModelProvider
     base_url: str
-    stored: StoredKeys = StoredKeys()
+    stored_keys: StoredKeys = StoredKeys()
 
     def api_key(self, environ: Mapping[str, str]) -> str | None:
         """The key, or None if none is needed. A missing key is an error that says how to get one."""
@@ -30,7 +30,7 @@ class Provider(Struct, frozen=True):
             variable = "OPENAI_API_KEY"
         if variable is None:
             return None
-        key = environ.get(variable, "").strip() or self.stored.keys.get(variable, "")
+        key = environ.get(variable, "").strip() or self.stored_keys.keys.get(variable, "")
         if not key:
             instructions = self.definition.env_key_instructions
             text = f"Missing environment variable: `{variable}`."  # in Codex's words
@@ -49,31 +49,31 @@ class Provider(Struct, frozen=True):
         return f"Provider({self.id!r}, {self.base_url!r})"
 
 
-class Choice(Struct, frozen=True):
+class ProviderChoice(Struct, frozen=True):
     """The chosen provider. `notice`: a line for a person, if the choice was ours."""
 
     provider: Provider
     notice: str | None = None
 
 
-def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> Choice:
+def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> ProviderChoice:
     """The provider that the config names; else that of `greenroom login`; else openai if it has a key; else demo.
 
     `file`: the file to edit, for the notice.
     """
-    chosen = config.model_provider or config.stored.provider
+    chosen = config.model_provider or config.stored_keys.provider
     if chosen:
-        return Choice(provider_named(chosen, config, environ))
+        return ProviderChoice(provider_named(chosen, config, environ))
     where = file or "config.toml"
     if environ.get("OPENAI_API_KEY", "").strip():
         # The notice does not suggest "demo": the file may be Codex's, which doesn't know it.
         notice = f'using OpenAI, because OPENAI_API_KEY is set; to change that: model_provider = "oss" in {where}'
-        return Choice(provider_named("openai", config, environ), notice)
+        return ProviderChoice(provider_named("openai", config, environ), notice)
     notice = (
         "using the built-in demo model, because no provider is named and OPENAI_API_KEY is not set; "
         f'to change that: model_provider = "openai" in {where}'
     )
-    return Choice(provider_named(DEMO, config, environ), notice)
+    return ProviderChoice(provider_named(DEMO, config, environ), notice)
 
 
 HOW_TO_SET = (
@@ -90,7 +90,7 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
         provider.api_key(environ)
     except ConfigError as error:
         raise ConfigError(f"{error.message.rstrip('.')}; {HOW_TO_SET}", **error.details) from None
-    if provider.id == DEMO and not (config.model_provider or config.stored.provider):
+    if provider.id == DEMO and not (config.model_provider or config.stored_keys.provider):
         raise ConfigError(
             "there is no model: no provider is named and OPENAI_API_KEY is not set. To use one, "
             f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
@@ -105,7 +105,7 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
         raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
     definition = definition_of(name, config)
     address = definition.base_url or (built.address(environ) if built else OPENAI_URL)
-    return Provider(name, definition, address, config.stored)
+    return Provider(name, definition, address, config.stored_keys)
 
 
 def definition_of(name: str, config: Config) -> ModelProvider:

@@ -32,7 +32,7 @@ class KeyType(Struct, frozen=True):
     limits: tuple[object, ...] = ()
 
     @staticmethod
-    def of(annotation: Any, limits: Sequence[object] = ()) -> "KeyType":
+    def from_annotation(annotation: Any, limits: Sequence[object] = ()) -> "KeyType":
         bare, found = annotation, list(limits)
         while True:
             if get_origin(bare) is Annotated:
@@ -48,11 +48,11 @@ class KeyType(Struct, frozen=True):
         """The type of a key or an element below this one; None if there is no such key."""
         if (table := self.table) is not None:
             field = table.model_fields.get(str(key))
-            return KeyType.of(field.annotation, field.metadata) if field else None
+            return KeyType.from_annotation(field.annotation, field.metadata) if field else None
         inner = get_args(self.bare)
         if get_origin(self.bare) is tuple:
-            return KeyType.of(inner[0])
-        return KeyType.of(inner[1]) if self.is_free else None
+            return KeyType.from_annotation(inner[0])
+        return KeyType.from_annotation(inner[1]) if self.is_free else None
 
     @property
     def table(self) -> type[BaseModel] | None:
@@ -73,7 +73,7 @@ class KeyType(Struct, frozen=True):
         return ()
 
     @property
-    def expected(self) -> str:
+    def expectation(self) -> str:
         """The expected value, in words that can follow `expected`."""
         for limit in self.limits:
             if isinstance(limit, Expect):
@@ -84,7 +84,7 @@ class KeyType(Struct, frozen=True):
             return "a table"
         item = self[0]
         if item is not None:
-            return f"{'a list' if get_origin(self.bare) is tuple else 'a table'}, each value {item.expected}"
+            return f"{'a list' if get_origin(self.bare) is tuple else 'a table'}, each value {item.expectation}"
         return f"{_WORDS[self.bare]}{self._bounds()}"
 
     def _bounds(self) -> str:
@@ -98,7 +98,7 @@ class KeyType(Struct, frozen=True):
 
 
 def key_type_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
-    key_type: KeyType | None = KeyType.of(model)
+    key_type: KeyType | None = KeyType.from_annotation(model)
     for key in path:
         key_type = key_type[key] if key_type is not None else None
     return key_type

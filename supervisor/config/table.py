@@ -52,7 +52,7 @@ def _home_expanded(path: Path) -> Path:
 Flag = Annotated[bool, Strict()]
 Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]
-Whole = Annotated[int, Strict(), Field(ge=0, le=2**53), Expect("a whole number, at least 0")]
+WholeNumber = Annotated[int, Strict(), Field(ge=0, le=2**53), Expect("a whole number, at least 0")]
 Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole number, at least 1")]
 Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
 PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]

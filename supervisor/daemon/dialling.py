@@ -69,6 +69,6 @@ def _connect(found: Socket, address: str) -> None:
     if len(os.fsencode(address)) < SHORT:
         found.connect(address)
         return
-    from transports.address import reached  # imported here, because almost no path is so long
+    from transports.address import use_short_path  # imported here, because almost no path is so long
 
-    reached(address, found.connect)
+    use_short_path(address, found.connect)

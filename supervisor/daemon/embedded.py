@@ -22,7 +22,7 @@ from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig, load
 from supervisor.daemon.dialects import dialects
 from supervisor.daemon.home_watch import HomeWatch
-from supervisor.daemon.program import told
+from supervisor.daemon.program import describe_error
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
 from supervisor.disk.umask import own_umask
 from supervisor.engine.engine import Engine
@@ -58,7 +58,7 @@ def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
         sys.stderr.write(f"{name} --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
         return 1
     except (GreenroomError, UnsafePath, OSError) as error:
-        sys.stderr.write(f"{name} --embedded: {told(error)}\n")
+        sys.stderr.write(f"{name} --embedded: {describe_error(error)}\n")
         return 1
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
@@ -95,7 +95,7 @@ class Embedded:
         engine = self._engine
         identity = Identity(VERSION, secrets.token_hex(8))
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
-        deps = ConnectionDeps(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
+        deps = ConnectionDeps(engine.registry, services, self._switchboard, engine.clock, engine.shared_thread.start)
         client = Client(
             ConnectionId(secrets.token_hex(8)),
             dialect if isinstance(dialect, str) else "mcp",
@@ -115,7 +115,7 @@ class Embedded:
         while not self._over:
             self._wakeup.wait()
         engine.loop.run(lambda: self._switchboard.dismiss_all("the program ends"), GOODBYE_S)
-        if not connection.ended(GOODBYE_S):
+        if not connection.wait_for_end(GOODBYE_S):
             log.error("embedded.connection_left")
 
     def _end_by_signal(self, signum: int, _: FrameType | None) -> None:

@@ -13,7 +13,7 @@ from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Any
 
-LATE = {
+LAZY_MODULES = {
     "ssl": (),
     "asyncio.sslproto": (),
     "secrets": (),
@@ -28,15 +28,15 @@ LATE = {
 }
 
 
-def load_late() -> None:
+def install_lazy_modules() -> None:
     """Install the lazy modules, before anything imports them. asyncio.sslproto is lazy, as its import loads ssl."""
-    for name, functions in LATE.items():
+    for name, functions in LAZY_MODULES.items():
         package = PathFinder.find_spec(name.partition(".")[0])
         _load_late(name, package.submodule_search_locations if package and "." in name else None, functions)
     sys.modules["rich"] = None  # type: ignore[assignment]  # structlog would paint tracebacks with it: 5 MiB
     import_module("structlog")
     del sys.modules["rich"]
-    for name in LATE:
+    for name in LAZY_MODULES:
         package_name, _, inner = name.rpartition(".")
         if package_name:  # an import would have bound the module in its package
             setattr(import_module(package_name), inner, sys.modules[name])

@@ -50,7 +50,7 @@ class Launch:
     def fileno(self) -> int:
         return self._reader
 
-    def said(self) -> str | None:
+    def outcome(self) -> str | None:
         """Read the pipe: the reason of the failure, "" when ready, None while busy or the message is incomplete."""
         piece = os.read(self._reader, SAY_LIMIT)
         self._heard = (self._heard + piece)[-SAY_LIMIT:]
@@ -89,7 +89,7 @@ def launch(
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([start], [], [], left)[0]:
                 raise StartFailed("the daemon was not ready in time; see its log")
-            outcome = start.said()
+            outcome = start.outcome()
             if start.busy_with != shown:
                 shown = start.busy_with
                 deadline = time.monotonic() + timeout_s

@@ -12,7 +12,7 @@ import os
 import socket
 
 from supervisor.paths import Paths, UnsafePath, remember
-from transports.address import reached
+from transports.address import use_short_path
 
 NO_HELP_ELSEWHERE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}  # the journal would fail by the same
 TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or not at all
@@ -26,7 +26,7 @@ def place_for(paths: Paths) -> Paths:
     return paths if _holds_sockets(paths.run) else paths.listening_at(_temporary_socket())
 
 
-def give_up(paths: Paths) -> None:
+def remove_own_directory(paths: Paths) -> None:
     """Remove the directory if it was made for the socket alone."""
     directory = os.path.dirname(paths.socket)
     if directory != paths.run:
@@ -41,7 +41,7 @@ def _holds_sockets(directory: str) -> bool:
         os.unlink(path)
     try:
         with socket.socket(socket.AF_UNIX) as probe:
-            reached(path, probe.bind)
+            use_short_path(path, probe.bind)
         os.unlink(path)
     except OSError as error:
         if error.errno in NO_HELP_ELSEWHERE:

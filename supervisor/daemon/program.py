@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 
 from actors.vocabulary.errors import GreenroomError
-from supervisor.daemon.late_imports import load_late, use_no_plugins
+from supervisor.daemon.late_imports import install_lazy_modules, use_no_plugins
 from supervisor.daemon.launch import BUSY, READY, START_S
 from supervisor.daemon.listening import place_for
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
@@ -24,16 +24,16 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
-    with closing(Teller(chosen.ready_fd)) as tell:
+    with closing(StartReporter(chosen.ready_fd)) as tell:
         try:
             paths = locate()
-            lock = only_one(paths, tell.busy)
+            lock = take_home(paths, tell.busy)
             _run(chosen, place_for(paths), lock, tell)
         except AlreadyRunning as error:
             tell(READY if chosen.ready_fd is not None and error.socket else _line(error.message))
             return 0 if error.socket else 1
         except (GreenroomError, UnsafePath, OSError, ImportError) as error:
-            tell(_line(f"greenroom: the daemon could not start: {told(error)}"))
+            tell(_line(f"greenroom: the daemon could not start: {describe_error(error)}"))
             return 1
     return 0
 
@@ -43,7 +43,7 @@ def _line(text: str) -> bytes:
     return f"{text}\n".encode(errors="backslashreplace")
 
 
-def told(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """An error's text for a person: path and reason, without the errno."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
@@ -52,7 +52,7 @@ def told(error: Exception) -> str:
     return f"{where}{error.strerror}{room}"
 
 
-def only_one(paths: Paths, busy: Callable[[str], None]) -> DaemonLock:
+def take_home(paths: Paths, busy: Callable[[str], None]) -> DaemonLock:
     """Take the home's lock, in directories that are ours alone. `busy` gets reports of another holder's start."""
     for directory in (paths.state, paths.run):
         private_directory(directory)
@@ -79,9 +79,9 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Teller") -> None:
+def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "StartReporter") -> None:
     gc.disable()  # modules stay for good: collecting garbage among them takes a tenth of a start
-    load_late()
+    install_lazy_modules()
     use_no_plugins()
     from supervisor.config.load import LoadedConfig, load
     from supervisor.config.overrides import parse_overrides
@@ -105,7 +105,7 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "Tell
     )
 
 
-class Teller:
+class StartReporter:
     """Reports to the process that waits for the start; without a pipe, to the terminal."""
 
     def __init__(self, ready_fd: int | None) -> None:

@@ -21,7 +21,7 @@ from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
 from supervisor.daemon.dialects import dialects, load_the_rest
 from supervisor.daemon.home_watch import HomeWatch
-from supervisor.daemon.listening import give_up
+from supervisor.daemon.listening import remove_own_directory
 from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
 from supervisor.daemon.systemd import Notifier
 from supervisor.engine.engine import Engine
@@ -78,7 +78,7 @@ class Daemon:
 
     def _start(self) -> None:
         self._undo.append(("lock", self._lock.release))
-        self._undo.append(("place", lambda: give_up(self._paths)))
+        self._undo.append(("place", lambda: remove_own_directory(self._paths)))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
         self._engine = Engine(
@@ -94,7 +94,11 @@ class Daemon:
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
         connection_deps = ConnectionDeps(
-            self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
+            self._engine.registry,
+            self._services,
+            self._switchboard,
+            self._engine.clock,
+            self._engine.shared_thread.start,
         )
         limits = self._loaded.config.greenroom.limits
         deps = GreetingDeps(
@@ -131,7 +135,7 @@ class Daemon:
         self._lock.tell_busy(text)
         self._busy(text)
 
-    def well(self) -> bool:
+    def is_well(self) -> bool:
         """Whether the loop still runs; nothing works without it."""
         try:
             self._engine.loop.run(lambda: None, WELL_S)
@@ -165,7 +169,7 @@ class Daemon:
         """Wait on the main thread until a stop is asked for, and meanwhile tell systemd that the loop runs."""
         while not self._wanted_down.is_set():
             self.wakeup.wait(notifier.interval_s)
-            if notifier.interval_s is not None and self.well():
+            if notifier.interval_s is not None and self.is_well():
                 notifier.tell(notify.WELL)
 
     def stop(self) -> None:

@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable
 
 from actors.vocabulary.errors import GreenroomError
-from supervisor.paths import SOCKET, TOLD_BYTES
-from transports.address import reached
+from supervisor.paths import LOCK_TEXT_BYTES, SOCKET
+from transports.address import use_short_path
 
 LOOK_S = 0.02  # between looks at a lock that is taken
-EMBEDDED = ", embedded"
+EMBEDDED_MARK = ", embedded"
 BUSY = ", busy: "
 CONNECT_S = 1.0  # a living daemon is connected at once: the kernel puts us into its backlog
 STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
@@ -32,10 +32,10 @@ class AlreadyRunning(GreenroomError):
 
     def __init__(self, told: str, life: str = "") -> None:
         """`life`: the holder's `life_of`, "" if the lock file does not have it yet."""
-        self.told = told
+        self.lock_text = told
         self.life = life
-        self.embedded = told.endswith(EMBEDDED)
-        rest, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
+        self.is_embedded = told.endswith(EMBEDDED_MARK)
+        rest, _, self.socket = told.removesuffix(EMBEDDED_MARK).partition(SOCKET)
         named, _, self.busy_with = rest.partition(BUSY)
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
         doing = "already runs" if self.socket else "is starting or stopping"
@@ -95,7 +95,7 @@ class DaemonLock:
 
     def tell_embedded(self) -> None:
         """Note that this process serves a single client and no socket."""
-        self._write(EMBEDDED)
+        self._write(EMBEDDED_MARK)
 
     def look(self) -> str | None:
         """Take the lock again if its file was deleted; return a complaint if that fails. From one thread only."""
@@ -112,8 +112,8 @@ class DaemonLock:
 
     def _write(self, more: str) -> None:
         self._more = more
-        text = os.fsencode(f"pid {os.getpid()}{more}").ljust(TOLD_BYTES)
-        os.pwrite(self._handle, text + life_of(os.getpid()).encode().ljust(TOLD_BYTES), 0)
+        text = os.fsencode(f"pid {os.getpid()}{more}").ljust(LOCK_TEXT_BYTES)
+        os.pwrite(self._handle, text + life_of(os.getpid()).encode().ljust(LOCK_TEXT_BYTES), 0)
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
@@ -157,7 +157,7 @@ def _same_file(handle: int, path: str, directory: int | None = None) -> bool:
         return True
 
 
-def held(path: str) -> AlreadyRunning | None:
+def lock_holder(path: str) -> AlreadyRunning | None:
     """The holder of the lock, for programs that don't take it themselves; None if it is free."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -184,9 +184,9 @@ def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda
         try:
             return DaemonLock(path)
         except AlreadyRunning as taken:
-            if taken.socket and answers(taken.socket):
+            if taken.socket and is_answering(taken.socket):
                 raise
-            if taken.embedded and lives(taken.pid):
+            if taken.is_embedded and is_alive(taken.pid):
                 raise HeldByAnEmbedded(
                     f"pid {taken.pid} serves this home by itself (`greenroom mcp --embedded`); end it, "
                     "start it without --embedded, or set another GREENROOM_HOME"
@@ -195,7 +195,7 @@ def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda
             if taken.busy_with not in {"", shown}:
                 shown, deadline = taken.busy_with, now + patience_s
                 busy(shown)
-            strange_since = None if lives(taken.pid) else strange_since or now
+            strange_since = None if is_alive(taken.pid) else strange_since or now
             if strange_since is not None and now - strange_since > STRANGE_S:
                 raise HeldByAStranger(
                     f"{path} is locked by a process that is not a daemon; `fuser {path}` shows which"
@@ -206,11 +206,11 @@ def take_lock(path: str, patience_s: float, busy: Callable[[str], None] = lambda
 
 
 def _holder(handle: int) -> AlreadyRunning:
-    text, life = (os.fsdecode(os.pread(handle, TOLD_BYTES, at)).strip() for at in (0, TOLD_BYTES))
+    text, life = (os.fsdecode(os.pread(handle, LOCK_TEXT_BYTES, at)).strip() for at in (0, LOCK_TEXT_BYTES))
     return AlreadyRunning(text, life)
 
 
-def lives(pid: int | None) -> bool:
+def is_alive(pid: int | None) -> bool:
     """Whether the process is alive. A zombie has ended, though it still has its pid."""
     if pid is None:
         return False
@@ -237,7 +237,7 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-def answers(address: str) -> bool:
+def is_answering(address: str) -> bool:
     """Whether a live process listens there.
 
     A child that a killed daemon was just starting keeps the inherited descriptors, the lock's too, until its exec.
@@ -247,11 +247,11 @@ def answers(address: str) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)
         try:
-            reached(address, probe.connect)
+            use_short_path(address, probe.connect)
             listener = peer_of(probe).pid
         except OSError:
             return False
-        return listener is None or lives(listener)  # None: a process of another namespace, which we can't see
+        return listener is None or is_alive(listener)  # None: a process of another namespace, which we can't see
 
 
 def write_pid(path: str) -> None:

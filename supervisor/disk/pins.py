@@ -13,7 +13,7 @@ from pathlib import Path
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.disk.folders import open_folder
-from supervisor.disk.workspace import projects, temporary
+from supervisor.disk.workspace import project_directories, temporary_directories
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 KEPT = 4096  # conversations whose later names are remembered; as many as have an environment of their own
@@ -24,15 +24,15 @@ class Moved(Exception):
 
 
 def pins_of(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> tuple[Pin, ...]:
-    return tuple(pinned(name) for name in names_of(policy, cwd, tmpdir))
+    return tuple(pin_directory(name) for name in names_of(policy, cwd, tmpdir))
 
 
 def names_of(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Iterator[Path]:
     if isinstance(policy, WorkspaceWrite):
-        yield from dict.fromkeys((*projects(policy, cwd), *temporary(policy, tmpdir)))
+        yield from dict.fromkeys((*project_directories(policy, cwd), *temporary_directories(policy, tmpdir)))
 
 
-def pinned(name: Path) -> Pin:
+def pin_directory(name: Path) -> Pin:
     if not name.is_absolute():
         return Pin(name=name)
     try:
@@ -47,9 +47,9 @@ def pinned(name: Path) -> Pin:
     return Pin(name=name, path=real, device=found.st_dev, inode=found.st_ino, boot=this_boot())
 
 
-def missing(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[str]:
+def missing_roots(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[str]:
     """Name the roots that a person chose and that do not exist. Temporary directories are not chosen."""
-    named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
+    named = set(project_directories(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     for pin in pins:
         if pin.path is None and pin.name in named:
             yield (
@@ -97,7 +97,7 @@ class Pins:
         self._of: dict[ConversationId, dict[Path, Pin]] = {}
         self._lock = threading.Lock()
 
-    def of(self, conversation: ConversationId, settings: Settings, tmpdir: Path | None) -> tuple[Pin, ...]:
+    def pins_for(self, conversation: ConversationId, settings: Settings, tmpdir: Path | None) -> tuple[Pin, ...]:
         journalled = {pin.name: pin for pin in settings.roots or ()}
         return tuple(
             journalled.get(name) or self._pin_once(conversation, name)
@@ -109,7 +109,7 @@ class Pins:
             known = self._of.get(conversation, {}).get(name)
         if known is not None:
             return known
-        found = pinned(name)  # not under the lock: the disk may be away
+        found = pin_directory(name)  # not under the lock: the disk may be away
         with self._lock:
             while len(self._of) >= KEPT and conversation not in self._of:
                 del self._of[next(iter(self._of))]

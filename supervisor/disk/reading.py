@@ -17,7 +17,7 @@ class NotReadable(Exception):
         self.reason = reason
 
 
-def leads_out(name: str, real: object) -> str:
+def outside_the_project(name: str, real: object) -> str:
     """Return the reason why a file that a project links to is not read."""
     return f"{name} leads out of the project, to {real}; put a copy in its place if models are to read it"
 

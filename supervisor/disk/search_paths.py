@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from actors.vocabulary.settings import SandboxPolicy, WorkspaceWrite
-from supervisor.disk.workspace import projects, temporary, temporary_of
+from supervisor.disk.workspace import client_tmpdir, project_directories, temporary_directories
 
 # A loader and an exec look for code in these; an empty or relative entry means the program's starting directory.
 LISTS = (
@@ -29,18 +29,18 @@ PLACES = ("BASH_ENV", "ENV", "PYTHONHOME", "PYTHONSTARTUP", "GEM_HOME", "GIT_EXE
 SCRIPT, LINE = b"#!", 512  # the beginning of a script, and bytes of its first line, which names its interpreter
 
 
-def open_folders(sandbox: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
+def writable_folders(sandbox: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the folders that any turn in a directory may write, even if this one may not: an earlier one might have.
 
     If this turn may write nothing, or anything, a directory that holds the person's home is left out.
     """
     policy = sandbox if isinstance(sandbox, WorkspaceWrite) else WorkspaceWrite()
     home = Path(env.get("HOME") or "/")
-    folders = (*projects(policy, cwd), *temporary(policy, temporary_of(env)))
+    folders = (*project_directories(policy, cwd), *temporary_directories(policy, client_tmpdir(env)))
     return tuple(folder for folder in folders if policy is sandbox or not home.is_relative_to(folder))
 
 
-def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
+def drop_writable_entries(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
     """Drop entries of search paths that commands of the conversation may write, so that no program is found there."""
     closed = _with_real_paths(writable)
     cleaned = dict(env)
@@ -57,16 +57,16 @@ def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
     return cleaned
 
 
-def open_ones_last(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
+def writable_entries_last(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
     """Drop such entries, but keep those of PATH at its end: in a sandbox the project's tools are found there."""
     folders = tuple(writable)
-    cleaned, closed = outside(env, folders), _with_real_paths(folders)
+    cleaned, closed = drop_writable_entries(env, folders), _with_real_paths(folders)
     last = [entry for entry in _entries("PATH", env.get("PATH", "")) if entry.startswith("/")]
     path = [*filter(None, (cleaned.get("PATH"),)), *(entry for entry in last if not _is_trusted(entry, closed))]
     return {**cleaned, "PATH": os.pathsep.join(path)} if path else cleaned
 
 
-def lies_open(program: str, writable: Iterable[Path]) -> bool:
+def lies_in_writable_folder(program: str, writable: Iterable[Path]) -> bool:
     """Tell whether a program lies where a turn may write, directly or by a link."""
     return not _is_trusted(program, _with_real_paths(writable))
 

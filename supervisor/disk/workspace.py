@@ -10,12 +10,12 @@ from pathlib import Path
 from actors.vocabulary.settings import WorkspaceWrite
 
 
-def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
+def project_directories(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
     yield cwd
     yield from (cwd / root for root in policy.writable_roots)
 
 
-def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
+def temporary_directories(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
     """Yield the temporary directories. `tmpdir` is the client's TMPDIR, if it has one."""
     if not policy.exclude_slash_tmp:
         yield Path("/tmp")  # noqa: S108  # the policy names it, we do not use it
@@ -23,7 +23,7 @@ def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
         yield tmpdir
 
 
-def temporary_of(env: Mapping[str, str]) -> Path | None:
+def client_tmpdir(env: Mapping[str, str]) -> Path | None:
     """Return the client's TMPDIR. None if the home directory lies in it: `TMPDIR=$UNSET/` opens nothing."""
     named = env.get("TMPDIR", "")
     if not Path(named).is_absolute() or "\0" in named:
@@ -32,5 +32,5 @@ def temporary_of(env: Mapping[str, str]) -> Path | None:
     return None if Path(os.path.realpath(env.get("HOME") or "/")).is_relative_to(real) else Path(named)
 
 
-def missing(cwd: Path) -> str:
+def missing_directory(cwd: Path) -> str:
     return f"the directory {str(cwd)!r} does not exist: name one that does as the working directory, or create it"

@@ -26,7 +26,7 @@ def keep_little() -> None:
         libc.mallopt(ARENA_MAX, ARENAS)
 
 
-class Trimming:
+class MemoryTrimming:
     """A timer that returns unused pages to the system every minute. On the loop; a worker does the work."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Trimming:
     def tell(self, _: str) -> None:
         if self._libc is not None:
             self._in_worker(partial(self._libc.malloc_trim, 0))
-            self._clock.after(self._every_s, self, _TRIM)
+            self._clock.tell_later(self._every_s, self, _TRIM)
 
 
 def _glibc() -> ctypes.CDLL | None:

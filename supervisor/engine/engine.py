@@ -24,12 +24,12 @@ from actors.journal.librarian import Librarian
 from actors.messages.conversation import Command, Quiesce, RecordJobEnd, ToConversation
 from actors.messages.orders import RunAgent
 from actors.messages.ports import Outbox
-from actors.messages.routing import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
+from actors.messages.routing import AllAnswered, AllEnded, AwaitAnswers, KnownHeads, RegistryInput
 from actors.routing.registry import Registry
 from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref, Start
 from actors.runtime.clock import LoopClock
-from actors.runtime.shared import SharedThread, soon
+from actors.runtime.shared import SharedThread, call_on_loop
 from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
 from actors.vocabulary.events import APPROVAL_REQUESTS, JobEnded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
@@ -41,12 +41,12 @@ from supervisor.agents.given_servers import GivenServers
 from supervisor.agents.turn_hook import TurnHook
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
-from supervisor.engine.allocator import Trimming, keep_little
+from supervisor.engine.allocator import MemoryTrimming, keep_little
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
 from supervisor.engine.late_agent import LateAgent
-from supervisor.engine.late_others import LateOthers
+from supervisor.engine.late_others import LateThirdPartyAgents
 from supervisor.engine.late_sandbox import LateSandbox
 from supervisor.engine.recent_events import RecentEvents
 from supervisor.engine.retention_timer import RetentionTimer
@@ -61,7 +61,7 @@ from supervisor.search.index import SearchIndex
 from supervisor.work.processes.last_life import sweep_last_life
 from supervisor.work.processes.processes import Processes
 
-AROUND = 2 << 20  # bytes of an event beside the client's input: the words once more, and names
+ENVELOPE_BYTES = 2 << 20  # bytes of an event beside the client's input: the words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # includes the grace of processes
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
@@ -72,7 +72,7 @@ SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each 
 AGENTS = ConnectionId("agents")  # the sender of news from agents; their answers are dropped
 
 if TYPE_CHECKING:
-    from supervisor.agents.acp.other_agents import OtherAgents
+    from supervisor.agents.acp.other_agents import ThirdPartyAgents
     from supervisor.agents.own.own_agent import OwnAgent
     from supervisor.agents.spending.ledger import Ledger
 
@@ -96,19 +96,21 @@ class Engine:
 
         `busy` is told each second of the work that takes a start so long.
         """
-        self.loaded = loaded
+        self.loaded_config = loaded
         self.paths = paths
         self.loop = LoopThread()
-        self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
+        self.shared_thread = SharedThread(
+            self.loop.loop
+        )  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
-        self.given = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
+        self.client_servers = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
         self.sandbox = LateSandbox(
-            lambda: self.loaded,
+            lambda: self.loaded_config,
             paths,
             environ,
-            self.given.programs,
-            lambda: soon(self.loop.loop, lambda: self.processes.reap_soon()),  # noqa: PLW0108  # made later
+            self.client_servers.programs,
+            lambda: call_on_loop(self.loop.loop, lambda: self.processes.reap_soon()),  # noqa: PLW0108  # made later
         )
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
@@ -127,13 +129,13 @@ class Engine:
 
     @property
     def config(self) -> Config:
-        return self.loaded.config
+        return self.loaded_config.config
 
     @property
     def whole_bytes(self) -> int:
         """The largest event that is read whole, in bytes: a client's largest input, or the largest that we store."""
         limits = self.config.greenroom.limits
-        return max(limits.frame_bytes + AROUND, limits.event_bytes)
+        return max(limits.frame_bytes + ENVELOPE_BYTES, limits.event_bytes)
 
     def start(self) -> None:
         """Start all parts in order. After a failure the started parts are stopped again, and the error is raised."""
@@ -158,8 +160,8 @@ class Engine:
         )
         self._undo.append(("journal", self.journal.close))
         self.raises = self.journal.raises()
-        if self.journal.repaired:
-            log.error("journal.repaired", report=self.journal.repaired)
+        if self.journal.repair_report:
+            log.error("journal.repaired", report=self.journal.repair_report)
             self.search.remove()  # it may have lost events, whose numbers will be given to others
         self.loop.start()
         self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
@@ -171,7 +173,7 @@ class Engine:
         self._undo.append(("actors", self._wait_for_actors))
         self.directory = self._actor(Directory(self.journal))
         self._registry = Registry(self._session_deps, self.directory, self.config.greenroom.limits.live_sessions)
-        self.registry = self._actor(self._registry, self.shared.start)
+        self.registry = self._actor(self._registry, self.shared_thread.start)
         self._settle_last_life()
         self.loop.call(self._keep_house(), START_S)
         self._undo.append(("search", self._end_search))  # before the end of the journalist, which closes the journal
@@ -182,14 +184,14 @@ class Engine:
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.chores, self.clock, self._announce)
         self.health.begin()
-        Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
+        MemoryTrimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
         self.indexing.begin()
 
     def _settle_last_life(self) -> None:
         """Write the ends of turns that ran when the last process died, before any client can see them."""
         ended = Awaited[AllEnded](self.loop.loop)
         # An ask, not a tell: the start ends when the registry knows all that is open. Others are not looked at.
-        self.registry.ask(Known(tuple(self.journal.unsettled()), ended), START_S)
+        self.registry.ask(KnownHeads(tuple(self.journal.unsettled_heads()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")
 
@@ -218,7 +220,7 @@ class Engine:
             wakeup.wait(LOOK_S)
             if hurry.is_set():
                 hurry.clear()
-                soon(self.loop.loop, pressing.set)
+                call_on_loop(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
                 log.error("engine.loop_stuck")  # `stop` then goes on as far as it can
                 return
@@ -226,10 +228,10 @@ class Engine:
 
     async def _wind_down(self, drain_s: float, pressing: asyncio.Event) -> None:
         self.registry.tell(Quiesce())
-        await done_in_time(self.runner.rest(), drain_s, pressing)
+        await done_in_time(self.runner.wait_until_idle(), drain_s, pressing)
         self.registry.tell(Quiesce(interrupt=True))
         pressing.clear()
-        if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
+        if not await done_in_time(self.runner.wait_until_idle(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
         if not await done_in_time(self.agent.end_all_jobs(), INTERRUPT_S, pressing):
             log.error("engine.jobs_left")
@@ -242,12 +244,12 @@ class Engine:
 
         A deleted file changes nothing: its sandbox and policies must not become defaults by accident.
         """
-        before = self.loaded.file.path
+        before = self.loaded_config.file.path
         if before is not None and loaded.file.path is None:
             raise ConfigError(
                 f"{before} is gone, what it said stays in force; an empty file is what means no settings"
             )
-        self.loaded = loaded
+        self.loaded_config = loaded
         self.sandbox.reload()
         self.agent.reload()
 
@@ -256,12 +258,12 @@ class Engine:
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
             "histories": self.agent.statistics(),
-            "other_agents": self.others.statistics(),
+            "other_agents": self.third_party_agents.statistics(),
             "processes": self.processes.statistics(),
         }
 
     def _wait_for_actors(self) -> bool:
-        left = self.shared.left(STOP_S)
+        left = self.shared_thread.wait_for_actors(STOP_S)
         if left:
             log.error("engine.actors_left", names=left)
         return not left
@@ -279,13 +281,13 @@ class Engine:
         for append in appends:
             for record in append.records:
                 if record.type in APPROVAL_REQUESTS:
-                    soon(self.loop.loop, self._notify_of_question, record)
+                    call_on_loop(self.loop.loop, self._notify_of_question, record)
 
     def _notify_of_question(self, record: Record) -> None:
         """Run `notify` for an approval that clients can find now. Those of an imported history are left out."""
         turn = None if record.turn is None else self.runner.turn(record.turn)
         if turn is not None:
-            self._turn_hook.asked(turn, json.loads(record.body))
+            self._turn_hook.run_for_question(turn, json.loads(record.body))
 
     def _end_search(self) -> None:
         self.search.close()  # first, because it ends the piece under way
@@ -304,9 +306,9 @@ class Engine:
         self.search.forget(key)
         self.indexing.note_news()
         self.environments.forget(conversation)
-        soon(self.loop.loop, self.given.forget, conversation)
-        soon(self.loop.loop, self.agent.erase, conversation)
-        soon(self.loop.loop, self.others.erase, conversation)
+        call_on_loop(self.loop.loop, self.client_servers.forget, conversation)
+        call_on_loop(self.loop.loop, self.agent.erase, conversation)
+        call_on_loop(self.loop.loop, self.third_party_agents.erase, conversation)
 
     def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
@@ -336,7 +338,7 @@ class Engine:
     def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         """Start a session, and load the agent meanwhile, because a conversation that comes alive will have a turn."""
         self.agent.prepare()
-        return self.shared.start(actor, **context)
+        return self.shared_thread.start(actor, **context)
 
     async def _start_agents(self) -> None:
         """Start the runner and its parts. On the loop's thread, which spawns every child."""
@@ -346,7 +348,7 @@ class Engine:
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self.agent = LateAgent(self._own_agent)
-        self.others = LateOthers(self._other_agents)
+        self.third_party_agents = LateThirdPartyAgents(self._other_agents)
         self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda turn: self.environments.for_notices(turn, self.config)
         )
@@ -354,7 +356,7 @@ class Engine:
             self.loop.loop,
             self.processes,
             self._backend_for,
-            self._turn_hook.completed,
+            self._turn_hook.run_after_turn,
             self._rest,
             self.agent.end_jobs,
         )
@@ -362,7 +364,7 @@ class Engine:
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._turn_hook.close()
-        await self.others.aclose()
+        await self.third_party_agents.aclose()
         await self.agent.aclose()  # before the processes: MCP servers may then end by themselves
         await self.processes.__aexit__()
 
@@ -382,31 +384,31 @@ class Engine:
     def _backend_for(self, order: RunAgent) -> Backend:
         if order.settings.agent:
             self.agent.forget(order.conversation)  # its transcript will lack this turn
-            return self.others
+            return self.third_party_agents
         return self.agent
 
     def _rest(self, conversation: ConversationId) -> None:
         """Give back the memory that only makes the next turn of a parked conversation faster."""
         self.agent.rest(conversation)
-        self.others.rest(conversation)
+        self.third_party_agents.rest(conversation)
 
-    def _other_agents(self) -> "Callable[[], OtherAgents]":
+    def _other_agents(self) -> "Callable[[], ThirdPartyAgents]":
         """Import the third-party agents, and return their maker. In a worker thread."""
-        from supervisor.agents.acp.other_agents import Needs, OtherAgents
+        from supervisor.agents.acp.other_agents import ThirdPartyAgents, ThirdPartyAgentsDeps
 
-        needs = Needs(
-            loaded=lambda: self.loaded,
+        needs = ThirdPartyAgentsDeps(
+            loaded_config=lambda: self.loaded_config,
             journal=self.journal,
             processes=self.processes,
             environments=self.environments,
-            given=self.given,
+            client_servers=self.client_servers,
             sandbox=self.sandbox.get(),
             ledger=self._ledger(),
             raises=self._raises_in_force,
             tell=self._tell,
         )
         self.sandbox.works()  # tried out now rather than in the first turn
-        return lambda: OtherAgents(needs)
+        return lambda: ThirdPartyAgents(needs)
 
     def _ledger(self) -> "Ledger":
         """Return the ledger into which all agents enter their costs. In worker threads, perhaps two at once."""
@@ -414,27 +416,27 @@ class Engine:
 
         with self._ledger_lock:
             if self._made_ledger is None:
-                self._made_ledger = Ledger(self.journal.spent)
+                self._made_ledger = Ledger(self.journal.total_spent)
             return self._made_ledger
 
     def _raises_in_force(self) -> tuple[Raise, ...]:
-        from supervisor.agents.spending.ledger import today  # loaded already when an agent asks
+        from supervisor.agents.spending.ledger import current_day  # loaded already when an agent asks
 
-        return in_force(self.raises, today()) if self.raises else ()
+        return in_force(self.raises, current_day()) if self.raises else ()
 
     def _own_agent(self) -> "Callable[[], OwnAgent]":
         """Import our own agent, and return its maker. In a worker thread: the import takes a tenth of a second."""
-        from supervisor.agents.own.own_agent import Needs, OwnAgent
+        from supervisor.agents.own.own_agent import OwnAgent, OwnAgentDeps
 
-        needs = Needs(
-            loaded=lambda: self.loaded,
+        needs = OwnAgentDeps(
+            loaded_config=lambda: self.loaded_config,
             home=Path(self.paths.config),
             environ=self._environ,
             journal=self.journal,
             processes=self.processes,
             sandbox=self.sandbox.get(),
             environments=self.environments,
-            given=self.given,
+            client_servers=self.client_servers,
             ledger=self._ledger(),
             raises=self._raises_in_force,
             job_ended=self._job_ended,

@@ -39,14 +39,14 @@ class Health:
         self._every_s = every_s
 
     def begin(self) -> None:
-        self._clock.after(self._every_s, self, _LOOK)
+        self._clock.tell_later(self._every_s, self, _LOOK)
 
     def tell(self, message: ChoreDone | Literal["look"]) -> None:
         if message is _LOOK:
             self._journalist.tell(Chore(self._look, self))
         elif isinstance(message, ChoreDone):
             self._take_result(message.result)
-            self._clock.after(self._every_s, self, _LOOK)
+            self._clock.tell_later(self._every_s, self, _LOOK)
 
     def _look(self) -> str:
         return "; ".join(problem for look in self._looks if (problem := look()) is not None)

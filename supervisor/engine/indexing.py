@@ -22,7 +22,7 @@ AGAIN_S = 60.0  # after an error: a full disk stays full for a while
 log = structlog.get_logger()
 
 
-class Index(Protocol):
+class SearchFile(Protocol):
     """The search file. Each method may wait for the disk."""
 
     def step(self) -> bool:
@@ -37,7 +37,7 @@ class Index(Protocol):
 class Indexing:
     """The schedule. `trouble`: why the search does not follow now. `wanted`: whether there is to be a file at all."""
 
-    def __init__(self, index: Index, wanted: Callable[[], bool]) -> None:
+    def __init__(self, index: SearchFile, wanted: Callable[[], bool]) -> None:
         self.trouble: str | None = None
         self._index = index
         self._wanted = wanted

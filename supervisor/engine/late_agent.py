@@ -12,7 +12,7 @@ from supervisor.agents.turn import Turn
 
 if TYPE_CHECKING:
     from supervisor.agents.own.own_agent import OwnAgent
-    from supervisor.work.jobs.jobs import Jobs
+    from supervisor.work.jobs.jobs import BackgroundJobs
 
 
 class LateAgent:
@@ -55,7 +55,7 @@ class LateAgent:
         """Do nothing: only commands have a grace here, and they are the runner's."""
 
     @property
-    def jobs(self) -> "Jobs | None":
+    def jobs(self) -> "BackgroundJobs | None":
         """The background commands; None if none was ever started."""
         return self._own.jobs if self._own is not None else None
 

@@ -11,18 +11,18 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agents.turn import Turn
 
 if TYPE_CHECKING:
-    from supervisor.agents.acp.other_agents import OtherAgents
+    from supervisor.agents.acp.other_agents import ThirdPartyAgents
 
 
-class LateOthers:
+class LateThirdPartyAgents:
     """A Backend. `make` imports the modules, in a worker thread; the maker that it returns is for the loop."""
 
     resumable = True
 
-    def __init__(self, make: Callable[[], "Callable[[], OtherAgents]"]) -> None:
+    def __init__(self, make: Callable[[], "Callable[[], ThirdPartyAgents]"]) -> None:
         self._make = make
-        self._loading: asyncio.Task[OtherAgents] | None = None
-        self._others: OtherAgents | None = None
+        self._loading: asyncio.Task[ThirdPartyAgents] | None = None
+        self._others: ThirdPartyAgents | None = None
 
     async def run(self, turn: Turn) -> str | None:
         if self._others is None:
@@ -56,13 +56,13 @@ class LateOthers:
     def statistics(self) -> dict[str, int]:
         return self._others.children.statistics() if self._others is not None else {}
 
-    def _begin(self) -> "asyncio.Task[OtherAgents]":
+    def _begin(self) -> "asyncio.Task[ThirdPartyAgents]":
         """Begin to load, unless it is loading. An import that failed, for want of descriptors, is tried again."""
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.get_running_loop().create_task(self._load(), name="load-other-agents")
         return self._loading
 
-    async def _load(self) -> "OtherAgents":
+    async def _load(self) -> "ThirdPartyAgents":
         make_on_loop = await asyncio.to_thread(self._make)
         self._others = others = make_on_loop()
         return others

@@ -33,7 +33,7 @@ def protection(
     named = (*programs, *_link_targets(by_name, environ), *map(_expand_home, filter(None, instructions)))
     files = (Path(name) for name in (*read, *named) if name)
     return Protection(
-        closed=tuple(dict.fromkeys(map(Path, (*paths.protected, usual_state)))),
+        closed=tuple(dict.fromkeys(map(Path, (*paths.protected_directories, usual_state)))),
         files=tuple(dict.fromkeys(files)),
         hidden=tuple(map(Path, hidden_places(paths, environ))),
     )

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from actors.runtime.shared import soon
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Record
-from actors.vocabulary.shortening import outline, shortened
+from actors.vocabulary.shortening import outline, shorten_json
 from transports.requests import NewsRead
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
@@ -22,11 +22,11 @@ KEPT_BYTES = 4 << 20
 SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer event is shortened, so that it does not push out the others
 
 
-def shown(record: Record) -> Record:
+def shortened_record(record: Record) -> Record:
     size = len(record.body)
     if size <= SHOWN_BYTES:
         return record
-    body = outline((record.body,), SHOWN_BYTES) or shortened(record.body, SHOWN_BYTES)
+    body = outline((record.body,), SHOWN_BYTES) or shorten_json(record.body, SHOWN_BYTES)
     return replace(record, body=body, stored_bytes=record.stored_bytes or size)
 
 
@@ -42,7 +42,7 @@ class RecentEvents:
         with self._lock:
             for append in appends:
                 for whole in append.records:
-                    record = shown(whole)
+                    record = shortened_record(whole)
                     self._kept.append((append.conversation, record))
                     self._bytes += len(record.body)
                     self._end += 1
@@ -50,9 +50,9 @@ class RecentEvents:
                 self._bytes -= len(self._kept.popleft()[1].body)
             waiting, self._waiting = self._waiting, set()
         for loop, event in waiting:
-            soon(loop, event.set)
+            call_on_loop(loop, event.set)
 
-    def after(self, cursor: int | None, limit: int) -> NewsRead:
+    def read_after(self, cursor: int | None, limit: int) -> NewsRead:
         """Events after the cursor (None: from now on). A cursor of an earlier process counts as lagging."""
         with self._lock:
             if cursor is None:
@@ -78,4 +78,4 @@ class RecentEvents:
             except TimeoutError:
                 with self._lock:
                     self._waiting.discard(entry)
-        return self.after(cursor, limit)
+        return self.read_after(cursor, limit)

@@ -48,7 +48,7 @@ class RetentionTimer:
         self._steps = 0
 
     def begin(self, after_s: float = FIRST_S) -> None:
-        self._clock.after(after_s, self, _LOOK)
+        self._clock.tell_later(after_s, self, _LOOK)
 
     def tell(self, message: ChoreDone | Literal["look"]) -> None:
         if isinstance(message, ChoreDone):
@@ -76,14 +76,14 @@ class RetentionTimer:
             return
         self._steps += 1
         if result:
-            self._clock.after(STEP_S, self, _LOOK)
+            self._clock.tell_later(STEP_S, self, _LOOK)
         else:
             log.debug("retention.complete", steps=self._steps, took_s=round(time.monotonic() - self._began, 3))
             self._rest()
 
     def _rest(self) -> None:
         self._steps = 0
-        self._clock.after(self._every_s, self, _LOOK)
+        self._clock.tell_later(self._every_s, self, _LOOK)
 
 
 def retention(wanted: RetentionTable) -> Retention:

@@ -93,7 +93,7 @@ class Runner:
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)
             if running is not None:
-                running.turn.output.taken()
+                running.turn.output.send_next()
         else:
             self._loop.call_soon(self._take, order, session)
 
@@ -188,7 +188,7 @@ class Runner:
         except GreenroomError as gone:
             log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
-    async def rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no turn runs."""
         while keepers := [running.keeper for running in self._running.values() if running.keeper is not None]:
             await asyncio.wait(keepers)
@@ -198,7 +198,7 @@ class Runner:
         self._closed = True
         for running in list(self._running.values()):
             self._stop(running, kill=True)
-        await self.rest()
+        await self.wait_until_idle()
 
     def statistics(self) -> dict[str, int]:
         return {"turns": len(self._running)}

@@ -3,7 +3,7 @@
 SMALL = 64 << 10  # JSON of this size is parsed in a millisecond or two, whatever is in it
 
 
-def intricate(data: bytes, most_values: int) -> bool:
+def has_too_many_values(data: bytes, most_values: int) -> bool:
     """Tell whether JSON has too many values to be parsed in a moment. Much faster than parsing."""
     if len(data) <= SMALL:
         return False

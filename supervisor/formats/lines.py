@@ -13,18 +13,18 @@ LAST_WORDS = 3  # lines that are shown when the program ends by itself
 log = structlog.get_logger()
 
 
-class TooLong(Exception):
+class MessageTooLong(Exception):
     """A message beyond the bound. The connection is over, because the next message's beginning is not known."""
 
 
-class Lines:
+class LineCutter:
     """Bytes cut into lines. A last line without an end is not a message."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._rest = bytearray()
 
-    def cut(self, piece: bytes) -> Iterator[bytes]:
+    def complete_lines(self, piece: bytes) -> Iterator[bytes]:
         if b"\n" not in piece:
             self._rest += piece
         else:
@@ -33,26 +33,26 @@ class Lines:
             yield from lines[:-1]
             self._rest = bytearray(lines[-1])
         if len(self._rest) > self._longest:
-            raise TooLong
+            raise MessageTooLong
 
 
-class LastWords:
+class StderrLog:
     """A program's stderr: written to the log, its last lines kept for the notice of its end."""
 
     def __init__(self, event: str, **of: str) -> None:
         """Log each line as `event`, with the members of `of`, which name the program."""
         self._event = event
         self._of = of
-        self._lines = Lines(LINE * 4)
+        self._lines = LineCutter(LINE * 4)
         self._logged = 0
         self._last: deque[str] = deque(maxlen=LAST_WORDS)
 
     def take(self, piece: bytes) -> None:
         try:
-            for line in self._lines.cut(piece):
+            for line in self._lines.complete_lines(piece):
                 self._say(line)
-        except TooLong:
-            self._lines = Lines(LINE * 4)
+        except MessageTooLong:
+            self._lines = LineCutter(LINE * 4)
 
     @property
     def text(self) -> str:

@@ -15,17 +15,17 @@ from actors.vocabulary.shortening import outline
 from supervisor.journal.rows import GET_EVENTS, GET_EVENTS_BACK, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 
-KEPT = 4  # idle connections; further readers open and close their own
+MOST_IDLE = 4  # idle connections; further readers open and close their own
 PIECE = 1 << 18  # bytes of a long body that are read at once
 OUTLINE = 1 << 20  # bytes of a shortened body, at most
 MOST_RECORDS = 100_000  # of one page, whatever the request says
 
 
-class Hole(Exception):
+class MissingEvents(Exception):
     """Stored events are missing: the file is damaged."""
 
 
-class Connections:
+class ReadConnections:
     def __init__(self, path: Path, connect: Callable[[Path], sqlite3.Connection] = reader) -> None:
         self._path = path
         self._connect = connect
@@ -64,7 +64,7 @@ class Connections:
 
     def _give(self, db: sqlite3.Connection) -> None:
         with self._lock:
-            if not self._closed and len(self._idle) < KEPT:
+            if not self._closed and len(self._idle) < MOST_IDLE:
                 self._idle.append(db)
                 return
         db.close()
@@ -140,4 +140,4 @@ def _shortened_record(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes:
 def _insist_on_density(records: list[Record], after: int, last: int) -> None:
     found = [record.seq for record in records]
     if found != list(range(after + 1, after + 1 + len(found))) or (not found and after < last):
-        raise Hole(f"events after {after} of {last} are missing")
+        raise MissingEvents(f"events after {after} of {last} are missing")

@@ -83,12 +83,12 @@ class ExportedEvent(ExportLine):
 class ExportPosition(NamedTuple):
     """The place between two pieces, and the last event of all. `offset`: bytes of the next event already exported."""
 
-    after: int
-    last: int
+    after_seq: int
+    last_seq: int
     offset: int = 0
 
 
-class Piece(NamedTuple):
+class ExportChunk(NamedTuple):
     """A piece of an export. `partial`: its last line goes on in the next. `position`: of the next piece, or None."""
 
     lines: list[str]
@@ -100,7 +100,7 @@ def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
     """The whole conversation, line by line."""
     position, begun = None, ""
     while True:
-        lines, position, partial = piece(journal, conversation, position)
+        lines, position, partial = next_chunk(journal, conversation, position)
         lines[0] = begun + lines[0]
         begun = lines.pop() if partial else ""
         yield from lines
@@ -108,7 +108,7 @@ def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
             return
 
 
-def piece(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> Piece:
+def next_chunk(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> ExportChunk:
     """The next piece. An export ends with the event that was last at its beginning."""
     lines = []
     if position is None:
@@ -116,33 +116,33 @@ def piece(journal: Journal, conversation: ConversationId, position: ExportPositi
         lines.append(header)
     if position.offset:
         return _part(journal, conversation, position)
-    if position.after < position.last:
+    if position.after_seq < position.last_seq:
         records = _next_records(journal, conversation, position)
         small = list(takewhile(lambda record: not record.stored_bytes, records))
         lines += [f"{_before_body(record)}{record.body.decode()}}}" for record in small]
         if small:
-            position = position._replace(after=small[-1].seq)
+            position = position._replace(after_seq=small[-1].seq)
         elif not lines:
             return _part(journal, conversation, position, _before_body(records[0]))
-    return Piece(lines, position if position.after < position.last else None)
+    return ExportChunk(lines, position if position.after_seq < position.last_seq else None)
 
 
 def _next_records(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
-    page = journal.read(conversation, position.after, PAGE, PAGE_BYTES, LARGE)
-    if page is None or page.first_seq > position.after + 1:
+    page = journal.read(conversation, position.after_seq, PAGE, PAGE_BYTES, LARGE)
+    if page is None or page.first_seq > position.after_seq + 1:
         raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
-    return [record for record in page.records if record.seq <= position.last]
+    return [record for record in page.records if record.seq <= position.last_seq]
 
 
-def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> Piece:
+def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> ExportChunk:
     """A part of a long event, from its stored bytes. The whole event is never in memory."""
-    seq = position.after + 1
+    seq = position.after_seq + 1
     stored = journal.part(conversation, seq, position.offset, PART)
     chunk = _characters(stored)
     text = before + chunk.decode()
     if len(stored) == PART:
-        return Piece([text], position._replace(offset=position.offset + len(chunk)), partial=True)
-    return Piece([text + "}"], ExportPosition(seq, position.last) if seq < position.last else None)
+        return ExportChunk([text], position._replace(offset=position.offset + len(chunk)), partial=True)
+    return ExportChunk([text + "}"], ExportPosition(seq, position.last_seq) if seq < position.last_seq else None)
 
 
 def _characters(chunk: bytes) -> bytes:
@@ -167,7 +167,7 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPo
     return ExportPosition(page.first_seq - 1, head.last_seq), header
 
 
-class Arriving(Struct, frozen=True):
+class ImportedHistory(Struct, frozen=True):
     """An import that was read and can be stored."""
 
     head: Head
@@ -175,7 +175,7 @@ class Arriving(Struct, frozen=True):
     records: Iterable[Record]
 
 
-def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None) -> Arriving:
+def read_import(lines: Iterable[str | bytes], new_id: ConversationId | None = None) -> ImportedHistory:
     """Read an import: the slow half, which needs no journal. `new_id` gives the conversation another id.
 
     The records can be iterated once, as they are read one by one: they may not fit into memory.
@@ -185,10 +185,10 @@ def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None)
     head = head_of(header.head)
     if new_id is not None:
         head = replace(head, conversation=new_id)
-    return Arriving(head, header.first_seq, (_record(number, line) for number, line in numbered))
+    return ImportedHistory(head, header.first_seq, (_record(number, line) for number, line in numbered))
 
 
-def import_(journal: SqliteJournal, conversation_read: Arriving) -> ConversationId:
+def store_import(journal: SqliteJournal, conversation_read: ImportedHistory) -> ConversationId:
     """Store the conversation, all of it or nothing. An id that exists already is refused."""
     conversation = conversation_read.head.conversation
     if journal.head(conversation) is not None:

@@ -21,7 +21,7 @@ def is_damage(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & PRIMARY in DAMAGE
 
 
-def typed(error: sqlite3.Error | OSError, path: Path) -> JournalError:
+def journal_error(error: sqlite3.Error | OSError, path: Path) -> JournalError:
     if isinstance(error, OSError):
         return _kind(error.errno in FULL, error.errno in READ_ONLY)(f"{path}: {error.strerror}")
     code = getattr(error, "sqlite_errorcode", 0)
@@ -34,11 +34,11 @@ def typed(error: sqlite3.Error | OSError, path: Path) -> JournalError:
 
 
 @contextmanager
-def mapped(path: Path) -> Iterator[None]:
+def map_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise typed(error, path) from error
+        raise journal_error(error, path) from error
 
 
 def _kind(full: bool, read_only: bool) -> type[JournalError]:

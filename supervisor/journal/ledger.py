@@ -23,7 +23,7 @@ GROUPS: Mapping[str, str] = {
     "conversation": "c.id",
 }
 
-By = Literal["day", "model", "directory", "conversation"]
+Grouping = Literal["day", "model", "directory", "conversation"]
 
 _TYPES = {"seconds": "REAL", "usd": "REAL"}  # all others are whole numbers
 _amounts = attrgetter(*AMOUNTS)
@@ -37,7 +37,7 @@ TABLE = f"""CREATE TABLE ledger (
     conversation INTEGER NOT NULL, day TEXT NOT NULL, model TEXT NOT NULL, cwd TEXT NOT NULL, {_TYPED_COLUMNS},
     UNIQUE (conversation, day, model, cwd)
 ) STRICT"""
-UNCOUNTED = "ALTER TABLE ledger ADD COLUMN uncounted INTEGER NOT NULL DEFAULT 0"
+ADD_UNCOUNTED = "ALTER TABLE ledger ADD COLUMN uncounted INTEGER NOT NULL DEFAULT 0"
 # Tokens from before there was a ledger: on the day of the last use, at an unknown price.
 TOKENS_SO_FAR = f"""
     INSERT INTO ledger (conversation, day, model, cwd, tokens, unpriced)
@@ -61,7 +61,7 @@ class SpentRow(Struct, frozen=True):
     """A sum. `group` is a day, a model, a directory or the id of a conversation."""
 
     group: str
-    spent: Spent
+    amounts: Spent
 
 
 def day_of(ts: float) -> str:
@@ -74,12 +74,12 @@ def rows_of(key: int, entries: Iterable[LedgerEntry]) -> list[LedgerRow]:
     return [(whose, *row) for row in rows for whose in (EVERYBODY, key)]
 
 
-def total(db: sqlite3.Connection, since: str = "") -> Spent:
+def total_since(db: sqlite3.Connection, since: str = "") -> Spent:
     """The costs of all conversations since a day, that day included."""
     return Spent(*db.execute(GET_SUM, (since,)).fetchone())
 
 
-def grouped(db: sqlite3.Connection, by: By, since: str, limit: int) -> list[SpentRow]:
+def sums_by_group(db: sqlite3.Connection, by: Grouping, since: str, limit: int) -> list[SpentRow]:
     """Sums by group: days with the newest first, other groups with the most tokens first."""
     whose = f"l.conversation {'<>' if by == 'conversation' else '='} {EVERYBODY}"
     order = "1 DESC" if by == "day" else "sum(l.tokens) DESC, 1"

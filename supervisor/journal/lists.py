@@ -14,7 +14,7 @@ from actors.vocabulary.records import AT_REST, Head, HeadPage, ListPlace, ListQu
 from supervisor.journal.rows import get_row_at
 
 MOST_HEADS = 1_000  # of one page, whatever the request says
-LAST = "\U0010ffff"  # sorts after every character of an id
+LAST_CHARACTER = "\U0010ffff"  # sorts after every character of an id
 
 GET_NAMED = "SELECT id FROM conversations WHERE name = ? ORDER BY updated DESC, key DESC LIMIT 1"
 GET_STARTING_WITH = "SELECT id FROM conversations WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
@@ -43,16 +43,16 @@ class Group(NamedTuple):
         return {"state =": self.state, "archived =": self.archived}
 
 
-def named(db: sqlite3.Connection, name: str) -> ConversationId | None:
+def find_name(db: sqlite3.Connection, name: str) -> ConversationId | None:
     row = db.execute(GET_NAMED, (name,)).fetchone()
     return None if row is None else ConversationId(row[0])
 
 
 def starting_with(db: sqlite3.Connection, prefix: str, limit: int) -> list[ConversationId]:
-    return [ConversationId(row[0]) for row in db.execute(GET_STARTING_WITH, (prefix, prefix + LAST, limit))]
+    return [ConversationId(row[0]) for row in db.execute(GET_STARTING_WITH, (prefix, prefix + LAST_CHARACTER, limit))]
 
 
-def listed(db: sqlite3.Connection, query: ListQuery) -> HeadPage:
+def list_page(db: sqlite3.Connection, query: ListQuery) -> HeadPage:
     limit = min(max(query.limit, 1), MOST_HEADS)
     groups = [
         group
@@ -66,7 +66,7 @@ def listed(db: sqlite3.Connection, query: ListQuery) -> HeadPage:
     return HeadPage(heads, shown[-1] if len(places) > limit else None, sum(group.size for group in groups))
 
 
-def unsettled(db: sqlite3.Connection) -> list[Head]:
+def unsettled_heads(db: sqlite3.Connection) -> list[Head]:
     groups = [group for group in _all_groups(db) if group.state not in AT_REST]
     ranges = (_range(db, group.filters, "updated", "DESC", group.size) for group in groups)
     return [get_row_at(db, place.key) for place in merge(*ranges, key=_by_time, reverse=True)]

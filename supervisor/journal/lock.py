@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalLocked
-from supervisor.journal.failures import mapped
+from supervisor.journal.failures import map_errors
 
 CLOSED = b"closed"
 SUSPECT = b"suspect"
@@ -29,11 +29,11 @@ class Lock:
     """A lock of the kernel, taken at creation. It ends with the process, however that ends."""
 
     def __init__(self, path: Path) -> None:
-        with mapped(path):
+        with map_errors(path):
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._take(path)
-            with mapped(path):
+            with map_errors(path):
                 self._look()
         except BaseException:
             os.close(self._fd)

@@ -10,7 +10,16 @@ from msgspec import Struct
 
 from supervisor.journal import lists, repair
 from supervisor.journal.failures import is_damage
-from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, prepare_writer, refuse_newer, version
+from supervisor.journal.schema import (
+    Busy,
+    Migration,
+    connect,
+    migrate,
+    prepare_writer,
+    refuse_newer,
+    reporting_progress,
+    version,
+)
 
 HEADER = 100  # bytes of the file format: magic, page size, page count, user version
 MAGIC = b"SQLite format 3\x00"
@@ -21,13 +30,13 @@ FIND_HOLE = """
     WHERE coalesce(kept, 0) <> last_seq - first_seq + 1 OR low <> first_seq OR high <> last_seq LIMIT 1"""
 
 
-class Opened(Struct, frozen=True):
+class OpenedJournal(Struct, frozen=True):
     db: sqlite3.Connection
     next_key: int
-    repaired: str | None
+    repair_report: str | None
 
 
-def open_file(path: Path, steps: Sequence[Migration], busy: Busy, *, suspect: bool, power_cut: bool) -> Opened:
+def open_file(path: Path, steps: Sequence[Migration], busy: Busy, *, suspect: bool, power_cut: bool) -> OpenedJournal:
     repair.finish(path)
     refuse_newer(_version_unopened(path), steps, path)
     # Checking reads the whole file, so it is done on evidence only.
@@ -42,7 +51,7 @@ def open_file(path: Path, steps: Sequence[Migration], busy: Busy, *, suspect: bo
     return _prepare(path, steps, busy)
 
 
-def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
+def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> OpenedJournal:
     _create(path)
     db = connect(path, read_only=False)
     try:
@@ -50,7 +59,7 @@ def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
         migrate(db, steps, busy)
         _look(db)
         used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversations'").fetchone()
-        return Opened(db, used[0] + 1 if used else 1, repair.told(db))
+        return OpenedJournal(db, used[0] + 1 if used else 1, repair.take_report(db))
     except BaseException:
         db.close()
         raise
@@ -59,7 +68,7 @@ def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> Opened:
 def _look(db: sqlite3.Connection) -> None:
     """Read the rows that a start reads, so that damage in them is met here, where it is repaired."""
     db.execute("SELECT max(key) FROM tails").fetchone()
-    lists.unsettled(db)
+    lists.unsettled_heads(db)
 
 
 def _create(path: Path) -> None:
@@ -119,7 +128,7 @@ def _is_sound(path: Path, busy: Busy, *, thorough: bool) -> bool:
             return False
     elif _size(path) < HEADER:
         return False  # SQLite would take it for a new file and throw the WAL away
-    with closing(connect(path, read_only=True)) as db, heard(db, lambda: busy("the journal is checked")):
+    with closing(connect(path, read_only=True)) as db, reporting_progress(db, lambda: busy("the journal is checked")):
         try:
             check = "integrity_check" if thorough else "quick_check"
             intact = db.execute(f"PRAGMA {check}(1)").fetchone()[0] == "ok"

@@ -18,7 +18,7 @@ class LogPosition(Struct, frozen=True):
     last_seq: int
 
 
-class Plan:
+class CommitPlan:
     """One transaction in preparation. `stored` finds a position; `tails`: the positions after the commit."""
 
     def __init__(self, stored: Callable[[ConversationId], LogPosition | None], next_key: int) -> None:
@@ -30,9 +30,9 @@ class Plan:
         self.events: list[Row] = []
         self.ends: list[Row] = []
         self._kept: list[tuple[int, KeptText]] = []
-        self.old: list[Row] = []
-        self.cleared: list[Row] = []
-        self.spent: list[LedgerRow] = []
+        self.old_rows: list[Row] = []
+        self.cleared_rows: list[Row] = []
+        self.ledger_rows: list[LedgerRow] = []
         self.durable = False
 
     def add(self, append: Append) -> SequenceConflict | None:
@@ -51,7 +51,7 @@ class Plan:
         self.durable = self.durable or append.durable
         self.events += [event_row(key, record) for record in records]
         if append.spent:
-            self.spent += rows_of(key, append.spent)
+            self.ledger_rows += rows_of(key, append.spent)
         last = position.last_seq + len(records)
         if head is not None:
             self.heads.append(head_row(key, head))
@@ -66,15 +66,15 @@ class Plan:
     def _keep(self, append: Append, key: int) -> None:
         """Note unfinished text. Removals come first, so they also remove text from earlier in this group."""
         for old in append.old:
-            self.old.append((key, old.tail, old.since, old.end))
+            self.old_rows.append((key, old.tail, old.since, old.end))
             self._kept = [(owner, text) for owner, text in self._kept if owner != key or not _covers(old, text)]
         if append.clears:
-            self.cleared.append((key,))
+            self.cleared_rows.append((key,))
             self._kept = [(owner, text) for owner, text in self._kept if owner != key]
         self._kept += [(key, text) for text in append.kept]
 
     @property
-    def kept(self) -> list[Row]:
+    def kept_rows(self) -> list[Row]:
         return [(key, text.tail, text.since, text.start, text.end, text.body) for key, text in self._kept]
 
 

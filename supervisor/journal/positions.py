@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from actors.vocabulary.ids import ConversationId
 from supervisor.journal.plan import LogPosition
 
-REMEMBERED = 4_096  # conversations, in about a megabyte; with more, all are forgotten, and cost a look-up each
+MOST_REMEMBERED = 4_096  # conversations, in about a megabyte; with more, all are forgotten, and cost a look-up each
 
 
 class Positions:
@@ -20,7 +20,7 @@ class Positions:
         return self._recent.get(conversation) or self._look_up(conversation)
 
     def note(self, ends: Mapping[ConversationId, LogPosition]) -> None:
-        if len(self._recent) > REMEMBERED:
+        if len(self._recent) > MOST_REMEMBERED:
             self._recent.clear()
         self._recent.update(ends)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from actors.vocabulary.errors import JournalError, StorageLost
-from supervisor.journal.failures import typed
+from supervisor.journal.failures import journal_error
 
 Identity = tuple[int, int]  # device and inode
 O_PATH = getattr(os, "O_PATH", None)  # Linux only; closing any other descriptor of the file would drop SQLite's locks
@@ -21,7 +21,7 @@ class Presence:
         self._ids: dict[str, Identity] = {}
         self._sizes: dict[str, int] = {}
         self._handles: dict[str, int] = {}
-        self.cut: str | None = None
+        self.shortened_file: str | None = None
         self._note(self._file)
 
     def close(self) -> None:
@@ -35,14 +35,14 @@ class Presence:
 
     def insist_whole(self) -> None:
         """Raise StorageLost also if a file was cut short. It stays lost, like anything written after the hole."""
-        if self.cut is None and self._as_they_were():
+        if self.shortened_file is None and self._as_they_were():
             return
         for name in (self._file, self._log):
             found = self._status_in_place(name)
             if found is not None and found.st_size < self._sizes.get(name, 0):
-                self.cut = name
-        if self.cut is not None:
-            self._raise_lost(self.cut, "was cut short")
+                self.shortened_file = name
+        if self.shortened_file is not None:
+            self._raise_lost(self.shortened_file, "was cut short")
 
     def measure(self) -> None:
         """Note the sizes after a commit. Until the next commit only another program can make the files shorter."""
@@ -78,13 +78,13 @@ class Presence:
     def file_is_here(self) -> bool:
         return _identity(_look(self._file)) == self._ids[self._file]
 
-    def deleted(self) -> bool:
+    def is_deleted(self) -> bool:
         """Whether the file has no name left, and so ends with this process."""
         handle = self._handles.get(self._file)
         return handle is None or os.fstat(handle).st_nlink == 0
 
     def _fate(self, name: str) -> str:
-        if name != self._file or self.deleted():
+        if name != self._file or self.is_deleted():
             return "was deleted"
         place = str(Path(f"/proc/self/fd/{self._handles[self._file]}").readlink())
         return f"was moved to {place}" if _identity(_look(place)) == self._ids[name] else "went away with its disk"
@@ -116,7 +116,7 @@ def _look(name: str) -> os.stat_result | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise typed(error, Path(name)) from error
+        raise journal_error(error, Path(name)) from error
 
 
 def _identity(found: os.stat_result | None) -> Identity | None:

@@ -47,7 +47,7 @@ def finish(path: Path) -> None:
         sync(path.parent)
 
 
-def told(db: sqlite3.Connection) -> str | None:
+def take_report(db: sqlite3.Connection) -> str | None:
     """Take the report of a repair out of the file, so that it is given only once."""
     row = db.execute("SELECT text FROM notes WHERE name = ?", (NOTE,)).fetchone()
     if row is None:

@@ -18,13 +18,13 @@ RESTART = "`greenroom down && greenroom up`"
 def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
     """Put everything into one file: the journal if it still has a name, or a copy. Return advice for a person."""
     try:
-        if presence.cut is not None:
+        if presence.shortened_file is not None:
             return _advice_on_copy(_copy(db, path), path)  # a checkpoint would damage the part that is still whole
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         presence.measure()
         if presence.file_is_here():
             return f"all of it is in {path}; {RESTART} goes on with it"
-        if not presence.deleted():
+        if not presence.is_deleted():
             return f"put it back, and the daemon goes on; or start with what is there: {RESTART}"
         if not path.parent.is_dir():
             return f"its directory is gone, so nothing can be saved; {RESTART} begins a new one"

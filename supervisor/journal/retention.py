@@ -22,7 +22,7 @@ EARLIEST = 1.0  # the least time of an event here: 0 marks conversations that re
 NONE_MAY_GO = math.inf  # until the next head, which may have a later checkpoint
 LIMIT = "events limit"  # the name of the note with the `max_events` and the last row compared with it
 
-NEXT = """
+NEXT_CONVERSATIONS = """
     SELECT c.key, c.checkpoint_seq, t.first_seq, t.last_seq
     FROM tails t INDEXED BY by_oldest CROSS JOIN conversations c ON c.key = t.key
     WHERE t.oldest < ? ORDER BY t.oldest, t.key LIMIT ?"""
@@ -102,7 +102,7 @@ def _compare(db: sqlite3.Connection, max_events: int | None) -> bool:
 def _thin_out(db: sqlite3.Connection, now: float, policy: Retention) -> bool:
     """Delete events of conversations with too old or too many events. True if there may be more."""
     cutoff = -math.inf if policy.max_age_s is None else now - policy.max_age_s
-    rows = db.execute(NEXT, (max(cutoff, EARLIEST), STEP_CONVERSATIONS))
+    rows = db.execute(NEXT_CONVERSATIONS, (max(cutoff, EARLIEST), STEP_CONVERSATIONS))
     candidates = [Candidate(*row) for row in rows]
     budget = STEP_EVENTS
     for candidate in candidates:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from supervisor.journal.failures import is_damage
-from supervisor.journal.schema import Busy, Migration, connect, heard, migrate, version
+from supervisor.journal.schema import Busy, Migration, connect, migrate, reporting_progress, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "unfinished", "doomed", "ledger", "raises")
 CAREFUL = 256  # unreadable rows that are skipped singly: a page holds fewer
@@ -26,7 +26,7 @@ WITHOUT_TAIL = """
     INSERT INTO tails (key, first_seq, last_seq, updated) SELECT c.key, min(e.seq), max(e.seq), c.created
     FROM conversations c JOIN events e ON e.conversation = c.key
     WHERE c.key NOT IN (SELECT key FROM tails) GROUP BY c.key"""
-BEHIND_A_HOLE = """
+DELETE_AFTER_GAP = """
     DELETE FROM events WHERE rowid IN (
         SELECT place FROM (
             SELECT e.rowid AS place, t.first_seq AS first,
@@ -39,11 +39,11 @@ LAST_KEPT = """
     UPDATE tails SET last_seq = coalesce(
         (SELECT max(seq) FROM events WHERE conversation = tails.key), tails.first_seq - 1)"""
 
-AHEAD = """
+RESET_CHECKPOINTS = """
     UPDATE conversations SET checkpoint_seq = 0
     WHERE checkpoint_seq > (SELECT last_seq FROM tails t WHERE t.key = conversations.key)
         OR (SELECT length(checkpoint) FROM snapshots s WHERE s.key = conversations.key) = 0"""
-FORGOTTEN = """
+CLEAR_CHECKPOINTS = """
     UPDATE snapshots SET checkpoint = x'' WHERE key IN (SELECT key FROM conversations WHERE checkpoint_seq = 0)"""
 NO_TAIL = """
     INSERT INTO tails (key, first_seq, last_seq, updated)
@@ -69,7 +69,7 @@ def salvage(damaged: Path, into: Path, steps: Sequence[Migration], busy: Busy) -
     with (
         closing(connect(into, read_only=False)) as target,
         closing(_source(damaged)) as source,
-        heard(target, lambda: busy("the journal is repaired")),
+        reporting_progress(target, lambda: busy("the journal is repaired")),
     ):
         target.execute("PRAGMA auto_vacuum=INCREMENTAL")
         migrate(target, steps[: _version(source, len(steps))])
@@ -155,7 +155,7 @@ def _settle(db: sqlite3.Connection) -> Salvage:
     )
     db.execute("DELETE FROM events WHERE conversation IN (SELECT key FROM doomed)")
     db.execute("DELETE FROM doomed")
-    db.execute(BEHIND_A_HOLE)
+    db.execute(DELETE_AFTER_GAP)
     present = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     for table in {"tails", "snapshots", "unfinished"} & present:  # the file may be older than some of them
         db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
@@ -169,5 +169,5 @@ def _settle(db: sqlite3.Connection) -> Salvage:
 
 def _drop_checkpoints(db: sqlite3.Connection) -> None:
     """Drop checkpoints that are lost or ahead of the remaining events, so that all events are replayed."""
-    db.execute(AHEAD)
-    db.execute(FORGOTTEN)
+    db.execute(RESET_CHECKPOINTS)
+    db.execute(CLEAR_CHECKPOINTS)

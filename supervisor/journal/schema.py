@@ -8,14 +8,14 @@ from pathlib import Path
 
 from actors.vocabulary.errors import JournalTooNew
 from supervisor.journal import raises
-from supervisor.journal.ledger import TABLE, TOKENS_SO_FAR, UNCOUNTED
+from supervisor.journal.ledger import ADD_UNCOUNTED, TABLE, TOKENS_SO_FAR
 
 # A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
 # piece finds in the tables where to go on, so that a migration may be killed anywhere.
 Migration = Callable[[sqlite3.Connection], float]
 Busy = Callable[[str], None]  # gets frequent reports of the work, in a few words
 
-FIRST = (
+FIRST_TABLES = (
     """CREATE TABLE conversations (
         key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT, cwd TEXT NOT NULL,
         model TEXT NOT NULL, state TEXT NOT NULL, preview TEXT NOT NULL, checkpoint_seq INTEGER NOT NULL,
@@ -83,7 +83,7 @@ COST = (
     "ALTER TABLE conversations ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 1",
 )
 # Text that is not finished, in pieces; and the number of waiting inputs, unknown for heads that were stored before.
-UNFINISHED = (
+ADD_UNFINISHED = (
     """CREATE TABLE unfinished (
         key INTEGER NOT NULL, tail TEXT NOT NULL, since INTEGER NOT NULL, start INTEGER NOT NULL,
         until INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (key, tail, since, start)
@@ -94,13 +94,13 @@ UNCOUNTED_HEADS = "ALTER TABLE conversations ADD COLUMN uncounted INTEGER NOT NU
 # The agent that is not our own, for lists.
 AGENT = "ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT ''"
 # The end of the last turn, unknown for heads that were stored before; and whether the name was not given by a person.
-ENDED = (
+ADD_ENDED = (
     "ALTER TABLE conversations ADD COLUMN ended TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE conversations ADD COLUMN self_named INTEGER NOT NULL DEFAULT 0",
 )
 PIECE_ROWS = 5_000
 TRANSACTION_S = 0.1  # of pieces in one transaction: a new file is made in a single one
-DATED = "dated"  # the name of the note of the last row that has its time
+DATED_NOTE = "dated"  # the name of the note of the last row that has its time
 HEARD_OPERATIONS = 100_000  # of SQLite, between two signs of life: some milliseconds
 BUSY_TIMEOUT_S = 1.0  # only a person with the sqlite3 tool may write besides
 WRITER_CACHE_KIB = 8_192  # the index pages of the conversations that are busy
@@ -119,7 +119,7 @@ def at_once(*statements: str) -> Migration:
 
 def date_heads(db: sqlite3.Connection) -> float:
     """Give heads from before there was a head's time the time of their last event."""
-    note = db.execute("SELECT text FROM notes WHERE name = ?", (DATED,)).fetchone()
+    note = db.execute("SELECT text FROM notes WHERE name = ?", (DATED_NOTE,)).fetchone()
     done = 0 if note is None else int(note[0])
     last = db.execute("SELECT coalesce(max(key), 0) FROM conversations").fetchone()[0]
     next_ = "SELECT max(key) FROM (SELECT key FROM conversations WHERE key > ? ORDER BY key LIMIT ?)"
@@ -130,14 +130,14 @@ def date_heads(db: sqlite3.Connection) -> float:
         (done, until),
     )
     if until == last:
-        db.execute("DELETE FROM notes WHERE name = ?", (DATED,))
+        db.execute("DELETE FROM notes WHERE name = ?", (DATED_NOTE,))
         return 1.0
-    db.execute("INSERT OR REPLACE INTO notes (name, text) VALUES (?, ?)", (DATED, str(until)))
+    db.execute("INSERT OR REPLACE INTO notes (name, text) VALUES (?, ?)", (DATED_NOTE, str(until)))
     return float(until / last)
 
 
 MIGRATIONS: tuple[Migration, ...] = (
-    at_once(*FIRST),
+    at_once(*FIRST_TABLES),
     at_once(HEAD_TIME),
     date_heads,
     at_once(BY_STATE),
@@ -150,11 +150,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(*CONTEXT),
     at_once(*COST),
     at_once(TABLE, TOKENS_SO_FAR),
-    at_once(*UNFINISHED),
-    at_once(UNCOUNTED, UNCOUNTED_HEADS),
+    at_once(*ADD_UNFINISHED),
+    at_once(ADD_UNCOUNTED, UNCOUNTED_HEADS),
     at_once(raises.TABLE),
     at_once(AGENT),
-    at_once(*ENDED),
+    at_once(*ADD_ENDED),
 )
 
 
@@ -195,7 +195,7 @@ def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
 
 
 @contextmanager
-def heard(db: sqlite3.Connection, alive: Callable[[], None]) -> Iterator[None]:
+def reporting_progress(db: sqlite3.Connection, alive: Callable[[], None]) -> Iterator[None]:
     """Call `alive` again and again while statements run in the block, however long a single one takes."""
     db.set_progress_handler(alive, HEARD_OPERATIONS)
     try:
@@ -208,7 +208,7 @@ def migrate(db: sqlite3.Connection, steps: Sequence[Migration], busy: Busy = lam
     """Bring the schema up to date. A crash undoes the last transaction, and the next opening goes on there."""
     pieces = _pieces(db, steps)
     done = float(version(db))
-    with heard(db, lambda: busy(f"the journal is brought up to date: {done / len(steps):.0%}")):
+    with reporting_progress(db, lambda: busy(f"the journal is brought up to date: {done / len(steps):.0%}")):
         while done < len(steps):
             db.execute("BEGIN IMMEDIATE")
             try:

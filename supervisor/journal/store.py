@@ -12,12 +12,12 @@ from actors.vocabulary.raises import Raise
 from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Page, Record
 from actors.vocabulary.spent import Spent
 from supervisor.journal import ledger, lists, raises, retention
-from supervisor.journal.connections import Connections, Hole, read_page, read_page_back, read_part
-from supervisor.journal.failures import is_damage, mapped, typed
-from supervisor.journal.ledger import PUT_SPENT, By, SpentRow
+from supervisor.journal.connections import MissingEvents, ReadConnections, read_page, read_page_back, read_part
+from supervisor.journal.failures import is_damage, journal_error, map_errors
+from supervisor.journal.ledger import PUT_SPENT, Grouping, SpentRow
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import LogPosition, Plan, dense
+from supervisor.journal.plan import CommitPlan, LogPosition, dense
 from supervisor.journal.positions import Positions
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
@@ -83,19 +83,19 @@ class SqliteJournal:
         self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
-            with mapped(path):
+            with map_errors(path):
                 opened = open_file(path, migrations, busy, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
                 self._lock.open_and_sound()
         except BaseException:
             self._lock.release()
             raise
-        self.repaired = opened.repaired
+        self.repair_report = opened.repair_report
         self._writer = Writer(opened.db)
         self._positions = Positions(self._look_up)
         self._next_key = opened.next_key
         self._presence = Presence(path)
         self._rescued: tuple[str, str] | None = None  # the present loss, and the result of its rescue
-        self._connections = Connections(path, self._reader)
+        self._connections = ReadConnections(path, self._reader)
         self._closed = False
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class SqliteJournal:
     # --- the committing thread ---------------------------------------------------------------------------------
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        plan = Plan(self._positions.get, self._next_key)
+        plan = CommitPlan(self._positions.get, self._next_key)
         answers: list[JournalError | None] = [None] * len(appends)
         try:
             answers = [plan.add(append) for append in appends]
@@ -209,17 +209,17 @@ class SqliteJournal:
             row = self._writer.look_up(GET_POSITION, (conversation,))
         return None if row is None else LogPosition(*row)
 
-    def _store(self, plan: Plan) -> None:
+    def _store(self, plan: CommitPlan) -> None:
         with self._writing(durable=plan.durable) as db:
             for statement, rows in (
                 (PUT_HEAD, plan.heads),
                 (PUT_SNAPSHOT, plan.snapshots),
                 (PUT_EVENT, plan.events),
                 (PUT_END, plan.ends),
-                (REMOVE_OLD, plan.old),
-                (REMOVE_KEPT, plan.cleared),
-                (PUT_KEPT, plan.kept),
-                (PUT_SPENT, plan.spent),
+                (REMOVE_OLD, plan.old_rows),
+                (REMOVE_KEPT, plan.cleared_rows),
+                (PUT_KEPT, plan.kept_rows),
+                (PUT_SPENT, plan.ledger_rows),
             ):
                 if rows:  # preparing a statement costs time even without rows
                     db.executemany(statement, rows)
@@ -274,34 +274,34 @@ class SqliteJournal:
         with self._mapped_errors(), self._connections.snapshot() as db:
             return get_row(db, conversation)
 
-    def named(self, name: str) -> ConversationId | None:
+    def find_name(self, name: str) -> ConversationId | None:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.named(db, name)
+            return lists.find_name(db, name)
 
     def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
         with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.starting_with(db, prefix, limit)
 
-    def listed(self, query: ListQuery) -> HeadPage:
+    def list_page(self, query: ListQuery) -> HeadPage:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.listed(db, query)
+            return lists.list_page(db, query)
 
-    def unsettled(self) -> list[Head]:
+    def unsettled_heads(self) -> list[Head]:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.unsettled(db)
+            return lists.unsettled_heads(db)
 
     def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
         with self._mapped_errors(), self._connections.snapshot() as db:
             return lists.surplus(db, most, untouched_since, limit)
 
-    def spent(self, since: str = "") -> Spent:
+    def total_spent(self, since: str = "") -> Spent:
         """The costs of all conversations since a day, that day included."""
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return ledger.total(db, since)
+            return ledger.total_since(db, since)
 
-    def spent_by(self, by: By, since: str = "", limit: int = ledger.MOST_ROWS) -> list[SpentRow]:
+    def spent_by(self, by: Grouping, since: str = "", limit: int = ledger.MOST_ROWS) -> list[SpentRow]:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return ledger.grouped(db, by, since, limit)
+            return ledger.sums_by_group(db, by, since, limit)
 
     def raises(self) -> tuple[Raise, ...]:
         """The raises of shared budgets, those of past days included."""
@@ -315,13 +315,13 @@ class SqliteJournal:
             yield
         except UNSTORABLE as error:
             raise UnstorableValue(str(error)) from error
-        except Hole as hole:
+        except MissingEvents as hole:
             self._lock.suspect_damage()
             raise StorageFailed(f"{self._path}: {hole}") from hole
         except sqlite3.Error as error:
             if is_damage(error):
                 self._lock.suspect_damage()
-            raise typed(error, self._path) from error
+            raise journal_error(error, self._path) from error
 
 
 def _keeping_end(records: Iterable[Record], end: deque[Record]) -> Iterator[Record]:

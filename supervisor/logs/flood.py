@@ -13,10 +13,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 # A program may write 200 lines to stderr in its life, see agent/lines.py: those of a single life are never left out.
-ONES, ONES_A_MINUTE = 250, 10.0  # lines about one agent, server, client or conversation
-ALL, ALL_A_MINUTE = 2_500, 60.0  # lines about all of them together: others decide their number, too
-WHOSE = ("agent", "server", "client", "conversation", "program")  # fields that name the subject of a line
-KNOWN = 4_096  # buckets; the least recently used goes first
+OWN_LINES, OWN_LINES_A_MINUTE = 250, 10.0  # lines about one agent, server, client or conversation
+SHARED_LINES, SHARED_LINES_A_MINUTE = 2_500, 60.0  # lines about all of them together: others decide their number, too
+SUBJECT_FIELDS = ("agent", "server", "client", "conversation", "program")  # fields that name the subject of a line
+MOST_BUCKETS = 4_096  # buckets; the least recently used goes first
 LEFT_OUT = "left_out"
 
 
@@ -26,7 +26,7 @@ class _Bucket(Struct):
     left_out: int = 0
 
 
-class Flood(logging.Filter):
+class FloodFilter(logging.Filter):
     """A filter for one sink. A subject's lines can push out only lines of the same event."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,8 +39,8 @@ class Flood(logging.Filter):
         """Let a record through, with the number of similar records that were left out before; or count it."""
         event, subject = _event_and_subject(record)
         with self._lock:
-            own = self._bucket((event, subject), ONES, ONES_A_MINUTE)
-            shared = self._bucket((event,), ALL, ALL_A_MINUTE)
+            own = self._bucket((event, subject), OWN_LINES, OWN_LINES_A_MINUTE)
+            shared = self._bucket((event,), SHARED_LINES, SHARED_LINES_A_MINUTE)
             if min(own.room, shared.room) < 1:
                 own.left_out += 1
                 return False
@@ -56,7 +56,7 @@ class Flood(logging.Filter):
         bucket = self._buckets.get(key)
         if bucket is None:
             bucket = self._buckets[key] = _Bucket(most, now)
-            if len(self._buckets) > KNOWN:
+            if len(self._buckets) > MOST_BUCKETS:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)
         bucket.room, bucket.at = min(most, bucket.room + (now - bucket.at) * a_minute / 60), now
@@ -68,7 +68,9 @@ def _event_and_subject(record: logging.LogRecord) -> tuple[str, str]:
     message = record.msg
     if not isinstance(message, dict):
         return f"{record.name}:{record.lineno}", ""
-    return str(message.get("event")), next((str(message[field])[:100] for field in WHOSE if field in message), "")
+    return str(message.get("event")), next(
+        (str(message[field])[:100] for field in SUBJECT_FIELDS if field in message), ""
+    )
 
 
 def _add_count(record: logging.LogRecord, left_out: int) -> None:

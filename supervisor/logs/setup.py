@@ -15,7 +15,7 @@ from msgspec import Struct
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
-from supervisor.logs.flood import Flood
+from supervisor.logs.flood import FloodFilter
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.records import redact
 
@@ -84,7 +84,7 @@ def configure(
         colours = terminal.isatty() and not os.environ.get("NO_COLOR")
         sinks[-1].setFormatter(_formatter(_for_people(colours=colours)))
     for sink in sinks:
-        sink.addFilter(Flood())
+        sink.addFilter(FloodFilter())
     _route(sinks, logging.getLevelNamesMapping()[level.upper()])
     return Logs(tuple(sinks))
 

@@ -14,21 +14,21 @@ from pathlib import Path
 
 from actors.vocabulary.errors import StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
-from supervisor.journal.failures import is_damage, typed
+from supervisor.journal.failures import is_damage, journal_error
 from supervisor.journal.opening import size_on_disk
 from supervisor.search import tables
 from supervisor.search.words import expression
-from transports.requests import Found, Hit, Search
+from transports.requests import Search, SearchHit, SearchHits
 
 PIECE_EVENTS = 256  # read in one transaction: some milliseconds
 PIECE_BYTES = 512 << 10  # the same; at least one event
 ANCHORS = 256  # kept
-REMOVED = 100  # passages removed in one transaction
-CHECKED = 500  # conversations compared with the journal in one piece
+MOST_REMOVED = 100  # passages removed in one transaction
+MOST_COMPARED = 500  # conversations compared with the journal in one piece
 MERGED_PAGES = 64  # of the index, in one piece of a purge
 FREED_PAGES = 256  # given back to the disk in one piece of a purge
 LEFT_FREE = 32 << 20  # bytes of the disk that the search leaves to the journal
-AROUND = 20  # words around a hit
+WORDS_AROUND = 20  # words around a hit
 SEARCH_S = 2.0  # for one search
 END_S = 2.0  # for a piece or a search to notice the end; a lost disk may hang for hours
 OPERATIONS = 20_000  # of SQLite, between two looks at the clock: less than a millisecond
@@ -80,9 +80,9 @@ class SearchIndex:
                     return False
                 if is_damage(error) and not self._made_anew:  # damage again right away is the journal's
                     return self._make_anew()
-                raise typed(error, self._path) from error
+                raise journal_error(error, self._path) from error
             except OSError as error:
-                raise typed(error, self._path) from error
+                raise journal_error(error, self._path) from error
 
     def rest(self) -> None:
         """Give the memory back until the next piece."""
@@ -139,7 +139,7 @@ class SearchIndex:
     def _read(self, db: sqlite3.Connection, after: int) -> bool:
         """Read the next events. False if there are none."""
         size, last = 0, None
-        for row in db.execute(tables.NEXT, (after, PIECE_EVENTS)).fetchall():
+        for row in db.execute(tables.NEXT_EVENTS, (after, PIECE_EVENTS)).fetchall():
             size += row[4]
             if last is not None and size > PIECE_BYTES:
                 break
@@ -165,7 +165,7 @@ class SearchIndex:
 
     def _check(self, db: sqlite3.Connection, after: int) -> int | None:
         """Remove passages that the journal has deleted, of some conversations. The last key, or None at the end."""
-        compared = db.execute(tables.COMPARED, {"after": after, "limit": CHECKED}).fetchall()
+        compared = db.execute(tables.COMPARE_WITH_JOURNAL, {"after": after, "limit": MOST_COMPARED}).fetchall()
         for key, first_kept, first in compared:
             if first_kept is None:
                 self._forgotten.add(key)
@@ -176,12 +176,12 @@ class SearchIndex:
     def _remove_passages(self, db: sqlite3.Connection, which: str, *values: int) -> bool:
         """Remove some passages. True if there may be more."""
         with _transaction(db):
-            values = (*values, REMOVED)
+            values = (*values, MOST_REMOVED)
             db.execute(tables.REMOVE_WORDS.format(which), values)
             count = db.execute(tables.REMOVE.format(which), values).rowcount
             if count:
                 db.execute("INSERT OR REPLACE INTO purge (key, due) VALUES (0, 1)")
-        return count == REMOVED
+        return count == MOST_REMOVED
 
     def _connect(self, *, read_only: bool, until: Callable[[], bool]) -> sqlite3.Connection:
         db = tables.connect(self._path, self._journal, read_only=read_only)
@@ -208,14 +208,14 @@ class SearchIndex:
 
     # --- searching ------------------------------------------------------------------------------------------------
 
-    def search(self, wanted: Search) -> Found:
+    def search(self, wanted: Search) -> SearchHits:
         """The passages with these words, of existing conversations. If the time runs out, those found by then."""
         words = expression(wanted.words)
         with self._searching:
             if self._closed.is_set():
                 raise StorageFailed(f"{self._path}: the search is closed")
             if not self._path.exists():
-                return Found((), None, 0.0)
+                return SearchHits((), None, 0.0)
             deadline = time.monotonic() + SEARCH_S
             try:
                 with closing(
@@ -224,11 +224,11 @@ class SearchIndex:
                     return _find(db, wanted, words)
             except sqlite3.Error as error:
                 self._broken = is_damage(error) and not self._made_anew
-                raise typed(error, self._path) from error
+                raise journal_error(error, self._path) from error
 
 
-def _find(db: sqlite3.Connection, wanted: Search, words: str) -> Found:
-    last = _number(db, tables.LAST)
+def _find(db: sqlite3.Connection, wanted: Search, words: str) -> SearchHits:
+    last = _number(db, tables.LAST_EVENT)
     read = min(1.0, _number(db, tables.CURSOR) / last) if last else 1.0
     values = {
         "words": words,
@@ -237,9 +237,9 @@ def _find(db: sqlite3.Connection, wanted: Search, words: str) -> Found:
         "cwd": wanted.cwd,
         "since": wanted.since,
         "limit": wanted.limit + 1,
-        "around": AROUND,
+        "around": WORDS_AROUND,
     }
-    hits: list[Hit] = []
+    hits: list[SearchHit] = []
     numbers: list[int] = []
     complete = True
     try:
@@ -252,15 +252,15 @@ def _find(db: sqlite3.Connection, wanted: Search, words: str) -> Found:
         complete = False
     more = len(hits) > wanted.limit or (not complete and bool(hits))
     hits, numbers = hits[: wanted.limit], numbers[: wanted.limit]
-    return Found(tuple(hits), numbers[-1] if more and not wanted.best else None, read, complete)
+    return SearchHits(tuple(hits), numbers[-1] if more and not wanted.best else None, read, complete)
 
 
-def _hit(row: tuple[int, str, str | None, str, int, float, str, str]) -> Hit:
-    text, marks = marked(row[7])
-    return Hit(ConversationId(row[1]), row[2], row[3], row[4], row[5], row[6], text, marks)
+def _hit(row: tuple[int, str, str | None, str, int, float, str, str]) -> SearchHit:
+    text, marks = split_marks(row[7])
+    return SearchHit(ConversationId(row[1]), row[2], row[3], row[4], row[5], row[6], text, marks)
 
 
-def marked(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+def split_marks(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The text of a snippet without its marks, and the places of the hits in it."""
     text, marks = "", list[tuple[int, int]]()
     for place, part in enumerate(snippet.split(BEGIN)):

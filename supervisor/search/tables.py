@@ -31,7 +31,7 @@ TABLES = (
 )
 
 # The kind of each event that is read, and its text. SQLite decodes the bodies, because it releases the GIL meanwhile.
-SEARCHED = {
+SEARCHED_EVENTS = {
     "user_message": (
         "user",
         "CASE coalesce(json_extract(body, '$.kind'), 'plain') WHEN 'plain' THEN json_extract(body, '$.message') END",
@@ -54,9 +54,9 @@ SEARCHED = {
     "session_configured": ("name", "json_extract(body, '$.name')"),
     "conversation_renamed": ("name", "json_extract(body, '$.name')"),
 }
-KINDS = " ".join(f"WHEN '{type_}' THEN '{kind}'" for type_, (kind, _) in SEARCHED.items())
-TEXTS = " ".join(f"WHEN '{type_}' THEN {text}" for type_, (_, text) in SEARCHED.items())
-TYPES = ", ".join(f"'{type_}'" for type_ in SEARCHED)
+KINDS = " ".join(f"WHEN '{type_}' THEN '{kind}'" for type_, (kind, _) in SEARCHED_EVENTS.items())
+TEXTS = " ".join(f"WHEN '{type_}' THEN {text}" for type_, (_, text) in SEARCHED_EVENTS.items())
+TYPES = ", ".join(f"'{type_}'" for type_ in SEARCHED_EVENTS)
 READ = f"""
     INSERT INTO passages (id, conversation, seq, ts, kind, text)
     SELECT id, conversation, seq, ts, CASE type {KINDS} END,
@@ -71,8 +71,10 @@ READ = f"""
         )
     ) WHERE trim(said, char(9, 10, 13, 32)) <> ''"""  # noqa: S608  # joined from constants above
 READ_WORDS = "INSERT INTO words (rowid, text) SELECT id, text FROM passages WHERE id > :after AND id <= :until"
-NEXT = "SELECT rowid, conversation, seq, ts, length(body) FROM journal.events WHERE rowid > ? ORDER BY rowid LIMIT ?"
-LAST = "SELECT coalesce(max(rowid), 0) FROM journal.events"
+NEXT_EVENTS = (
+    "SELECT rowid, conversation, seq, ts, length(body) FROM journal.events WHERE rowid > ? ORDER BY rowid LIMIT ?"
+)
+LAST_EVENT = "SELECT coalesce(max(rowid), 0) FROM journal.events"
 CURSOR = "SELECT coalesce(max(id), 0) FROM anchors"
 SOUND = """
     SELECT coalesce((
@@ -81,11 +83,11 @@ SOUND = """
     ), 0)"""
 KEEP_ANCHOR = "INSERT INTO anchors (id, conversation, seq, ts) VALUES (?, ?, ?, ?)"
 DROP_ANCHORS = "DELETE FROM anchors WHERE id <= (SELECT id FROM anchors ORDER BY id DESC LIMIT 1 OFFSET ?)"
-SOME = "id IN (SELECT id FROM passages WHERE {} ORDER BY id DESC LIMIT ?)"
-REMOVE = f"DELETE FROM passages WHERE {SOME}"  # noqa: S608  # a condition of ours
-REMOVE_WORDS = f"INSERT INTO words (words, rowid, text) SELECT 'delete', id, text FROM passages WHERE {SOME}"  # noqa: S608  # the same
+SOME_PASSAGES = "id IN (SELECT id FROM passages WHERE {} ORDER BY id DESC LIMIT ?)"
+REMOVE = f"DELETE FROM passages WHERE {SOME_PASSAGES}"  # noqa: S608  # a condition of ours
+REMOVE_WORDS = f"INSERT INTO words (words, rowid, text) SELECT 'delete', id, text FROM passages WHERE {SOME_PASSAGES}"  # noqa: S608  # the same
 MERGE = "INSERT INTO words (words, rank) VALUES ('merge', ?)"
-COMPARED = """
+COMPARE_WITH_JOURNAL = """
     WITH RECURSIVE each (key) AS (
         SELECT min(conversation) FROM passages WHERE conversation > :after
         UNION ALL

@@ -14,11 +14,11 @@ from msgspec.structs import asdict
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import ReadOnly
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.agents_here import agents_here, next_step
-from supervisor.config.inherited import inherited
-from supervisor.disk.search_paths import open_folders
+from supervisor.config.inherited import find_inherited
+from supervisor.disk.search_paths import writable_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.client_settings import ClientSettings
 from transports import requests as ask
@@ -36,13 +36,13 @@ class AgentServices:
         self._settings = settings
         self._one_trial = asyncio.Lock()  # each may take hundreds of megabytes
 
-    async def carry_out(self, request: AgentRequest, client: Client) -> ask.Plain:
+    async def carry_out(self, request: AgentRequest, client: Client) -> ask.PlainAnswer:
         match request:
             case ask.ListAgents():
-                return ask.Plain({"agents": await asyncio.to_thread(self._rows, client)})
+                return ask.PlainAnswer({"agents": await asyncio.to_thread(self._rows, client)})
             case ask.CheckAgent():
                 async with self._one_trial:
-                    return ask.Plain(await self._try(request, client))
+                    return ask.PlainAnswer(await self._try(request, client))
 
     def _rows(self, client: Client) -> list[dict[str, Any]]:
         env = self._settings.environ(client)
@@ -50,7 +50,7 @@ class AgentServices:
             {
                 **asdict(agent),
                 "next": next_step(agent),
-                "brings": [thing._asdict() for thing in inherited(agent.name, env, Path(client.cwd or "/"))],
+                "brings": [thing._asdict() for thing in find_inherited(agent.name, env, Path(client.cwd or "/"))],
             }
             for agent in agents_here(self._engine.config, env, Path(client.cwd or "/"))
         ]
@@ -59,8 +59,8 @@ class AgentServices:
         if request.agent == OWN_AGENT:
             raise InvalidInput("agent: Greenroom's own runs in the daemon; there is nothing to start")
         config = self._engine.config
-        around = Around.of_client(self._settings.environ(client), client.umask)
-        writable = open_folders(ReadOnly(), Path(client.cwd or "/"), around.env)
+        around = CommandEnvironment.of_client(self._settings.environ(client), client.umask)
+        writable = writable_folders(ReadOnly(), Path(client.cwd or "/"), around.env)
         definition = await asyncio.to_thread(definition_of, request.agent, config, around.env, writable)
         sandbox = await asyncio.to_thread(self._engine.sandbox.get)
         trial = await asyncio.to_thread(_trial_module, sandbox)

@@ -11,22 +11,22 @@ from pydantic_core import PydanticSerializationError
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.config.agent_definitions import definition_of
-from supervisor.config.altering import Surroundings, altered
+from supervisor.config.altering import Surroundings, apply_values
 from supervisor.config.command_environment import command_environment
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
 from supervisor.disk.pins import pins_of
-from supervisor.disk.search_paths import open_folders
-from supervisor.disk.workspace import temporary_of
+from supervisor.disk.search_paths import writable_folders
+from supervisor.disk.workspace import client_tmpdir
 from transports.requests import NewValues, SettingsMade
 
 
 def alter(loaded: LoadedConfig, current: Settings, values: NewValues, around: Surroundings) -> SettingsMade:
-    config = loaded.relayered(current.overrides).config
-    changed = altered(current, values, config, around)
+    config = loaded.with_overrides(current.overrides).config
+    changed = apply_values(current, values, config, around)
     settings = changed.settings
     if settings.agent and settings.agent != current.agent:
-        writable = open_folders(settings.sandbox, settings.cwd, around.environ)
+        writable = writable_folders(settings.sandbox, settings.cwd, around.environ)
         definition_of(settings.agent, config, around.environ, writable)  # now, while a person is there to install it
     if "sandbox" in changed.fields:
         settings = settings.model_copy(update={"roots": pins_for(settings, config, around.environ)})
@@ -38,7 +38,7 @@ def alter(loaded: LoadedConfig, current: Settings, values: NewValues, around: Su
 def pins_for(settings: Settings, config: Config, environ: Mapping[str, str]) -> tuple[Pin, ...]:
     """Pin the directories that the sandbox opens, including the temporary directory of commands."""
     env: dict[str, str] = {name: environ[name] for name in ("HOME", "TMPDIR") if name in environ}
-    tmpdir = temporary_of(command_environment(env, config.shell_environment_policy))
+    tmpdir = client_tmpdir(command_environment(env, config.shell_environment_policy))
     return pins_of(settings.sandbox, settings.cwd, tmpdir)
 
 

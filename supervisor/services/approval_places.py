@@ -10,7 +10,7 @@ PAGE = 64
 BYTES = 1 << 30  # the whole page, however large its events are
 
 
-def asked(journal: Journal, conversation: ConversationId, approval: ApprovalId) -> tuple[int, float] | None:
+def find_request(journal: Journal, conversation: ConversationId, approval: ApprovalId) -> tuple[int, float] | None:
     """Seq and time of the request; None if it is not in the history, or was pruned."""
     head = journal.head(conversation)
     end = head.last_seq if head is not None else 0

@@ -22,8 +22,8 @@ from actors.vocabulary.records import Head, Record
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.disk.pins import pins_of
-from supervisor.journal.export import Arriving, arriving
-from supervisor.services.guests import farewell, guest_event, guest_facts, settings_in
+from supervisor.journal.export import ImportedHistory, read_import
+from supervisor.services.guests import imported_event, imported_facts, settings_in, withdrawing_events
 from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
@@ -34,11 +34,11 @@ PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")  # no path, no option, 
 # --- a fork ---------------------------------------------------------------------------------------------------------
 
 
-class OtherSettings(Struct, frozen=True):
+class SettingsOfCopy(Struct, frozen=True):
     """The function from the settings of the source to those of the copy, and the client that asks for it."""
 
-    of: Callable[[Settings], Settings]
-    by: str
+    convert: Callable[[Settings], Settings]
+    client: str
 
 
 class ForkedConversation(Struct, frozen=True):
@@ -48,13 +48,13 @@ class ForkedConversation(Struct, frozen=True):
     records: tuple[Record, ...]
 
 
-def forked(
+def make_fork(
     journal: Journal,
     source: ConversationId,
     fork: ConversationId,
     at: int | None,
     name: str | None,
-    other: OtherSettings | None = None,
+    other: SettingsOfCopy | None = None,
 ) -> ForkedConversation:
     """Make the copy. Inputs that wait in the source do not wait in the copy."""
     records = _history(journal, source, at)
@@ -91,15 +91,15 @@ def _name_events(facts: Facts, name: str | None) -> Iterable[ev.DurableEvent]:
         yield ev.ConversationArchived(archived=False)
 
 
-def _settings_events(state: State, other: OtherSettings | None) -> Iterable[ev.DurableEvent]:
+def _settings_events(state: State, other: SettingsOfCopy | None) -> Iterable[ev.DurableEvent]:
     """Events for the copy's settings. Roots are pinned anew: the person means the directories that exist now."""
     before = state.facts.settings
-    settings = other.of(before.model_copy(update={"roots": None})) if other else before
+    settings = other.convert(before.model_copy(update={"roots": None})) if other else before
     if before.roots or settings.roots:
         settings = settings.model_copy(update={"roots": pins_of(settings.sandbox, settings.cwd, None)})
     if settings != before:
         changed = tuple(changes(before, settings))
-        yield ev.SettingsChanged(settings=settings, by=other.by if other else "", changed=changed)
+        yield ev.SettingsChanged(settings=settings, by=other.client if other else "", changed=changed)
 
 
 def _records_after(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
@@ -127,26 +127,26 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
-class Guest(Struct, frozen=True):
+class ReplayedImport(Struct, frozen=True):
     """An import that can be stored, and the settings that its file asked for, or None."""
 
-    arriving: Arriving
-    asked: Settings | None
+    history: ImportedHistory
+    file_settings: Settings | None
 
 
-def guest(
+def replay_import(
     lines: Iterable[str | bytes],
     new_id: ConversationId | None,
     kept: list[Record] | SpooledRecords,
     settings: Settings,
     is_taken: Callable[[str], bool] = lambda _: False,
-) -> Guest:
+) -> ReplayedImport:
     """Read the lines event by event, replay them as a guest's, and append them to `kept`. The journal refuses gaps.
 
     `settings`: the person's today. The head is derived from the events: that in the lines is not trusted. A name that
     no person gave is dropped if it is taken here: the next message makes another.
     """
-    read = arriving(lines, new_id)
+    read = read_import(lines, new_id)
     conversation = read.head.conversation
     if not PLAIN_ID.fullmatch(conversation):
         raise InvalidInput("the conversation's id is none that Greenroom gives; import it under a new id")
@@ -157,7 +157,7 @@ def guest(
         if number == 2 and read.first_seq == 1 and record.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         asked = settings_in(theirs) or asked
-        event = guest_event(theirs, conversation, read.head.last_seq, settings)
+        event = imported_event(theirs, conversation, read.head.last_seq, settings)
         last = record if event is theirs else replace(record, body=event.model_dump_json().encode())
         _follow(state, last, event)
         del theirs, event  # before the record is written and the next is read
@@ -171,13 +171,13 @@ def guest(
         raise InvalidInput("the file's events count less than nothing, so no budget holds; nothing was imported")
     if new_id is None and state.facts.name and not _can_be_typed(state.facts.name):
         raise InvalidInput("nobody can type the conversation's name; import it under a new id")
-    events = (*farewell(state.facts), *(_name_events(state.facts, None) if new_id is not None else ()))
+    events = (*withdrawing_events(state.facts), *(_name_events(state.facts, None) if new_id is not None else ()))
     if new_id is None and state.facts.self_named and is_taken(state.facts.name or ""):
         events = (*events, ev.ConversationRenamed(name=None))
     for record, event in zip(_records_after((last,), events), events, strict=True):
         _follow(state, record, event)
         kept.append(record)
-    return Guest(Arriving(head_of(state), read.first_seq, kept), asked)
+    return ReplayedImport(ImportedHistory(head_of(state), read.first_seq, kept), asked)
 
 
 def _can_be_typed(name: str) -> bool:
@@ -185,7 +185,7 @@ def _can_be_typed(name: str) -> bool:
     return refused_name(name) is None and len(name) <= NAME_LENGTH and not name.startswith(("@", "-"))
 
 
-def _beginning(read: Arriving, settings: Settings) -> tuple[State, Settings | None]:
+def _beginning(read: ImportedHistory, settings: Settings) -> tuple[State, Settings | None]:
     """The state before the first line, and the settings that the file has there.
 
     The state is empty, or that of the checkpoint if older events were pruned.
@@ -198,7 +198,7 @@ def _beginning(read: Arriving, settings: Settings) -> tuple[State, Settings | No
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
     asked = state.facts.settings
-    state.facts = guest_facts(state.facts, conversation, read.head.last_seq, settings)
+    state.facts = imported_facts(state.facts, conversation, read.head.last_seq, settings)
     return state, asked
 
 

@@ -19,11 +19,11 @@ from supervisor.config.derive import Arguments, sandbox_policy, settings_for
 from supervisor.config.load import LoadedConfig
 from supervisor.config.overrides import merge, overrides_from_json
 from supervisor.config.providers import choose_provider, insist_on_a_model
-from supervisor.disk.pins import missing
-from supervisor.disk.search_paths import open_folders
+from supervisor.disk.pins import missing_roots
+from supervisor.disk.search_paths import writable_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.altering import alter, insist_on_size, pins_for
-from supervisor.services.default_sandbox import Choice, DefaultSandbox
+from supervisor.services.default_sandbox import DefaultSandbox, SandboxChoice
 from transports import requests as ask
 from transports.dialect import Client
 
@@ -37,15 +37,15 @@ class ClientSettings:
         self._noticed = False
         self._told_of_workspaces = False
 
-    def made(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
+    def make_settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
         """Settings for a new conversation, with notices and warnings for its person."""
         asked, person = overrides_from_json(request.config), request.person or ask.Person()
         overrides = merge(overrides_from_json(person.config), asked)
         insist_on_own_budgets(overrides)
-        loaded = self._engine.loaded.relayered(overrides, request.profile or person.profile)
+        loaded = self._engine.loaded_config.with_overrides(overrides, request.profile or person.profile)
         env = self.environ(client)
         unnamed = DefaultSandbox(self._home(client), self._widest_sandbox(request.person))
-        settings = settings_for(loaded.config, _arguments(request, person), Path(client.cwd), env, unnamed.of)
+        settings = settings_for(loaded.config, _arguments(request, person), Path(client.cwd), env, unnamed.mode_for)
         roots = pins_for(settings, loaded.config, env)  # before the checks: a name may mean another directory later
         settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         unnamed.insist_on(settings)
@@ -55,19 +55,19 @@ class ClientSettings:
             if request.model_provider is None and not settings.agent:
                 insist_on_a_model(loaded.config, env, loaded.editable(env))
         if settings.agent:
-            writable = open_folders(settings.sandbox, settings.cwd, env)
+            writable = writable_folders(settings.sandbox, settings.cwd, env)
             definition_of(settings.agent, loaded.config, env, writable)  # now, while a person is there to install it
         notice = None if settings.agent else self._model_notice(loaded, env, request.model_provider)
         insist_on_size(settings, loaded.config)
         self._noticed = self._noticed or notice is not None  # the daemon has one person, who gets the notice once
-        left_out = tuple(missing(roots, settings.sandbox, settings.cwd))
-        shut, opened = self._sandbox_notices(unnamed.chosen)
+        left_out = tuple(missing_roots(roots, settings.sandbox, settings.cwd))
+        shut, opened = self._sandbox_notices(unnamed.choice)
         notices = "; ".join(filter(None, (notice, opened))) or None
         warnings = (*loaded.warnings, *_directory_warnings(settings.cwd), *shut, *left_out)
         return ask.SettingsMade(settings, notices, warnings)
 
     def _check_new(self, settings: Settings, loaded: LoadedConfig, person: ask.Person, client: Client) -> None:
-        own = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        own = self._engine.loaded_config.with_overrides(overrides_from_json(person.config), person.profile)
         check_budgets(loaded.config.greenroom.budget, own.config.greenroom.budget)
         self.ceiling(person, client).check(settings)
 
@@ -79,26 +79,26 @@ class ClientSettings:
     def _widest_sandbox(self, person: ask.Person | None) -> SandboxMode | None:
         return None if person is None else self._engine.config.greenroom.mcp.max_sandbox
 
-    def permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
+    def permit_settings(self, request: ask.PermitSettings, client: Client) -> ask.SettingsMade:
         """Settings for an existing conversation; only those that differ from its current ones are checked."""
         settings = request.settings
         if any(getattr(settings, name) != getattr(request.current, name) for name in ("cwd", "sandbox")):
-            config = self._engine.loaded.relayered(settings.overrides).config
+            config = self._engine.loaded_config.with_overrides(settings.overrides).config
             roots = pins_for(settings, config, self.environ(client))
-            settings = settings.model_copy(update={"roots": roots}).keeping(request.current)
+            settings = settings.model_copy(update={"roots": roots}).with_known_roots(request.current)
         self._check_change(request.current, settings, request.person, client)
         return ask.SettingsMade(settings, warnings=tuple(_directory_warnings(settings.cwd)))
 
-    def altered(self, request: ask.AlterSettings, client: Client) -> ask.SettingsMade:
+    def alter_settings(self, request: ask.AlterSettings, client: Client) -> ask.SettingsMade:
         around = self.surroundings(client, self._widest_sandbox(request.person))
-        made = alter(self._engine.loaded, request.current, request.values, around)
+        made = alter(self._engine.loaded_config, request.current, request.values, around)
         if request.person is not None:
             self._check_change(request.current, made.settings, request.person, client)
         return made
 
     def ceiling(self, person: ask.Person, client: Client) -> Ceiling:
         """The most that this client may ask for: the settings that the person made for it."""
-        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        loaded = self._engine.loaded_config.with_overrides(overrides_from_json(person.config), person.profile)
         env = self.environ(client)
         own = settings_for(loaded.config, _arguments(person, person), Path(client.cwd), env)
         opened = sandbox_policy(SandboxMode.WORKSPACE_WRITE, loaded.config)
@@ -110,20 +110,20 @@ class ClientSettings:
             own,
             opened,
             home,
-            chosen=person.cwd is not None,
-            unconfined=frozenset(name for name, table in tables.items() if table.confine == "none"),
+            is_directory_chosen=person.cwd is not None,
+            unconfined_agents=frozenset(name for name, table in tables.items() if table.confine == "none"),
         )
 
     def surroundings(self, client: Client, most: SandboxMode | None = None) -> Surroundings:
         env = self.environ(client)
-        return Surroundings(Path(client.cwd), env, DefaultSandbox(self._home(client), most).of)
+        return Surroundings(Path(client.cwd), env, DefaultSandbox(self._home(client), most).mode_for)
 
     def _check_change(self, current: Settings, settings: Settings, person: ask.Person, client: Client) -> None:
         bounded = ("cwd", "sandbox", "approval_policy", "agent")
         if any(getattr(settings, name) != getattr(current, name) for name in bounded):
-            self.ceiling(person, client).check(settings.keeping(current))
+            self.ceiling(person, client).check(settings.with_known_roots(current))
 
-    def _sandbox_notices(self, chosen: Choice | None) -> tuple[tuple[str, ...], str | None]:
+    def _sandbox_notices(self, chosen: SandboxChoice | None) -> tuple[tuple[str, ...], str | None]:
         """Return a warning if nothing may be written, and, only once, the notice that a workspace may be written."""
         if chosen is None:
             return (), None

@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.loop.entering import in_a_thread
 from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.output import Output, Stream
@@ -25,17 +25,17 @@ from supervisor.work.processes.spawn import reason
 from supervisor.work.reach.readable import OutOfReach, Reach
 from supervisor.work.reach.safe_git import GIT, PLAIN_DIFF, environment
 from supervisor.work.safety.judge import confinement, judge_command
-from supervisor.work.safety.names import plainly_named
+from supervisor.work.safety.names import are_system_programs
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
 from supervisor.work.sandbox.sandbox import Sandbox
 
-NOBODY = ConversationId("")  # in place of a conversation, to which these commands don't belong
+NO_CONVERSATION = ConversationId("")  # in place of a conversation, to which these commands don't belong
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # enough for a cold cache and a large repository; git that takes longer hangs
-UNTRACKED = 1000  # files; a directory with more has some that should be ignored
+MOST_UNTRACKED = 1000  # files; a directory with more has some that should be ignored
 # No program is started that the repository names; in the sandbox it could do no harm, either.
-QUOTED = ("-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit")
+GIT_OPTIONS = ("-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit")
 FILTERS = r"^filter\..*\.(clean|process)$"
 
 
@@ -44,7 +44,7 @@ class Machine(Struct, frozen=True):
 
     processes: Processes
     sandbox: Sandbox
-    around: Around
+    command_environment: CommandEnvironment
     cwd: Path
 
     async def run_once(
@@ -53,7 +53,7 @@ class Machine(Struct, frozen=True):
         if not argv:
             raise InvalidInput("command must not be empty")
         confinement = self._judge(argv, policy, sandbox)
-        finished, output = await self._run(argv, confinement, self.around.env, timeout_s, OUTPUT_BYTES)
+        finished, output = await self._run(argv, confinement, self.command_environment.env, timeout_s, OUTPUT_BYTES)
         if finished.timed_out:
             raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
         return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
@@ -65,7 +65,7 @@ class Machine(Struct, frozen=True):
         parts = [await self._git(*plain, sha)]
         listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
         names = await asyncio.to_thread(self._within_reach, [name for name in listed.split("\0") if name])
-        if len(names) > UNTRACKED:
+        if len(names) > MOST_UNTRACKED:
             raise InvalidInput(f"{len(names)} files are not tracked")
         new = (*plain, "--no-index", "--", "/dev/null")
         size = len(parts[0])
@@ -82,9 +82,7 @@ class Machine(Struct, frozen=True):
         for name in names:
             folder, _, last = name.rpartition("/")
             with contextlib.suppress(OutOfReach):
-                reach.insist(
-                    Path(os.path.realpath(self.cwd / folder), last), name
-                )  # git doesn't follow the last link
+                reach.check(Path(os.path.realpath(self.cwd / folder), last), name)  # git doesn't follow the last link
                 found.append(name)
         return found
 
@@ -108,17 +106,17 @@ class Machine(Struct, frozen=True):
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
         """Run git, confined if possible: the client's search path chooses the program."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
-        env = environment(self.around.env, (str(self.cwd),))
-        finished, output = await self._run((*GIT, *QUOTED, *arguments), policy, env, GIT_S, DIFF_BYTES)
+        env = environment(self.command_environment.env, (str(self.cwd),))
+        finished, output = await self._run((*GIT, *GIT_OPTIONS, *arguments), policy, env, GIT_S, DIFF_BYTES)
         allowed = {0, 1} if may_differ else {0}
-        if finished.exit_code not in allowed or output.stdout.cut:
+        if finished.exit_code not in allowed or output.stdout.omitted_bytes:
             verb = next(word for word in arguments if word != "-c" and "=" not in word)
             raise InvalidInput(f"git {verb} failed: {output.stderr.text().strip()[:200]}")
         return output.stdout.text()
 
     def _judge(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
-        plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
+        plainly = not available and are_system_programs(argv, self.command_environment.env, sandbox, self.cwd)
         match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
             case MayRun() as run:
                 return confinement(run, sandbox)
@@ -139,7 +137,7 @@ class Machine(Struct, frozen=True):
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
             async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, env)) as confined:
-                command = confined.command(NOBODY, turn, timeout_s, self.around.umask)
+                command = confined.command(NO_CONVERSATION, turn, timeout_s, self.command_environment.umask)
                 result = await self.processes.run(command, output)
         except OSError as error:
             result = NotStarted(reason(error))

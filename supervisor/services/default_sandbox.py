@@ -28,41 +28,41 @@ SYSTEM = tuple(
 OTHERS_WRITE = stat.S_IWOTH
 
 
-class Ground(Struct, frozen=True):
+class DirectoryFacts(Struct, frozen=True):
     """The facts about a directory that the rule needs. Real paths; `path` is None if there is no such directory."""
 
     path: Path | None
     home: Path
-    owned: bool = False  # by the daemon's user
-    shared: bool = False  # every user of the machine may write in it
+    is_owned: bool = False  # by the daemon's user
+    is_shared: bool = False  # every user of the machine may write in it
     repository: Path | None = None  # the folder whose `.git` git would use
 
 
-class Choice(Struct, frozen=True):
+class SandboxChoice(Struct, frozen=True):
     mode: SandboxMode
-    why: str
+    reason: str
 
     @property
     def notice(self) -> str:
         """The words for a person, with the other choice at the end."""
         if self.mode is SandboxMode.WORKSPACE_WRITE:
-            return f"the agent may write in this directory: {self.why}; `--sandbox read-only` forbids it"
+            return f"the agent may write in this directory: {self.reason}; `--sandbox read-only` forbids it"
         return (
-            f"the agent may write nothing without asking, because {self.why}; "
+            f"the agent may write nothing without asking, because {self.reason}; "
             "`--sandbox workspace-write` lets it write there"
         )
 
 
-def choice(ground: Ground) -> Choice:
+def choose(ground: DirectoryFacts) -> SandboxChoice:
     """Decide. Reasons against writing come first, so a repository does not outweigh them."""
     for reason in _reasons_against(ground):
-        return Choice(SandboxMode.READ_ONLY, reason)
+        return SandboxChoice(SandboxMode.READ_ONLY, reason)
     if ground.repository is not None:
-        return Choice(SandboxMode.WORKSPACE_WRITE, "it is a repository of yours")
-    return Choice(SandboxMode.WORKSPACE_WRITE, "it is a directory of yours")
+        return SandboxChoice(SandboxMode.WORKSPACE_WRITE, "it is a repository of yours")
+    return SandboxChoice(SandboxMode.WORKSPACE_WRITE, "it is a directory of yours")
 
 
-def _reasons_against(ground: Ground) -> Iterator[str]:
+def _reasons_against(ground: DirectoryFacts) -> Iterator[str]:
     path, home = ground.path, ground.home
     if path is None:
         yield "the directory does not exist"
@@ -74,9 +74,9 @@ def _reasons_against(ground: Ground) -> Iterator[str]:
     below_home = lies_in(path, home) and path != home
     if not below_home and any(lies_in(path, place) for place in SYSTEM):
         yield f"{path} belongs to the system"
-    if not ground.owned:
+    if not ground.is_owned:
         yield f"{path} is another user's"
-    if ground.shared:
+    if ground.is_shared:
         yield f"every user of this machine may write in {path}"
     if ground.repository is not None:
         return
@@ -86,19 +86,19 @@ def _reasons_against(ground: Ground) -> Iterator[str]:
         yield f"{path} holds settings of programs"
 
 
-def ground_of(cwd: Path, home: Path) -> Ground:
+def look_at(cwd: Path, home: Path) -> DirectoryFacts:
     """Look at a directory. A directory that can't be looked at counts as missing."""
     real_home = Path(os.path.realpath(home))
     try:
         path = cwd.resolve(strict=True)
         found = path.stat()
     except (OSError, RuntimeError, ValueError):
-        return Ground(None, real_home)
-    return Ground(
+        return DirectoryFacts(None, real_home)
+    return DirectoryFacts(
         path,
         real_home,
-        owned=_is_ours(found),
-        shared=bool(found.st_mode & OTHERS_WRITE),
+        is_owned=_is_ours(found),
+        is_shared=bool(found.st_mode & OTHERS_WRITE),
         repository=_repository(path, real_home),
     )
 
@@ -126,20 +126,20 @@ class DefaultSandbox:
     def __init__(self, home: Path, most: SandboxMode | None = None) -> None:
         self._home = home
         self._most = most
-        self.chosen: Choice | None = None  # None: a sandbox was named
+        self.choice: SandboxChoice | None = None  # None: a sandbox was named
         self._judged: Path | None = None
 
-    def of(self, cwd: Path) -> SandboxMode:
-        ground = ground_of(cwd, self._home)
-        self._judged, self.chosen = ground.path, choice(ground)
-        if self._most is SandboxMode.READ_ONLY and self.chosen.mode is not SandboxMode.READ_ONLY:
-            self.chosen = Choice(SandboxMode.READ_ONLY, "greenroom.mcp.max_sandbox says so")
-        return self.chosen.mode
+    def mode_for(self, cwd: Path) -> SandboxMode:
+        ground = look_at(cwd, self._home)
+        self._judged, self.choice = ground.path, choose(ground)
+        if self._most is SandboxMode.READ_ONLY and self.choice.mode is not SandboxMode.READ_ONLY:
+            self.choice = SandboxChoice(SandboxMode.READ_ONLY, "greenroom.mcp.max_sandbox says so")
+        return self.choice.mode
 
     def insist_on(self, settings: Settings) -> None:
         """Refuse settings that would open another directory than the one that was judged."""
         opened = next((pin.path for pin in settings.roots or () if pin.name == settings.cwd), self._judged)
-        if self.chosen is not None and opened != self._judged:
+        if self.choice is not None and opened != self._judged:
             raise NotAllowed(
                 f"{settings.cwd} became another directory while it was looked at; look at it, and try again"
             )

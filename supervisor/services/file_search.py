@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-FOUND = 50  # the best; a list to choose from holds fewer
+MOST_FOUND = 50  # the best; a list to choose from holds fewer
 NAMES = 50_000  # looked at, in all roots together: a large repository has as many
 SEARCH_S = 2.0  # on a slow disk the search ends then, with the names found so far
 NAME_CHARACTERS, QUERY_CHARACTERS = 512, 64  # longer names and queries are not compared
-SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
+SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 MATCH, GAP, GAP_GROWS, RUN = 16, 3, 1, 4
 SPACE, DELIMITER, BOUNDARY, CAMEL = 10, 9, 8, 5  # the worth of a character, by the character before it
 Places = tuple[int, ...]  # of the query's characters in a name
@@ -27,7 +27,7 @@ def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
     until = time.monotonic() + SEARCH_S
     names = ((root, path) for root in dict.fromkeys(roots) for path in _files(root, until))
     found = ((way, root, path) for root, path in islice(names, NAMES) if (way := points(query, path)) is not None)
-    best = heapq.nsmallest(FOUND, found, key=lambda match: (-match[0][0], match[2], match[1]))
+    best = heapq.nsmallest(MOST_FOUND, found, key=lambda match: (-match[0][0], match[2], match[1]))
     return [
         {
             "root": str(root),
@@ -49,7 +49,7 @@ def _files(root: Path, until: float) -> Iterator[str]:
             with os.scandir(root / below) as entries:
                 for entry in sorted(islice(entries, NAMES), key=lambda entry: entry.name):
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.name not in SKIPPED:
+                        if entry.name not in SKIPPED_FOLDERS:
                             waiting.append(f"{below}{entry.name}/")
                     elif time.monotonic() < until:
                         yield below + entry.name.encode("utf-8", "replace").decode()

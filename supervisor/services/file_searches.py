@@ -14,15 +14,15 @@ class FileSearches:
         self._one_search = asyncio.Lock()
         self._newest: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
 
-    async def find(self, request: ask.FindFiles, client: Client) -> ask.Plain:
+    async def find(self, request: ask.FindFiles, client: Client) -> ask.PlainAnswer:
         key = (client.connection, request.series)
         self._newest[key] = request
         try:
             async with self._one_search:  # an editor asks at every key; searches at a time would only take turns
                 if request.series is not None and self._newest.get(key) is not request:
-                    return ask.Plain({"files": []})
+                    return ask.PlainAnswer({"files": []})
                 roots = [Path(client.cwd) / root for root in request.roots]
-                return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
+                return ask.PlainAnswer({"files": await asyncio.to_thread(search, request.query, roots)})
         finally:
             if self._newest.get(key) is request:
                 del self._newest[key]

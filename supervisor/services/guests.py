@@ -8,7 +8,7 @@ files of another machine, waiting inputs and open approvals are not taken over. 
 import dataclasses
 from collections.abc import Iterable
 
-from actors.conversation.facts import Facts, TurnFacts, unborn
+from actors.conversation.facts import Facts, TurnFacts, empty_facts
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import InputItem, LocalImageItem, TextItem
@@ -24,7 +24,7 @@ FACTS = (
 OF_THE_OPEN_TURN = ("id", "inputs", "items", "calls", "approvals", "spent", "working_since", "denied")
 
 
-def guest_event(
+def imported_event(
     event: ev.DurableEvent, conversation: ConversationId, last: int, settings: Settings
 ) -> ev.DurableEvent:
     """Return the event as it is stored here: with these settings, and as a copy of the one in the file."""
@@ -56,11 +56,11 @@ def _without_a_file(item: InputItem) -> InputItem:
     return TextItem(text=f"[a picture that was in the file {str(item.path)!a}]")
 
 
-def guest_facts(facts: Facts, conversation: ConversationId, last: int, settings: Settings) -> Facts:
+def imported_facts(facts: Facts, conversation: ConversationId, last: int, settings: Settings) -> Facts:
     """Return the facts of a conversation whose first events are not in the file. `last`: the last event in it."""
     kept = {name: getattr(facts, name) for name in FACTS}
     turn = facts.turn and TurnFacts(settings=None, **{name: getattr(facts.turn, name) for name in OF_THE_OPEN_TURN})
-    return dataclasses.replace(unborn(conversation), settings=settings, copied=last, turn=turn, **kept)
+    return dataclasses.replace(empty_facts(conversation), settings=settings, copied=last, turn=turn, **kept)
 
 
 def settings_in(event: ev.DurableEvent) -> Settings | None:
@@ -68,9 +68,9 @@ def settings_in(event: ev.DurableEvent) -> Settings | None:
     return event.settings if isinstance(event, ev.SessionConfigured | ev.SettingsChanged) else None
 
 
-def farewell(facts: Facts) -> Iterable[ev.DurableEvent]:
+def withdrawing_events(facts: Facts) -> Iterable[ev.DurableEvent]:
     """Yield the events that withdraw the file's waiting inputs and open approvals, which no person here has seen."""
-    for asked in facts.asked:
+    for asked in facts.open_questions:
         yield ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=AbortReason.LOST)
     for waiting in facts.pending:
         yield ev.InputWithdrawn(input_id=waiting.id, reason="it waited in the file that was imported; say it again")

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from actors.messages.effects import Settle
-from actors.messages.routing import ClaimName, Known, NameClaimed
+from actors.messages.routing import ClaimName, KnownHeads, NameClaimed
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import PAGE_BYTES
@@ -18,11 +18,11 @@ from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.config.altering import Surroundings
 from supervisor.engine.engine import Engine
-from supervisor.journal.export import ExportPosition, import_, piece
-from supervisor.journal.failures import typed
+from supervisor.journal.export import ExportPosition, next_chunk, store_import
+from supervisor.journal.failures import journal_error
 from supervisor.loop.awaiting import Awaited
 from supervisor.services.altering import alter
-from supervisor.services.branching import OtherSettings, forked, guest
+from supervisor.services.branching import SettingsOfCopy, make_fork, replay_import
 from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import requests as ask
 from transports.dialect import Client
@@ -51,52 +51,54 @@ class Histories:
             raise UnknownConversation(f"no conversation {conversation}")
         return ask.HistoryRead(page, page.complete if before is None else page.is_the_beginning)
 
-    async def export(self, request: ask.Export) -> ask.Exported:
+    async def export(self, request: ask.Export) -> ask.ExportPiece:
         place = ExportPosition(*request.place) if request.place else None
-        found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
-        return ask.Exported(tuple(found.lines), found.position, found.partial)
+        found = await asyncio.to_thread(next_chunk, self._engine.journal, request.conversation, place)
+        return ask.ExportPiece(tuple(found.lines), found.position, found.partial)
 
-    async def bring_in(self, request: ask.Import, client: Client) -> ask.Imported | ask.Plain:
+    async def bring_in(self, request: ask.Import, client: Client) -> ask.ImportedConversation | ask.PlainAnswer:
         key = (client.connection, request.upload or f"{id(request)}")
         lock = self._importing.setdefault(client.connection, asyncio.Lock())
         try:
             async with lock:  # in the order of their arrival
                 count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
                 if request.more or request.settings is None:
-                    return ask.Plain({"lines": count})
+                    return ask.PlainAnswer({"lines": count})
                 with closing(self._uploads.take(key)) as upload:
                     async with self._one_import:  # each may hold a long line in memory, several times
                         return await self._take_in(upload, request.new_id, request.settings)
         except OSError as error:
-            raise typed(error, Path(self._engine.paths.state)) from error
+            raise journal_error(error, Path(self._engine.paths.state)) from error
         finally:
             self._forget_the_gone()
 
     async def _take_in(
         self, lines: Iterable[bytes], new_id: ConversationId | None, settings: Settings
-    ) -> ask.Imported:
+    ) -> ask.ImportedConversation:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
             found = await asyncio.to_thread(
-                guest, lines, new_id, records, settings, lambda name: bool(journal.named(name))
+                replay_import, lines, new_id, records, settings, lambda name: bool(journal.find_name(name))
             )
-            brought = found.arriving
+            brought = found.history
 
             async with self._name_kept(brought.head.name, brought.head.conversation):
-                await self._engine.chores.carry_out(lambda: import_(journal, brought))
+                await self._engine.chores.carry_out(lambda: store_import(journal, brought))
         stored = await self._make_known(brought.head.conversation)
-        return ask.Imported(stored.conversation, tuple(changes(found.asked or settings, settings)))
+        return ask.ImportedConversation(
+            stored.conversation, tuple(changes(found.file_settings or settings, settings))
+        )
 
-    async def fork(self, request: ask.Fork, around: Surroundings) -> ask.Stored:
+    async def fork(self, request: ask.Fork, around: Surroundings) -> ask.StoredConversation:
         journal = self._engine.journal
 
         def settings_of(current: Settings) -> Settings:
-            return alter(self._engine.loaded, current, request.values, around).settings
+            return alter(self._engine.loaded_config, current, request.values, around).settings
 
-        other = OtherSettings(settings_of, request.by) if request.values else None
+        other = SettingsOfCopy(settings_of, request.by) if request.values else None
         # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
         source, at, name = request.conversation, request.at, request.name
-        fork = await asyncio.to_thread(forked, journal, source, request.fork, at, name, other)
+        fork = await asyncio.to_thread(make_fork, journal, source, request.fork, at, name, other)
 
         async with self._name_kept(request.name, request.fork):
             await self._engine.chores.carry_out(lambda: journal.adopt(fork.head, 1, fork.records))
@@ -129,10 +131,10 @@ class Histories:
         finally:
             self._engine.registry.tell(Settle(me))
 
-    async def _make_known(self, conversation: ConversationId) -> ask.Stored:
+    async def _make_known(self, conversation: ConversationId) -> ask.StoredConversation:
         """Tell the registry of the conversation, which ends a turn that came open with it."""
         head = await asyncio.to_thread(self._engine.journal.row, conversation)
         if head is None:
             raise UnknownConversation(f"no conversation {conversation}")
-        self._engine.registry.tell(Known((head,)))
-        return ask.Stored(conversation)
+        self._engine.registry.tell(KnownHeads((head,)))
+        return ask.StoredConversation(conversation)

@@ -10,8 +10,8 @@ from actors.vocabulary.errors import UnknownJob, WrongState
 from transports import requests as ask
 
 if TYPE_CHECKING:
-    from supervisor.work.jobs.job import Job
-    from supervisor.work.jobs.jobs import Jobs
+    from supervisor.work.jobs.job import BackgroundJob
+    from supervisor.work.jobs.jobs import BackgroundJobs
 
 READ_BYTES = 64 << 10  # of one answer
 WRITE_S = 10.0  # for a job to read its input
@@ -20,16 +20,16 @@ JobRequest = ask.ListJobs | ask.ReadJob | ask.WriteJob | ask.WaitForJob | ask.En
 
 
 class JobServices:
-    def __init__(self, jobs: "Callable[[], Jobs | None]") -> None:
+    def __init__(self, jobs: "Callable[[], BackgroundJobs | None]") -> None:
         self._jobs = jobs
 
-    async def carry_out(self, request: JobRequest, client: str) -> ask.Plain:
+    async def carry_out(self, request: JobRequest, client: str) -> ask.PlainAnswer:
         match request:
             case ask.ListJobs():
                 jobs = self._jobs()
                 wanted = request.conversation
                 rows = [row(job) for job in (jobs.all() if jobs else ())]
-                return ask.Plain({"jobs": [found for found in rows if wanted in {None, found["conversation"]}]})
+                return ask.PlainAnswer({"jobs": [found for found in rows if wanted in {None, found["conversation"]}]})
             case ask.ReadJob():
                 return await self._read(request)
             case ask.WriteJob():
@@ -37,37 +37,37 @@ class JobServices:
             case ask.WaitForJob():
                 job = self._find(request.job)
                 await job.wait(request.seconds)
-                return ask.Plain(row(job))
+                return ask.PlainAnswer(row(job))
             case ask.EndJob():
                 job = self._find(request.job)
                 await self._owner().end(job, client)
-                return ask.Plain(row(job))
+                return ask.PlainAnswer(row(job))
 
-    async def _read(self, request: ask.ReadJob) -> ask.Plain:
+    async def _read(self, request: ask.ReadJob) -> ask.PlainAnswer:
         job = self._find(request.job)
         await job.wait_for_output(request.after, request.seconds)
-        part = job.roll.since(request.after, READ_BYTES)
-        return ask.Plain({**row(job), "output": part.text, "next": part.next, "lost": part.lost})
+        part = job.roll.read_from(request.after, READ_BYTES)
+        return ask.PlainAnswer({**row(job), "output": part.text, "next": part.next, "lost": part.lost})
 
-    async def _write(self, request: ask.WriteJob) -> ask.Plain:
+    async def _write(self, request: ask.WriteJob) -> ask.PlainAnswer:
         job = self._find(request.job)
         if job.end is not None:
             raise WrongState(f"job {job.id} {job.state}; nobody reads what is written to it")
         if not await job.write(request.text.encode(), close=request.end_input, within_s=WRITE_S):
             raise WrongState(f"job {job.id} did not read all of it within {WRITE_S:.0f} seconds; it {job.state}")
-        return ask.Plain(row(job))
+        return ask.PlainAnswer(row(job))
 
-    def _owner(self) -> "Jobs":
+    def _owner(self) -> "BackgroundJobs":
         jobs = self._jobs()
         if jobs is None:
             raise UnknownJob("no background command was started; `greenroom jobs` lists them")
         return jobs
 
-    def _find(self, reference: str) -> "Job":
+    def _find(self, reference: str) -> "BackgroundJob":
         return self._owner().find(reference)
 
 
-def row(job: "Job") -> dict[str, Any]:
+def row(job: "BackgroundJob") -> dict[str, Any]:
     return {
         "job": job.id,
         "conversation": job.spec.conversation,

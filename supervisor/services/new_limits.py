@@ -9,21 +9,21 @@ from supervisor.config.load import LoadedConfig
 from supervisor.config.overrides import Tree, merge
 
 UNITS: tuple[Unit, ...] = ("requests", "tool_calls", "minutes", "tokens", "usd")
-OWN = ("turn", "conversation")  # the scopes that a conversation may have of its own
-SHARED: tuple[SharedScope, ...] = ("day", "home")
-WHOLE = ("requests", "tool_calls", "tokens")
+OWN_SCOPES = ("turn", "conversation")  # the scopes that a conversation may have of its own
+SHARED_SCOPES: tuple[SharedScope, ...] = ("day", "home")
+WHOLE_UNITS = ("requests", "tool_calls", "tokens")
 
 
 def own_budget(key: str) -> tuple[str, str]:
     """The scope and the unit of a key; a unit alone is the conversation's."""
     scope, dot, unit = key.partition(".")
     scope, unit = (scope, unit) if dot else ("conversation", scope)
-    if scope in SHARED and unit in UNITS:
+    if scope in SHARED_SCOPES and unit in UNITS:
         raise InvalidInput(
             f"{key} is for all conversations together: name no conversation, as in `greenroom budget --raise "
             f"{key}=NUMBER`"
         )
-    if scope not in OWN or unit not in UNITS:
+    if scope not in OWN_SCOPES or unit not in UNITS:
         raise InvalidInput(
             f"{key!r} is not a budget of a conversation: write turn.UNIT or conversation.UNIT, with a unit of "
             f"{', '.join(UNITS)}"
@@ -32,7 +32,7 @@ def own_budget(key: str) -> tuple[str, str]:
 
 
 def shared_budget(key: str) -> tuple[SharedScope, Unit]:
-    for scope in SHARED:
+    for scope in SHARED_SCOPES:
         for unit in UNITS:
             if key == f"{scope}.{unit}":
                 return scope, unit
@@ -68,7 +68,7 @@ def new_limit(key: str, unit: str, wanted: str | float, now: float | None) -> fl
         if now is None:
             raise InvalidInput(f"{key} has no limit that could be raised; write {key}=NUMBER for one")
         number += now
-    return int(number) if unit in WHOLE and number.is_integer() else number
+    return int(number) if unit in WHOLE_UNITS and number.is_integer() else number
 
 
 def larger_limit(loaded: LoadedConfig, scope: str, unit: str, wanted: str | float, now: float | None) -> float:
@@ -80,7 +80,7 @@ def larger_limit(loaded: LoadedConfig, scope: str, unit: str, wanted: str | floa
             f"{key} has no limit that could be raised; greenroom.budget.{key} in the configuration sets one"
         )
     limit = new_limit(key, unit, wanted, now)
-    loaded.relayered(overrides_with({}, scope, unit, limit))  # raises for a value that can't be
+    loaded.with_overrides(overrides_with({}, scope, unit, limit))  # raises for a value that can't be
     if limit <= configured:
         raise InvalidInput(
             f"{key}={wanted} is no more than the {configured:,g} of the configuration, which is the least; "

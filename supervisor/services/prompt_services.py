@@ -30,14 +30,16 @@ class PromptServices:
         self._paths = paths
         self._hidden = hidden
 
-    def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
-        reach = Reach.of(Path(client.cwd), {"HOME": client.env.get("HOME") or self._paths.home}, self._hidden)
+    def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.PlainAnswer:
+        reach = Reach.for_commands(
+            Path(client.cwd), {"HOME": client.env.get("HOME") or self._paths.home}, self._hidden
+        )
         saved = {prompt.name: prompt for prompt in saved_prompts(Path(self._paths.config), reach)}
         skills = {skill.name: skill for skill in self._skills(reach)}
         if isinstance(request, ask.ListPrompts):
             rows = {name: _skill_row(skill) for name, skill in skills.items()}
             rows |= {name: _prompt_row(prompt) for name, prompt in saved.items()}
-            return ask.Plain({"prompts": [rows[name] for name in sorted(rows)]})
+            return ask.PlainAnswer({"prompts": [rows[name] for name in sorted(rows)]})
         if request.name in saved:
             return _fill_prompt(saved[request.name], request)
         if request.name in skills:
@@ -66,14 +68,14 @@ def _skill_row(skill: Skill) -> dict[str, object]:
     return {"name": skill.name, "description": skill.description, "arguments": [argument]}
 
 
-def _fill_prompt(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.Plain:
-    missing = prompt.missing(request.arguments)
+def _fill_prompt(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.PlainAnswer:
+    missing = prompt.missing_arguments(request.arguments)
     if missing:
         raise InvalidInput(f"the prompt {prompt.name!r} needs the arguments {', '.join(missing)}")
-    return ask.Plain({"description": _description(prompt), "text": prompt.filled(request.arguments)})
+    return ask.PlainAnswer({"description": _description(prompt), "text": prompt.fill_in(request.arguments)})
 
 
-def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.Plain:
+def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.PlainAnswer:
     try:
         text = reach.read(skill.path, PROMPT_BYTES, skill.within).decode("utf-8", "replace")
     except NotReadable as error:
@@ -81,4 +83,4 @@ def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.Plain:
     where = f"Follow these instructions; files that they name are relative to {Path(skill.path).parent}."
     wanted = request.arguments.get(REQUEST, "").strip()
     parts = [where, without_front_matter(text), *([wanted] if wanted else [])]
-    return ask.Plain({"description": skill.description, "text": "\n\n".join(parts)})
+    return ask.PlainAnswer({"description": skill.description, "text": "\n\n".join(parts)})

@@ -23,7 +23,7 @@ from actors.vocabulary.errors import (
 )
 from actors.vocabulary.records import ListQuery
 from actors.vocabulary.settings import Settings
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.changes import differences
 from supervisor.config.complain import without_secrets
 from supervisor.config.derive import working_directory
@@ -33,12 +33,12 @@ from supervisor.config.providers import choose_provider
 from supervisor.engine.engine import Engine
 from supervisor.journal.opening import size_on_disk
 from supervisor.services.agent_services import AgentServices
-from supervisor.services.approval_places import asked
+from supervisor.services.approval_places import find_request
 from supervisor.services.client_settings import ClientSettings
 from supervisor.services.file_searches import FileSearches
 from supervisor.services.histories import Histories
 from supervisor.services.job_services import JobServices
-from supervisor.services.shared_budgets import SharedBudgets
+from supervisor.services.shared_budgets import SharedBudgetServices
 from supervisor.services.spending import budget, usage
 from transports import requests as ask
 from transports.dialect import Client
@@ -73,7 +73,7 @@ class Services:
         self._began = time.monotonic()
         self._jobs = JobServices(lambda: engine.agent.jobs)
         self._settings = ClientSettings(engine)
-        self._shared_budgets = SharedBudgets(engine)
+        self._shared_budgets = SharedBudgetServices(engine)
         self._agents = AgentServices(engine, self._settings)
         self._busy: set[asyncio.Task[None]] = set()
         self._histories = Histories(engine, switchboard)
@@ -107,17 +107,17 @@ class Services:
     async def _carry_out(self, request: ask.SupervisorRequest, client: Client) -> ask.SupervisorAnswer | None:
         match request:
             case ask.MakeSettings():
-                return await asyncio.to_thread(self._settings.made, request, client)
-            case ask.Permit():
-                return await asyncio.to_thread(self._settings.permitted, request, client)
+                return await asyncio.to_thread(self._settings.make_settings, request, client)
+            case ask.PermitSettings():
+                return await asyncio.to_thread(self._settings.permit_settings, request, client)
             case ask.AlterSettings():
-                return await asyncio.to_thread(self._settings.altered, request, client)
+                return await asyncio.to_thread(self._settings.alter_settings, request, client)
             case ask.RememberEnvironment():
                 if client.env:
                     self._engine.environments.remember(request.conversation, client.env, client.umask)
                 return None
             case ask.GiveServers():
-                self._engine.given.give(request.conversation, request.servers)
+                self._engine.client_servers.give(request.conversation, request.servers)
                 return None
             case ask.ListServers():
                 return self._list_servers(request)
@@ -125,7 +125,7 @@ class Services:
                 return await self._histories.read(request)
             case ask.ReadNews():
                 return await self._read_news(request)
-            case ask.FindAsked():
+            case ask.FindApprovalPlaces():
                 return await self._find_asked(request)
             case ask.Fork():
                 return await self._histories.fork(request, self._settings.surroundings(client))
@@ -136,7 +136,7 @@ class Services:
             case ask.ReadUsage():
                 return await asyncio.to_thread(usage, self._engine.journal, request)
             case ask.ReadBudget():
-                journal, loaded, now = self._engine.journal, self._engine.loaded, time.time()
+                journal, loaded, now = self._engine.journal, self._engine.loaded_config, time.time()
                 raises = self._shared_budgets.of_today(now)
                 return await asyncio.to_thread(budget, journal, loaded, request, raises, now)
             case ask.ReadSharedBudgets():
@@ -147,9 +147,9 @@ class Services:
                 return await self._list_clients(client)
             case ask.KillClient():
                 return await self._kill_client(request, client)
-            case ask.Reload():
+            case ask.ReloadConfig():
                 return await self._reload()
-            case ask.Down():
+            case ask.StopDaemon():
                 return await self._stop_daemon(request)
             case ask.ReadConfig():
                 return await self._read_config(request)
@@ -161,7 +161,7 @@ class Services:
                 return await self._run_once(request, client)
             case ask.DiffToRemote():
                 machine = self._machine(client, Path(client.cwd) / request.cwd)
-                return ask.Plain(await machine.diff_to_remote())
+                return ask.PlainAnswer(await machine.diff_to_remote())
             case ask.FindFiles():
                 return await self._file_searches.find(request, client)
             case ask.Search():
@@ -177,15 +177,15 @@ class Services:
 
     # --- config ---------------------------------------------------------------------------------------------------
 
-    async def _reload(self) -> ask.Plain:
+    async def _reload(self) -> ask.PlainAnswer:
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
-        self._switchboard.reconfigured()
+        self._switchboard.announce_reload()
         rows = [{"key": change.key, "old": change.old, "new": change.new, "live": change.live} for change in changes]
-        return ask.Plain({"changes": rows, "warnings": list(fresh.warnings)})
+        return ask.PlainAnswer({"changes": rows, "warnings": list(fresh.warnings)})
 
-    async def _read_config(self, request: ask.ReadConfig) -> ask.Plain:
+    async def _read_config(self, request: ask.ReadConfig) -> ask.PlainAnswer:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
         for part in (request.key or "").split(".") if request.key else ():
             if not isinstance(tree, dict) or part not in tree:
@@ -193,36 +193,38 @@ class Services:
                     f"no config key {request.key!r}; `greenroom config get` lists all keys", key=request.key
                 )
             tree = tree[part]
-        return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
+        return ask.PlainAnswer({"value": tree, "path": self._engine.loaded_config.file.path})
 
-    async def _read_saved_config(self) -> ask.Plain:
+    async def _read_saved_config(self) -> ask.PlainAnswer:
         file = (await asyncio.to_thread(self._reread)).file
-        return ask.Plain({"value": dict(file.tree), "path": file.path})
+        return ask.PlainAnswer({"value": dict(file.tree), "path": file.path})
 
-    async def _key(self, request: ask.AskKey, client: Client) -> ask.Plain:
+    async def _key(self, request: ask.AskKey, client: Client) -> ask.PlainAnswer:
         person = request.person
-        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        loaded = self._engine.loaded_config.with_overrides(overrides_from_json(person.config), person.profile)
         env = self._settings.environ(client)
         provider = choose_provider(loaded.config, env).provider
         try:
             key = provider.api_key(env) is not None
         except ConfigError:
             key = False
-        return ask.Plain({"key": key, "openai": provider.id == "openai"})
+        return ask.PlainAnswer({"key": key, "openai": provider.id == "openai"})
 
-    def _list_servers(self, request: ask.ListServers) -> ask.Plain:
-        from supervisor.agents.given_rules import told
+    def _list_servers(self, request: ask.ListServers) -> ask.PlainAnswer:
+        from supervisor.agents.given_rules import describe_servers
 
-        return ask.Plain({"servers": told(self._engine.given.of(request.conversation))})
+        return ask.PlainAnswer(
+            {"servers": describe_servers(self._engine.client_servers.servers_of(request.conversation))}
+        )
 
     # --- the machine ----------------------------------------------------------------------------------------------
 
-    async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
+    async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.PlainAnswer:
         wanted = await asyncio.to_thread(self._settings_for_command, request, client)
         timeout_ms = request.timeout_ms or self._engine.config.greenroom.limits.command_timeout_ms
         machine = self._machine(client, wanted.cwd)
         policy, sandbox = wanted.approval_policy, wanted.sandbox
-        return ask.Plain(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
+        return ask.PlainAnswer(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
 
     def _settings_for_command(self, request: ask.RunOnce, client: Client) -> Settings:
         ceiling = self._settings.ceiling(request.person or ask.Person(), client)
@@ -235,11 +237,11 @@ class Services:
     def _machine(self, client: Client, cwd: Path) -> "Machine":
         from supervisor.services.codex_services import Machine
 
-        theirs = Around.of_client(client.env or os.environ, client.umask)
+        theirs = CommandEnvironment.of_client(client.env or os.environ, client.umask)
         around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
         return Machine(self._engine.processes, self._engine.sandbox.get(), around, cwd)
 
-    def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.Plain:
+    def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.PlainAnswer:
         from supervisor.services.prompt_services import PromptServices
 
         hidden = self._engine.sandbox.get().protection.hidden
@@ -250,15 +252,15 @@ class Services:
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
-            return recent.after(request.after, request.limit)
+            return recent.read_after(request.after, request.limit)
         return await recent.wait(request.after, request.limit, request.wait_s)
 
-    async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
+    async def _find_asked(self, request: ask.FindApprovalPlaces) -> ask.ApprovalPlaces:
         journal = self._engine.journal
-        places = await asyncio.to_thread(lambda: [asked(journal, *question) for question in request.questions])
-        return ask.AskedFound(tuple(places))
+        places = await asyncio.to_thread(lambda: [find_request(journal, *question) for question in request.questions])
+        return ask.ApprovalPlaces(tuple(places))
 
-    async def _search(self, request: ask.Search) -> ask.Found:
+    async def _search(self, request: ask.Search) -> ask.SearchHits:
         engine = self._engine
         if not engine.config.greenroom.search:
             raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
@@ -272,21 +274,21 @@ class Services:
 
     # --- the daemon -----------------------------------------------------------------------------------------------
 
-    async def _status(self) -> ask.Plain:
+    async def _status(self) -> ask.PlainAnswer:
         engine = self._engine
         journal = engine.paths.journal_file
         statistics = engine.statistics()
-        return ask.Plain(
+        return ask.PlainAnswer(
             {
                 "pid": os.getpid(),
                 "version": self._identity.version,
                 "instance": self._identity.instance,
                 "uptime_s": round(time.monotonic() - self._began, 3),
-                "config": engine.loaded.file.path,
-                "warnings": list(engine.loaded.warnings),
+                "config": engine.loaded_config.file.path,
+                "warnings": list(engine.loaded_config.warnings),
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
-                "journal_repaired": engine.journal.repaired,
+                "journal_repaired": engine.journal.repair_report,
                 "search_bytes": await asyncio.to_thread(engine.search.bytes_on_disk),
                 "search_trouble": engine.indexing.trouble,
                 "trouble": engine.health.trouble,
@@ -301,25 +303,25 @@ class Services:
     def _count(self) -> int | None:
         """The number of conversations; None while the journal can't be read, which `trouble` reports."""
         try:
-            return self._engine.journal.listed(ListQuery(archived=True, limit=1)).total
+            return self._engine.journal.list_page(ListQuery(archived=True, limit=1)).total
         except GreenroomError:
             return None
 
-    async def _list_clients(self, me: Client) -> ask.Plain:
+    async def _list_clients(self, me: Client) -> ask.PlainAnswer:
         clients = [
             {name: getattr(client, name) for name in CLIENT_SHOWN} | {"you": client.connection == me.connection}
             for client in self._switchboard.clients()
         ]
-        return ask.Plain({"clients": clients})
+        return ask.PlainAnswer({"clients": clients})
 
-    async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.Plain:
+    async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.PlainAnswer:
         if not self._switchboard.dismiss(request.connection, f"disconnected by {me.label}"):
             raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
-        return ask.Plain({})
+        return ask.PlainAnswer({})
 
-    async def _stop_daemon(self, request: ask.Down) -> ask.Plain:
+    async def _stop_daemon(self, request: ask.StopDaemon) -> ask.PlainAnswer:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
         self._engine.registry.tell(Quiesce())  # before the answer, so that no new turn begins after it
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
-        return ask.Plain({"drain_s": drain_s})
+        return ask.PlainAnswer({"drain_s": drain_s})

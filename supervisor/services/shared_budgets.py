@@ -21,20 +21,20 @@ log = structlog.get_logger()
 Key = tuple[SharedScope, Unit]
 
 
-class SharedBudgets:
+class SharedBudgetServices:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._one_change = asyncio.Lock()  # two increases at once add up: each counts from the limit before it
 
-    async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> ask.Plain:
+    async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> ask.PlainAnswer:
         now = time.time()
         if request.limits:
             async with self._one_change:
                 await self._change(request.limits, by, now)
         used = await asyncio.to_thread(used_by_all, self._engine.journal, now)
-        loaded, raises = self._engine.loaded, self.of_today(now)
+        loaded, raises = self._engine.loaded_config, self.of_today(now)
         shown = rows(shared_budgets(loaded, raises), used, counting(loaded, raises))
-        return ask.Plain({"budgets": list(shown)})
+        return ask.PlainAnswer({"budgets": list(shown)})
 
     def of_today(self, now: float) -> tuple[Raise, ...]:
         return in_force(self._engine.raises, day_of(now))
@@ -52,7 +52,7 @@ class SharedBudgets:
 
     def _raise(self, key: Key, wanted: str | float, by: str, now: float) -> Raise:
         scope, unit = key
-        loaded = self._engine.loaded
+        loaded = self._engine.loaded_config
         before = limit_of(shared_budgets(loaded, self.of_today(now)), scope, unit)
         limit = larger_limit(loaded, scope, unit, wanted, before)
         day = day_of(now) if scope == "day" else ""

@@ -17,16 +17,16 @@ from transports.jsonrpc import JsonObject
 TOKENS = tuple(name for name in AMOUNTS if name.endswith("tokens"))
 
 
-def usage(journal: SqliteJournal, request: ask.ReadUsage) -> ask.Plain:
-    from supervisor.agents.spending.prices import listed  # an idle daemon has no use for it
+def usage(journal: SqliteJournal, request: ask.ReadUsage) -> ask.PlainAnswer:
+    from supervisor.agents.spending.prices import price_list  # an idle daemon has no use for it
 
     since = "" if request.since is None else day_of(request.since)
     rows = journal.spent_by(request.by, since, request.limit)
-    return ask.Plain(
+    return ask.PlainAnswer(
         {
-            "rows": [{"group": row.group, **amounts(row.spent)} for row in rows],
-            "total": amounts(journal.spent(since)),
-            "prices_of": listed().date.isoformat(),
+            "rows": [{"group": row.group, **amounts(row.amounts)} for row in rows],
+            "total": amounts(journal.total_spent(since)),
+            "prices_of": price_list().date.isoformat(),
         }
     )
 
@@ -51,7 +51,7 @@ def budget(
 
 
 def used_by_all(journal: SqliteJournal, now: float) -> Mapping[str, Spent]:
-    return {"day": journal.spent(day_of(now)), "home": journal.spent()}
+    return {"day": journal.total_spent(day_of(now)), "home": journal.total_spent()}
 
 
 def rows(budgets: BudgetsTable, used: Mapping[str, Spent], raises: Sequence[Raise]) -> Iterator[JsonObject]:
@@ -77,5 +77,5 @@ def _with_limits(loaded: LoadedConfig, settings: Settings, limits: ask.NewLimits
         scope, unit = own_budget(key)
         limit = None if wanted is None else new_limit(key, unit, wanted, limit_of(budgets, scope, unit))
         overrides = overrides_with(overrides, scope, unit, limit)
-    loaded.relayered(overrides)  # raises for a value that can't be
+    loaded.with_overrides(overrides)  # raises for a value that can't be
     return settings.model_copy(update={"overrides": overrides})

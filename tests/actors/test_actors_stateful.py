@@ -30,11 +30,11 @@ from actors.messages.conversation import (
     SessionInput,
     ToConversation,
 )
-from actors.messages.journal import Found, LookedUp, LookUp
+from actors.messages.journal import LookupDone, LookupResult, RunLookup
 from actors.messages.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
 from actors.messages.routing import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answer, Attached
+from actors.vocabulary.answers import Answer, AttachedReader
 from actors.vocabulary.errors import StorageFull, UnknownConversation
 from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
 from actors.vocabulary.items import text_of
@@ -60,19 +60,19 @@ class LateDirectory(Directory):
     def __init__(self, journal: FakeJournal, chance: random.Random) -> None:
         super().__init__(journal)
         self._chance = chance
-        self._asked: list[LookUp] = []
-        self._read: list[tuple[LookUp, Found]] = []
+        self._asked: list[RunLookup] = []
+        self._read: list[tuple[RunLookup, LookupResult]] = []
 
     def __len__(self) -> int:
         return len(self._asked) + len(self._read)
 
-    def tell(self, asked: LookUp) -> None:
+    def tell(self, asked: RunLookup) -> None:
         self._asked.append(asked)
 
     def read(self) -> None:
         if self._asked:
             asked = self._asked.pop(self._chance.randrange(len(self._asked)))
-            self._read.append((asked, self._found(asked.lookup)))
+            self._read.append((asked, self._answer(asked.lookup)))
 
     def answer(self) -> bool:
         """Answer a lookup; False if there is none."""
@@ -81,7 +81,7 @@ class LateDirectory(Directory):
         if not self._read:
             return False
         asked, found = self._read.pop(self._chance.randrange(len(self._read)))
-        asked.reply_to.tell(LookedUp(asked.number, found))
+        asked.reply_to.tell(LookupDone(asked.number, found))
         return True
 
 
@@ -384,7 +384,7 @@ class World:
         asleep = [one for one, entry in routing._index.items() if entry.is_at_rest]
         assert not asleep, "what sleeps is on disk alone"
         assert not any((routing._lookups, len(routing._names), routing._trimming.wanted))
-        names = [head.name for head in self.journal.listed(ListQuery(archived=True)).heads if head.name]
+        names = [head.name for head in self.journal.list_page(ListQuery(archived=True)).heads if head.name]
         assert len(set(names)) == len(names), "two conversations of one name"
 
     def _check_history(self, conversation: ConversationId) -> None:
@@ -397,7 +397,7 @@ class World:
     def _check_reader(self, subscription: SubscriptionId) -> None:
         reader = self.outbox.readers[subscription]
         if not reader.slices:  # refused: its cursor was beyond the end, or there was no room for its conversation
-            assert not any(isinstance(answer, Attached) for answer in self._answers_about(subscription))
+            assert not any(isinstance(answer, AttachedReader) for answer in self._answers_about(subscription))
             return
         history = self.journal.history(reader.conversation)
         assert reader.records == list(history[len(history) - len(reader.records) :]), (

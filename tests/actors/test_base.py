@@ -127,7 +127,7 @@ def test_a_raise_while_told_ends_the_actor_and_is_reported_with_message_and_trac
     bad = explode(ValueError("poison"))
     ref.tell(bad)
     assert actor.failed.wait(BOUND_S)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     (failure,) = actor.failures
     assert failure.message is bad
     assert "ValueError: poison" in failure.traceback
@@ -139,7 +139,7 @@ def test_a_raise_while_asked_ends_the_actor_just_the_same_and_the_asker_is_told(
     ref = start(actor)
     with pytest.raises(GreenroomError, match="poison"):
         ref.ask(explode(ValueError("poison")), BOUND_S)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert len(actor.failures) == 1
 
 
@@ -181,7 +181,7 @@ def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor(
 
     actor = Stillborn()
     ref = start(actor)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     (failure,) = actor.failures
     assert failure.message is None
     with pytest.raises(ActorGone):
@@ -204,7 +204,7 @@ def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back(sta
     told.set()
     assert actor.failed.wait(BOUND_S)
     assert actor.failures[0].leftovers == (Note("early"),)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit()])
@@ -213,7 +213,7 @@ def test_not_even_a_system_exit_in_one_actor_ends_another(start: Start, error: B
     ref = start(actor)
     with pytest.raises(GreenroomError):
         ref.ask(explode(error), BOUND_S)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     settled(neighbour)
     assert neighbour.stop(BOUND_S)
 
@@ -225,7 +225,7 @@ def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(start: 
 
     ref = start(Unlucky())
     ref.tell(explode(ValueError("poison")))
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert [entry["event"] for entry in log] == ["actor.failed", "actor.failure_unreported"]
 
 
@@ -240,7 +240,7 @@ def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_orde
         ref.tell(message)
     gate.open()
     assert actor.failed.wait(BOUND_S)
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     handled_first = [STOP]
     assert actor.heard == handled_first
     assert actor.failures[0].leftovers == (Note("one"), Note("two"))
@@ -277,7 +277,7 @@ def test_an_ask_that_waits_behind_a_stop_is_answered_with_gone_and_a_tell_is_log
     gate.open()
     asker.join(BOUND_S)
     assert outcome == ["gone"]
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert actor.stopped
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [["Note"]]
 
@@ -309,7 +309,7 @@ def test_no_ask_hangs_that_races_with_a_stop(start: Start) -> None:
             for asker in askers:
                 asker.join(2 * BOUND_S)
             assert not hung
-            assert ref.ended(BOUND_S)
+            assert ref.wait_for_end(BOUND_S)
     finally:
         sys.setswitchinterval(before)
 
@@ -330,7 +330,7 @@ def test_an_actor_that_ends_itself_does_not_wait_for_itself(start: Start) -> Non
     actor = Probe()
     ref = start(actor)
     ref.tell(Do(lambda probe: probe.stop()))
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert actor.stopped
 
 
@@ -347,9 +347,9 @@ def test_an_actor_has_ended_only_when_it_has_released_what_it_held(start: Start)
     ref = start(actor)
     ref.stop_soon()
     assert entered.wait(BOUND_S)
-    assert not ref.ended(0.0)
+    assert not ref.wait_for_end(0.0)
     release.set()
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert actor.stopped
 
 
@@ -379,7 +379,7 @@ def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_ow
     ref.tell(Do(lambda probe: probe.stop()))
     ref.stop_soon()
     gate.open()
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [
         ["ToConversation"]
     ]
@@ -393,7 +393,7 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not(start: Start) ->
     ref.stop_soon()
     ref.tell(STOP)
     gate.open()
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     assert actor.heard == [STOP, Note("one")]
 
 
@@ -421,7 +421,7 @@ def test_a_thread_that_can_not_be_started_leaves_nothing_behind(monkeypatch: pyt
             start_on_own_thread(actor)
     assert pykka.ActorRegistry.get_all() == []
     assert not actor.address.alive
-    assert actor.address.ended(0.0)
+    assert actor.address.wait_for_end(0.0)
     with pytest.raises(ActorGone):
         actor.address.tell(Note("anybody?"))
     with pytest.raises(ActorGone):
@@ -432,7 +432,7 @@ def test_an_actor_that_has_ended_is_not_remembered(start: Start) -> None:
     ended, failed = start(Probe()), start(Probe())
     failed.tell(explode(ValueError("poison")))
     assert ended.stop(BOUND_S)
-    assert failed.ended(BOUND_S)
+    assert failed.wait_for_end(BOUND_S)
     assert pykka.ActorRegistry.get_all() == []
 
 
@@ -497,7 +497,7 @@ def test_an_actor_that_has_ended_is_freed_by_its_references_alone(
         ref.tell(Note("poison"))
     else:
         ref.stop_soon()
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)
     log.clear()  # the test's own, which has the error itself
     assert gone.wait(BOUND_S), "something of its own keeps it"
     assert mailbox_gone.wait(BOUND_S), "the address keeps the mailbox"
@@ -555,4 +555,4 @@ def test_an_actor_that_will_not_stop_is_named_once_and_not_blamed_on_the_next_te
     assert stop_leftovers(0.05) == ["stuck (would not stop)"]
     assert stop_leftovers(0.05) == []
     gate.open()
-    assert ref.ended(BOUND_S)
+    assert ref.wait_for_end(BOUND_S)

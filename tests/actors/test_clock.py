@@ -11,7 +11,7 @@ import pytest
 
 from actors.messages.conversation import Address
 from actors.runtime.clock import LoopClock
-from actors.runtime.shared import soon
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.errors import ActorGone
 from supervisor.loop.thread import LoopThread
 
@@ -48,7 +48,7 @@ def after() -> Iterator[After]:
     thread = LoopThread()
     thread.start()
     clock = LoopClock(thread.loop)
-    yield lambda delay_s, address, message: soon(thread.loop, clock.after, delay_s, address, message)
+    yield lambda delay_s, address, message: call_on_loop(thread.loop, clock.tell_later, delay_s, address, message)
     assert thread.stop(BOUND_S)
 
 
@@ -87,7 +87,7 @@ def test_an_address_that_refuses_stops_nobody_elses_time(after: After, error: Ex
 def test_what_is_not_due_when_the_loop_ends_is_never_told() -> None:
     thread, listener = LoopThread(), Listener()
     thread.start()
-    soon(thread.loop, LoopClock(thread.loop).after, 3600.0, listener, "never")
+    call_on_loop(thread.loop, LoopClock(thread.loop).tell_later, 3600.0, listener, "never")
     assert thread.stop(BOUND_S)
     assert listener.heard == []
 
@@ -110,7 +110,7 @@ def test_a_long_timer_keeps_nothing_of_the_context_that_it_was_set_in() -> None:
 
     def set_timer(bound: Bound) -> None:
         of_an_actor.set(bound)
-        LoopClock(loop).after(3600, Listener(), "late")
+        LoopClock(loop).tell_later(3600, Listener(), "late")
 
     of_an_actor: ContextVar[Bound] = ContextVar("of_an_actor")
     loop = asyncio.new_event_loop()

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from actors.conversation import restore
 from actors.conversation.applying import apply
 from actors.conversation.draft import Draft
-from actors.conversation.facts import Facts, TurnFacts, unborn
+from actors.conversation.facts import Facts, TurnFacts, empty_facts
 from actors.conversation.state import Stamp, State
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, TurnId
@@ -36,7 +36,7 @@ class LampLit(AgentEvent):
 
 
 def in_a_turn() -> Facts:
-    return replace(unborn(ConversationId("c")), turn=TurnFacts(TURN, None))
+    return replace(empty_facts(ConversationId("c")), turn=TurnFacts(TURN, None))
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def test_a_new_event_is_stored_as_its_class_says(event: ev.DurableEvent) -> None
 
 
 def test_every_event_is_durable_or_a_delta() -> None:
-    kinds = [kind for kind in ev.kinds_of(ev.Event) if not issubclass(kind, ev.DurableEvent)]
+    kinds = [kind for kind in ev.kinds_of(ev.BaseEvent) if not issubclass(kind, ev.DurableEvent)]
     assert tuple(kinds) == ev.DELTAS
-    assert set(ev.EVENTS) == set(ev.kinds_of(ev.Event))
+    assert set(ev.EVENTS) == set(ev.kinds_of(ev.BaseEvent))
 
 
 def test_what_agents_say_is_no_end_of_a_turn_and_no_answer_to_a_question() -> None:
@@ -121,7 +121,7 @@ def test_an_event_that_is_no_headline_leaves_true_what_lists_show(
 ) -> None:
     before = in_a_turn()
     after = apply(before, data.draw(event_of(kind)), 0.0, TURN)
-    assert after.asked == before.asked
+    assert after.open_questions == before.open_questions
     counted = replace(
         before,
         seq=1,
@@ -150,11 +150,11 @@ def resolved(decision: Decision) -> ev.ApprovalResolved:
 def test_a_new_kind_of_approval_waits_is_answered_and_stands() -> None:
     request = MountApprovalRequest()
     asked = apply(in_a_turn(), request, 1.0, TURN)
-    assert asked.asked == (request,)
+    assert asked.open_questions == (request,)
     assert asked.turn is not None
     assert asked.turn.only_waits
     answered = apply(asked, resolved(Decision.APPROVED_FOR_SESSION), 2.0, TURN)
-    assert answered.asked == ()
+    assert answered.open_questions == ()
     kept = answered.kept_yes(MountApprovalRequest(cwd=Path("/elsewhere")))
     assert kept is not None
     assert (kept.approval, kept.by) == ("question", "ann")
@@ -172,7 +172,7 @@ def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart()
     transcript = ModelTranscript(PLAIN)
     transcript.take(MountApprovalRequest())
     transcript.take(resolved(Decision.APPROVED))
-    decided = transcript.calls.decided(MountApprovalRequest())
+    decided = transcript.calls.past_decision(MountApprovalRequest())
     assert decided is not None
     assert decided.decision is Decision.APPROVED
 
@@ -185,4 +185,4 @@ def test_every_kind_of_approval_survives_a_checkpoint(kind: type[ev.ApprovalRequ
     draft.emit(request)
     append = draft.step().append
     assert append is not None
-    assert restore(ConversationId("c"), append.head, ()).facts.asked == (request,)
+    assert restore(ConversationId("c"), append.head, ()).facts.open_questions == (request,)

@@ -17,7 +17,7 @@ from actors.messages.conversation import (
     ToConversation,
 )
 from actors.messages.effects import Settle
-from actors.messages.journal import LookUp
+from actors.messages.journal import RunLookup
 from actors.messages.orders import RunAgent
 from actors.messages.routing import (
     ClaimName,
@@ -33,7 +33,16 @@ from actors.messages.routing import (
 )
 from actors.routing.core import LOOKUPS_LIMIT, STASH_LIMIT
 from actors.routing.registry import LOOKUP_S
-from actors.vocabulary.answers import Accepted, Begun, Candidates, Done, Listing, Resolved, Summary, TurnResult
+from actors.vocabulary.answers import (
+    AcceptedInput,
+    Candidates,
+    ConversationList,
+    Done,
+    ResolvedReference,
+    StartedConversation,
+    Summary,
+    TurnResult,
+)
 from actors.vocabulary.errors import (
     ActorGone,
     AmbiguousConversation,
@@ -118,7 +127,7 @@ def test_a_thousand_parked_conversations_are_no_entry_and_no_session(daemon: Sta
     successor = StagedDaemon(journal=daemon.journal)
     successor.run()
     assert set(successor.routing.statistics().values()) == {0}
-    assert successor.ask(Resolve("name-999")) == Resolved(ConversationId("0999-0000"))
+    assert successor.ask(Resolve("name-999")) == ResolvedReference(ConversationId("0999-0000"))
 
 
 def test_a_lookup_of_what_is_unknown_leaves_nothing(daemon: StagedDaemon) -> None:
@@ -226,8 +235,10 @@ def test_only_so_many_lookups_wait_and_the_next_is_refused_at_once(asleep: Stage
             asleep.registry.tell(ToRegistry(query, caller))
         asleep.run()
         assert {type(asleep.answer(one)) for one in refused} == {Overloaded}
-    assert isinstance(asleep.answer(asleep.send_and_run(A)), Accepted)
-    assert isinstance(asleep.ask(Create(C, Begin(SETTINGS, "new"))), Begun), "the refused claim holds no name"
+    assert isinstance(asleep.answer(asleep.send_and_run(A)), AcceptedInput)
+    assert isinstance(asleep.ask(Create(C, Begin(SETTINGS, "new"))), StartedConversation), (
+        "the refused claim holds no name"
+    )
 
 
 def test_an_answer_of_the_directory_after_the_stop_began_wakes_nobody(asleep: StagedDaemon) -> None:
@@ -271,7 +282,7 @@ def test_whoever_asks_a_journal_that_can_not_be_read_is_told(
         answers += [asleep.ask(Resolve("name")), asleep.ask(ListConversations(ListQuery()))]
         assert {type(one) for one in answers} == {error}
     assert set(asleep.routing.statistics().values()) == {0}
-    assert isinstance(asleep.ask(Create(C, Begin(SETTINGS, "new"))), Begun)
+    assert isinstance(asleep.ask(Create(C, Begin(SETTINGS, "new"))), StartedConversation)
     assert asleep.say(B, Rename("other")) == Done()
 
 
@@ -291,7 +302,7 @@ def test_a_disk_that_does_not_answer_in_time_is_not_waited_for(asleep: StagedDae
 
 def test_a_directory_that_has_ended_refuses_nobody_silently() -> None:
     class Gone:
-        def tell(self, message: LookUp) -> None:
+        def tell(self, message: RunLookup) -> None:
             raise ActorGone(f"the directory has ended before {message.number}")
 
     daemon = StagedDaemon(directory=Gone())
@@ -348,7 +359,7 @@ def test_a_name_that_a_rename_gives_up_is_given_away_once(asleep: StagedDaemon, 
     names = [head.name for head in (asleep.journal.head(one) for one in (A, B, C)) if head and head.name]
     assert len(names) == len(set(names))
     assert asleep.ask(Create(ConversationId("dddd-0004"), Begin(SETTINGS, "name"))) == (
-        Begun(ConversationId("dddd-0004"), SETTINGS)
+        StartedConversation(ConversationId("dddd-0004"), SETTINGS)
         if not granted
         else NameTaken("another conversation is called 'name'; choose another name")
     )
@@ -423,7 +434,7 @@ def test_a_list_by_state_shows_what_goes_on_now(asleep: StagedDaemon) -> None:
     assert listed(asleep, state="idle") == {B: "idle"}
     assert listed(asleep, state="archived", archived=True) == {}
     awake = asleep.ask(ListAwake())
-    assert isinstance(awake, Listing)
+    assert isinstance(awake, ConversationList)
     assert {head.conversation for head in awake.heads} == {B, C}
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from actors.journal.journalist import GROUP, Journalist
 from actors.journal.librarian import Librarian
 from actors.messages.conversation import AppendRefused, Committed
-from actors.messages.journal import Erase, Erased, Load, Loaded, Store
+from actors.messages.journal import ConversationErased, Erase, Load, LoadedState, Store
 from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
@@ -135,7 +135,7 @@ def test_a_load_finds_all_that_was_stored_before_it(stage: Stage, journalist: Jo
     journalist.address.tell(Store(append(2), box, 0))
     stage.run()
     (loaded,) = waiting.heard
-    assert isinstance(loaded, Loaded)
+    assert isinstance(loaded, LoadedState)
     assert loaded.head is not None
     assert [record.seq for record in loaded.records][:1] == [1]
 
@@ -156,7 +156,7 @@ def test_a_conversation_is_erased_after_what_was_stored_of_it_before(stage: Stag
     journalist.address.tell(Store(append(1), box, 0))
     journalist.address.tell(Erase(append(1).conversation, box))
     stage.run()
-    assert box.heard == [Committed(1, 0), Erased(append(1).conversation)]
+    assert box.heard == [Committed(1, 0), ConversationErased(append(1).conversation)]
 
 
 @pytest.mark.parametrize(("raised", "told"), [(StorageFull("no room"), StorageFull), (OSError("odd"), StorageFailed)])
@@ -176,7 +176,7 @@ def test_a_disk_that_does_not_forget_is_reported(
     journalist.address.tell(Erase(ConversationId("a"), box))
     stage.run()
     (erased,) = box.heard
-    assert isinstance(erased, Erased)
+    assert isinstance(erased, ConversationErased)
     assert isinstance(erased.error, told)
 
 

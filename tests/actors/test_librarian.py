@@ -7,7 +7,7 @@ import pytest
 from actors.journal.librarian import PAGE_RECORDS, Librarian
 from actors.messages.conversation import PageRead
 from actors.messages.effects import ReadPage
-from actors.messages.journal import FetchPage, Load, Loaded
+from actors.messages.journal import FetchPage, Load, LoadedState
 from actors.runtime.base import Ref
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId, SubscriptionId
@@ -40,14 +40,14 @@ class Library:
 def test_a_load_has_everything_after_the_checkpoint(records: int) -> None:
     library = Library(records)
     (loaded,) = library.told(Load(A, library.box))
-    assert isinstance(loaded, Loaded)
+    assert isinstance(loaded, LoadedState)
     assert loaded.head == library.head
     assert [record.seq for record in loaded.records] == list(range(11, records + 1))
 
 
 def test_a_load_of_what_never_was_has_nothing() -> None:
     library = Library(10)
-    assert library.told(Load(ConversationId("zzzz"), library.box)) == [Loaded(None, ())]
+    assert library.told(Load(ConversationId("zzzz"), library.box)) == [LoadedState(None, ())]
 
 
 def test_a_page_goes_to_the_reader_who_asked_for_it() -> None:
@@ -63,7 +63,7 @@ def test_a_journal_that_can_not_be_read_is_said_to_everybody_who_waits() -> None
     library.journal.unreadable = StorageFailed("the disk is gone")
     library.told(FetchPage(A, ReadPage(SUBSCRIPTION, 5, 3), library.box))
     heard = library.told(Load(A, library.box))
-    assert heard == [PageRead(SUBSCRIPTION, None), Loaded(None, (), StorageFailed("the disk is gone"))]
+    assert heard == [PageRead(SUBSCRIPTION, None), LoadedState(None, (), StorageFailed("the disk is gone"))]
     assert library.ref.alive
 
 

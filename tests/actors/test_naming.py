@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from actors.messages.conversation import CancelRequest, ConnectionClosed, Inspect, Interrupt, Rename
 from actors.messages.routing import Resolve
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Resolved, Summary
+from actors.vocabulary.answers import Done, ResolvedReference, Summary
 from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.naming import LONGEST, names_for, refused_name
-from supervisor.cli.kit.ids import proper
+from supervisor.cli.kit.ids import check_name
 from supervisor.cli.kit.words import width
 from tests.actors.test_finding import looking, park
 from tests.fakes.agents import says
@@ -54,7 +54,7 @@ def test_every_name_can_be_seen_and_typed_and_has_room_in_a_table(words: str, co
     names = names_for(words, str(conversation))
     assert len({*names}) == len(names)
     for name in names:
-        assert proper(name) == name
+        assert check_name(name) == name
         assert refused_name(name) is None
     assert not names or width(names[0]) <= LONGEST
     assert names == names_for(words, str(conversation))
@@ -87,7 +87,7 @@ def test_the_first_message_names_the_conversation_for_every_client(speaking: Sta
     speaking.send(A, "fix the login")
     speaking.run()
     assert name_of(speaking, A) == "fix-the-login"
-    assert speaking.ask(Resolve("fix-the-login")) == Resolved(A)
+    assert speaking.ask(Resolve("fix-the-login")) == ResolvedReference(A)
     said = [durable_adapter.validate_json(record.body) for record in speaking.journal.history(A)]
     assert [one.names for one in said if isinstance(one, ev.UserMessage)] == ["fix-the-login"]
     park(speaking)
@@ -193,7 +193,7 @@ def test_a_disk_that_can_not_be_read_names_nothing_and_the_message_goes_on(
     speaking.create(A)
     speaking.run()
     with monkeypatch.context() as patched:
-        patched.setattr(speaking.journal, "named", broken)
+        patched.setattr(speaking.journal, "find_name", broken)
         sent = speaking.send(A, "fix it")
         speaking.run()
         assert not isinstance(speaking.answer(sent), GreenroomError)

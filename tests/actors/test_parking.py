@@ -7,9 +7,9 @@ import pytest
 from actors.conversation.session import Session
 from actors.messages.conversation import AnswerApproval, ConnectionClosed, Inspect, TimerFired
 from actors.messages.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
-from actors.messages.routing import ListApprovals, Stayed
+from actors.messages.routing import ListApprovals, SessionStayed
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
+from actors.vocabulary.answers import AnsweredApproval, InterruptedTurn, PendingApprovals, Summary, TurnResult
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
 from actors.vocabulary.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says
@@ -122,7 +122,7 @@ def test_park_does_not_overtake_what_was_routed_before_it(idle: StagedDaemon) ->
     idle.agents.script = lambda _: says("hello")
     session = idle.session(A)
     for number in range(4):  # news that keeps the offer waiting, while commands go by
-        idle.registry.tell(Stayed(B, number))
+        idle.registry.tell(SessionStayed(B, number))
     idle.time.advance(601)
     idle.stage.deliver(session.address)
     with idle.stage.holding(session.address):
@@ -168,7 +168,7 @@ def test_a_turn_that_only_waits_is_suspended_parked_and_continued_by_its_answer(
     assert isinstance(pending, PendingApprovals)
     assert pending.requests == ((A, QUESTION),)
     answered = daemon.say(A, AnswerApproval(ApprovalId("ask"), Decision.APPROVED))
-    assert answered == Answered(ApprovalId("ask"), Decision.APPROVED)
+    assert answered == AnsweredApproval(ApprovalId("ask"), Decision.APPROVED)
     resumed = daemon.agents.last()
     assert (resumed.turn, resumed.resume) == (turn, True)
     assert daemon.agents.ordered(AnswerAgent) == []
@@ -180,7 +180,7 @@ def test_an_interrupt_wakes_a_parked_conversation_and_finds_nothing_to_end(idle:
     park(idle)
     interrupted = idle.interrupt(A)
     idle.run()
-    assert idle.answer(interrupted) == Interrupted(None, None)
+    assert idle.answer(interrupted) == InterruptedTurn(None, None)
 
 
 def test_an_interrupt_withdraws_what_a_parked_turn_waits_for() -> None:
@@ -193,7 +193,7 @@ def test_an_interrupt_withdraws_what_a_parked_turn_waits_for() -> None:
     interrupted = daemon.interrupt(A)
     daemon.run()
     answer = daemon.answer(interrupted)
-    assert isinstance(answer, Interrupted)
+    assert isinstance(answer, InterruptedTurn)
     assert answer.turn == daemon.agents.last().turn
     assert daemon.ask(ListApprovals()) == PendingApprovals(())
     assert len(daemon.agents.ordered(RunAgent)) == 1

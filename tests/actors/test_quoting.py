@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.vocabulary.quoting import quoted, quoted_command
+from actors.vocabulary.quoting import quote_command, quote_word
 
 WORDS = {
     "": "''",
@@ -43,19 +43,19 @@ WORDS = {
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_is_quoted_like_this(word: str) -> None:
-    assert quoted(word) == WORDS[word]
+    assert quote_word(word) == WORDS[word]
 
 
 def test_a_command_is_its_words_joined_by_blanks() -> None:
-    assert quoted_command(["git", "commit", "-m", "it's done", ""]) == "git commit -m \"it's done\" ''"
-    assert quoted_command(["git", "init"]) == "git init"
-    assert quoted_command([]) == ""
+    assert quote_command(["git", "commit", "-m", "it's done", ""]) == "git commit -m \"it's done\" ''"
+    assert quote_command(["git", "init"]) == "git init"
+    assert quote_command([]) == ""
 
 
 def test_a_command_with_a_nul_is_only_joined() -> None:
-    assert quoted_command(["a b", "c\0d"]) == "a b c\0d"
+    assert quote_command(["a b", "c\0d"]) == "a b c\0d"
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
 def test_a_shell_reads_back_the_same_words(words: list[str]) -> None:
-    assert shlex.split(quoted_command(words)) == words
+    assert shlex.split(quote_command(words)) == words

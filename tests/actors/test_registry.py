@@ -25,12 +25,12 @@ from actors.messages.routing import (
     ToRegistry,
 )
 from actors.vocabulary.answers import (
-    Accepted,
-    Attached,
-    Begun,
+    AcceptedInput,
+    AttachedReader,
     Done,
-    Interrupted,
-    Resolved,
+    InterruptedTurn,
+    ResolvedReference,
+    StartedConversation,
     Summary,
     TurnResult,
 )
@@ -69,11 +69,11 @@ def test_a_conversation_is_created_chats_and_is_watched() -> None:
     _, reader = daemon.attach(A)
     sent, quick = daemon.send(A), daemon.send(A, await_end=False)
     daemon.run()
-    assert daemon.answer(created) == Begun(A, SETTINGS)
+    assert daemon.answer(created) == StartedConversation(A, SETTINGS)
     result, accepted = daemon.answer(sent), daemon.answer(quick)
     assert isinstance(result, TurnResult)
     assert result.message == "hello"
-    assert isinstance(accepted, Accepted)
+    assert isinstance(accepted, AcceptedInput)
     assert reader.records == list(daemon.journal.history(A))
     assert reader.types[:3] == ["session_configured", "task_started", "user_message"]
 
@@ -101,8 +101,8 @@ def test_a_name_is_given_once(daemon: StagedDaemon) -> None:
     assert isinstance(daemon.say(B, Rename("fix")), NameTaken)
     assert daemon.say(A, Rename("mend")) == Done()
     assert daemon.say(B, Rename("fix")) == Done()
-    assert daemon.ask(Resolve("mend")) == Resolved(A)
-    assert daemon.ask(Resolve("fix")) == Resolved(B)
+    assert daemon.ask(Resolve("mend")) == ResolvedReference(A)
+    assert daemon.ask(Resolve("fix")) == ResolvedReference(B)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\x1b[2J", "de\u200bploy", "\u202efdp", "two\nlines", "\u3164", "  "])
@@ -113,7 +113,7 @@ def test_a_name_that_nobody_can_read_is_refused_and_says_why(daemon: StagedDaemo
     assert "nobody can see" in refused.message
     daemon.create(B, name="seen")
     assert isinstance(daemon.say(B, Rename(name)), InvalidInput)
-    assert daemon.ask(Resolve("seen")) == Resolved(B)
+    assert daemon.ask(Resolve("seen")) == ResolvedReference(B)
 
 
 def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon) -> None:
@@ -162,7 +162,7 @@ def test_an_id_a_name_or_a_prefix_that_only_one_has_is_enough(
     for conversation, name in ((A, None), (B, "fix"), (C, None)):
         daemon.create(conversation, name)
     daemon.run()
-    assert daemon.ask(Resolve(reference)) == Resolved(expected)
+    assert daemon.ask(Resolve(reference)) == ResolvedReference(expected)
 
 
 def test_a_prefix_that_several_have_names_them_and_one_letter_is_none(daemon: StagedDaemon) -> None:
@@ -203,7 +203,7 @@ def test_the_list_is_not_ahead_of_what_a_reader_who_comes_next_is_given(daemon: 
         daemon.agents.end(daemon.agents.last().turn, Completed())
         daemon.stage.deliver(owner)
         daemon.run()
-        assert [head.state for head in daemon.journal.listed(ListQuery()).heads] == ["idle"]
+        assert [head.state for head in daemon.journal.list_page(ListQuery()).heads] == ["idle"]
         assert listed(daemon) == {A: "running"}
     daemon.run()
     assert listed(daemon) == {A: "idle"}
@@ -255,7 +255,7 @@ def test_a_conversation_whose_first_event_the_disk_refuses_never_was(daemon: Sta
     assert daemon.answer(created) == StorageFull("no room")
     assert listed(daemon) == {}
     daemon.journal.refusing = None
-    assert isinstance(daemon.ask(Create(B, Begin(SETTINGS, "fix"))), Begun)
+    assert isinstance(daemon.ask(Create(B, Begin(SETTINGS, "fix"))), StartedConversation)
     assert daemon.routing.statistics()["awake"] == 1
 
 
@@ -269,7 +269,7 @@ def test_a_full_disk_refuses_input_and_neither_reads_nor_interrupts(daemon: Stag
     interrupted = daemon.interrupt(A)
     daemon.run()
     assert reader.types == ["session_configured", "task_started", "user_message"]
-    assert isinstance(daemon.answer(interrupted), Interrupted)
+    assert isinstance(daemon.answer(interrupted), InterruptedTurn)
     daemon.journal.refusing = None
     daemon.time.advance(10)
     daemon.run()
@@ -317,11 +317,11 @@ def test_attaching_a_live_one_answers_with_where_it_stands(daemon: StagedDaemon)
     subscription, reader = daemon.attach(A, None)
     daemon.run()
     answers = [answer for answers in daemon.outbox.replies.values() for answer in answers]
-    attached = next(answer for answer in answers if isinstance(answer, Attached))
+    attached = next(answer for answer in answers if isinstance(answer, AttachedReader))
     assert (attached.subscription, attached.seq) == (subscription, 1)
     assert reader.records == []
     interrupted = daemon.say(A, Interrupt())
-    assert interrupted == Interrupted(None, None)
+    assert interrupted == InterruptedTurn(None, None)
 
 
 def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unused_goes_first() -> None:
@@ -332,7 +332,7 @@ def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unuse
     daemon.say(A, Inspect())
     created = daemon.create(C)
     daemon.run()
-    assert isinstance(daemon.answer(created), Begun)
+    assert isinstance(daemon.answer(created), StartedConversation)
     assert listed(daemon) == {A: "idle", B: "parked", C: "idle"}
     assert isinstance(daemon.say(B, Inspect()), Summary)
 
@@ -342,7 +342,7 @@ def test_any_number_are_created_one_after_the_other() -> None:
     for number in range(50):
         created = daemon.create(ConversationId(f"{number:04}-0000"))
         daemon.run()
-        assert isinstance(daemon.answer(created), Begun)
+        assert isinstance(daemon.answer(created), StartedConversation)
 
 
 def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() -> None:
@@ -361,7 +361,7 @@ def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() ->
     daemon.run()
     again = daemon.create(C, name="wanted")
     daemon.run()
-    assert isinstance(daemon.answer(again), Begun)
+    assert isinstance(daemon.answer(again), StartedConversation)
 
 
 # --- what the engine waits for --------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_the_end_of_every_turn_that_a_daemon_left_is_said_once_when_all_are_on_d
         daemon.create(conversation)
         daemon.send(conversation, await_end=False)
     daemon.run()
-    assert {head.state for head in daemon.journal.listed(ListQuery(archived=True)).heads} == {"starting"}
+    assert {head.state for head in daemon.journal.list_page(ListQuery(archived=True)).heads} == {"starting"}
     told = Told()
     successor = StagedDaemon(journal=daemon.journal, ended=told)
     with successor.stage.holding(successor.journalist):

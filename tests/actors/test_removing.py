@@ -6,7 +6,7 @@ import pytest
 
 from actors.journal.directory import Directory
 from actors.messages.conversation import ConnectionClosed, Inspect, Rename, ToConversation
-from actors.messages.journal import FindSurplus, LookedUp, LookUp, SurplusFound
+from actors.messages.journal import FindSurplus, LookupDone, RunLookup, SurplusFound
 from actors.messages.routing import ListConversations, Remove, ToRegistry, Trim
 from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
@@ -281,12 +281,12 @@ def test_the_least_recently_used_go_until_so_many_are_left(three: StagedDaemon) 
     three.registry.tell(Trim(most=1))
     three.run()
     assert known(three) == [C]
-    assert [head.conversation for head in three.journal.listed(ListQuery(archived=True)).heads] == [C]
+    assert [head.conversation for head in three.journal.list_page(ListQuery(archived=True)).heads] == [C]
     assert isinstance(three.say(A, Inspect()), UnknownConversation)
 
 
 def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:
-    untouched_until = three.journal.listed(ListQuery(archived=True)).heads[-1].updated
+    untouched_until = three.journal.list_page(ListQuery(archived=True)).heads[-1].updated
     three.registry.tell(Trim(untouched_since=untouched_until + 0.5))
     three.run()
     assert known(three) == [B, C]
@@ -346,10 +346,10 @@ class KeepsSurplus(Directory):
 
     def __init__(self, journal: FakeJournal) -> None:
         super().__init__(journal)
-        self.kept: list[tuple[LookUp, LookedUp]] = []
+        self.kept: list[tuple[RunLookup, LookupDone]] = []
 
-    def tell(self, asked: LookUp) -> None:
-        found = LookedUp(asked.number, self._found(asked.lookup))
+    def tell(self, asked: RunLookup) -> None:
+        found = LookupDone(asked.number, self._answer(asked.lookup))
         if isinstance(asked.lookup, FindSurplus):
             self.kept.append((asked, found))
         else:
@@ -371,7 +371,7 @@ def test_one_that_was_used_and_parked_again_since_it_was_looked_for_is_spared() 
         daemon.time.advance(1)
     daemon.registry.tell(Trim(most=1))
     daemon.run()
-    assert [found.found for _, found in directory.kept] == [SurplusFound((A, B))]
+    assert [found.result for _, found in directory.kept] == [SurplusFound((A, B))]
     for one in (A, C):
         daemon.send_and_run(one)
     directory.let_go()

@@ -4,7 +4,7 @@ import pytest
 
 from actors.messages.conversation import CancelRequest
 from actors.messages.orders import Completed, RunAgent, StopAgent
-from actors.vocabulary.answers import Accepted, Begun, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, StartedConversation, TurnResult
 from actors.vocabulary.errors import Cancelled
 from actors.vocabulary.ids import ConversationId, RequestId
 from actors.vocabulary.settings import BusyPolicy
@@ -64,11 +64,11 @@ def test_a_cancel_of_what_waits_in_the_queue_withdraws_it_and_leaves_the_turn_al
 def test_a_cancel_of_an_accepted_request_still_hits_its_turn(idle: StagedDaemon) -> None:
     caller = idle.send(A, caller=idle.caller("editor", 1), await_end=False)
     idle.run()
-    assert isinstance(idle.answer(caller), Accepted)
+    assert isinstance(idle.answer(caller), AcceptedInput)
     idle.registry.tell(CancelRequest(caller))
     idle.run()
     assert len(idle.agents.ordered(StopAgent)) == 1
-    assert isinstance(idle.answer(caller), Accepted)
+    assert isinstance(idle.answer(caller), AcceptedInput)
     assert requests(idle) == 0
 
 
@@ -134,5 +134,5 @@ def test_a_cancel_right_behind_the_answer_meets_nobody(idle: StagedDaemon) -> No
 def test_a_refused_request_leaves_no_id_behind(idle: StagedDaemon) -> None:
     caller = idle.send(ConversationId("zzzz-0009"))
     idle.run()
-    assert not isinstance(idle.answer(caller), Begun)
+    assert not isinstance(idle.answer(caller), StartedConversation)
     assert requests(idle) == 0

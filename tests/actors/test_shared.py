@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.runtime.base import Actor, Ref
-from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, soon
+from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, call_on_loop
 from supervisor.loop.thread import LoopThread
 from tests.actors.conftest import stop_leftovers
 
@@ -55,7 +55,7 @@ def loop() -> Iterator[LoopThread]:
 def shared(loop: LoopThread) -> Iterator[SharedThread]:
     shared = SharedThread(loop.loop)
     yield shared
-    assert shared.left(BOUND_S) == []
+    assert shared.wait_for_actors(BOUND_S) == []
 
 
 def settled(ref: Ref[Any]) -> None:
@@ -231,7 +231,7 @@ def spend(seconds: float) -> None:
 def test_an_actor_that_ends_leaves_the_others_and_who_has_not_ended_is_named(shared: SharedThread) -> None:
     staying, leaving = shared.start(Doer("staying")), shared.start(Doer("leaving"))
     assert leaving.stop(BOUND_S)
-    assert shared.left(0.0) == ["staying"]
+    assert shared.wait_for_actors(0.0) == ["staying"]
     settled(staying)
     assert staying.stop(BOUND_S)
 
@@ -256,5 +256,5 @@ def test_a_loop_that_is_closed_is_told_nothing_and_nobody_is_hurt() -> None:
     settled(ref)
     assert loop.stop(BOUND_S)
     ref.tell(Do(lambda: None))
-    soon(loop.loop, lambda: None)
+    call_on_loop(loop.loop, lambda: None)
     assert stop_leftovers(0.0) == ["doer (would not stop)"]

@@ -12,7 +12,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId
 from actors.vocabulary.items import ImageItem, TextItem
 from actors.vocabulary.settings import BusyPolicy, Settings
-from actors.vocabulary.shortening import outline, shortened
+from actors.vocabulary.shortening import outline, shorten_json
 
 MOST = 65_536
 LONG = 'text of "any" kind, ünd 🦀\n' * 4_000
@@ -57,7 +57,7 @@ LARGE: tuple[ev.DurableEvent, ...] = (
 def test_an_event_of_any_type_is_shortened_to_one_of_its_type_that_can_be_read(event: ev.DurableEvent) -> None:
     body = event.model_dump_json().encode()
     assert len(body) > MOST
-    short = shortened(body, MOST)
+    short = shorten_json(body, MOST)
     assert len(short) <= MOST
     read = ev.durable_adapter.validate_json(short)
     for name, value in event:
@@ -68,12 +68,12 @@ def test_an_event_of_any_type_is_shortened_to_one_of_its_type_that_can_be_read(e
 
 def test_what_fits_is_left_alone() -> None:
     body = ev.ErrorEvent(message="x" * 1_000).model_dump_json().encode()
-    assert shortened(body, len(body)) is body
+    assert shorten_json(body, len(body)) is body
 
 
 def test_the_long_text_gives_first_and_keeps_both_ends() -> None:
     event = ev.ExecCommandEnd(call_id=CALL, stdout="begin" + "x" * 200_000 + "end", stderr="short", exit_code=0)
-    read = ev.durable_adapter.validate_json(shortened(event.model_dump_json().encode(), MOST))
+    read = ev.durable_adapter.validate_json(shorten_json(event.model_dump_json().encode(), MOST))
     assert isinstance(read, ev.ExecCommandEnd)
     assert (read.stdout[:5], read.stdout[-3:], read.stderr) == ("begin", "end", "short")
     kept = len(read.stdout.replace("x", ""))

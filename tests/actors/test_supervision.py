@@ -23,17 +23,17 @@ from actors.messages.conversation import (
 from actors.messages.effects import Deliver, Survivors
 from actors.messages.orders import AbandonAgent, AgentOutput, Completed, RunAgent
 from actors.messages.routing import (
-    Left,
     ListApprovals,
     ListConversations,
     ParkOffered,
     Resolve,
     SessionFailed,
-    Stayed,
+    SessionLeft,
+    SessionStayed,
 )
 from actors.routing.core import STASH_LIMIT
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import PendingApprovals, Resolved, Summary, TurnResult
+from actors.vocabulary.answers import PendingApprovals, ResolvedReference, Summary, TurnResult
 from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
 from actors.vocabulary.items import TextItem, text_of
@@ -546,7 +546,7 @@ def test_names_and_ids_are_known_after_a_restart(daemon: StagedDaemon) -> None:
     daemon.create(A, name="fix")
     daemon.run()
     second = restarted(daemon)
-    assert second.ask(Resolve("fix")) == Resolved(A)
+    assert second.ask(Resolve("fix")) == ResolvedReference(A)
     summary = second.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert summary.name == "fix"
@@ -567,8 +567,8 @@ def test_a_late_report_of_an_owner_that_is_not_the_owner_any_more_changes_nothin
     old = 1
     for message in (
         ParkOffered(A, old),
-        Left(A, old),
-        Stayed(A, old),
+        SessionLeft(A, old),
+        SessionStayed(A, old),
         SessionFailed(A, old, "late", "", Survivors((), ()), ()),
     ):
         running.registry.tell(message)

@@ -11,7 +11,7 @@ from actors.runtime.base import start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Interrupted, TurnResult
+from actors.vocabulary.answers import InterruptedTurn, TurnResult
 from actors.vocabulary.ids import Caller, ConversationId, ItemId
 from supervisor.loop.thread import LoopThread
 from tests.fakes.agents import FakeAgents, says
@@ -35,7 +35,7 @@ class ThreadedDaemon(FakeDaemon):
 
     def stop(self) -> None:
         assert self.registry.stop(BOUND_S)
-        assert self.shared.left(BOUND_S) == []
+        assert self.shared.wait_for_actors(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
         assert self.directory.stop(BOUND_S)
@@ -136,7 +136,7 @@ class TestAFlood:
         for _ in range(3):
             interrupted = daemon.interrupt(target)
             daemon.wait(interrupted)
-            assert isinstance(daemon.answer(interrupted), Interrupted)
+            assert isinstance(daemon.answer(interrupted), InterruptedTurn)
             daemon.wait(daemon.send(target, await_end=False))
         assert agents.taken > 0
         daemon.wait(*[daemon.interrupt(one) for one in (*neighbours, target)])

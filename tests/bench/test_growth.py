@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import GROWTH_HEAD, PAGE, PLOTS, growth_section, write_plots
-from bench.growth.curves import BATCH, Curve, Growth, counted, usual_p99
+from bench.growth.curves import BATCH, Curve, Growth, size_names, usual_p99
 
 SIZES = (1_000, 1_000_000)
 TARGET = "≤ 1.3 times"
 
 
 def table(*curves: Curve, name: str = "conversations") -> Growth:
-    return Growth(name, "Parked conversations", "parked conversations", counted(SIZES), curves)
+    return Growth(name, "Parked conversations", "parked conversations", size_names(SIZES), curves)
 
 
 def cells(curve: Curve) -> list[str]:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bench.growth.plot import LINE_HEIGHT, WIDTH, Line, Panel, apart, drawn
+from bench.growth.plot import LINE_HEIGHT, WIDTH, Line, Panel, draw_plot, spread
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {1_000: "1,000", 100_000: "100,000", 1_000_000: "1,000,000"}
@@ -16,7 +16,7 @@ CROWD = [Line(f"line {number}", dict.fromkeys(SIZES, 1.0 + number / 100)) for nu
 
 
 def plot(*panels: Panel) -> ET.Element:
-    return ET.fromstring(drawn("A plot of <this> & that", "conversations", SIZES, panels))
+    return ET.fromstring(draw_plot("A plot of <this> & that", "conversations", SIZES, panels))
 
 
 def words(root: ET.Element) -> dict[str, ET.Element]:
@@ -115,7 +115,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("wanted", [[50.0, 50.0, 50.0], [1.0, 99.0, 98.0], [10.0, 40.0, 80.0]])
 def test_places_keep_their_order_and_distance_and_stay_where_there_is_room(wanted: list[float]) -> None:
-    places = apart(wanted, 10.0, 100.0)
+    places = spread(wanted, 10.0, 100.0)
     order = sorted(range(3), key=wanted.__getitem__)
     assert all(places[b] - places[a] >= 10 for a, b in itertools.pairwise(order))
     assert max(places) <= 100

@@ -19,7 +19,7 @@ class ManualClock:
     def now(self) -> float:
         return self._now
 
-    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
+    def tell_later(self, delay_s: float, address: Address[Message], message: Message) -> None:
         heapq.heappush(self._due, (self._now + delay_s, next(self._order), address, message))
 
     def advance(self, seconds: float) -> None:

@@ -11,8 +11,8 @@ from actors.journal.directory import Directory
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
 from actors.messages.conversation import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
-from actors.messages.journal import LookUp
-from actors.messages.routing import AllEnded, Create, Known, RegistryQuery, ToRegistry
+from actors.messages.journal import RunLookup
+from actors.messages.routing import AllEnded, Create, KnownHeads, RegistryQuery, ToRegistry
 from actors.routing.registry import Registry
 from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref
@@ -45,7 +45,7 @@ class FakeDaemon:
         max_live: int = 1000,
         share: Callable[..., Ref[Any]] | None = None,
         ended: Address[AllEnded] | None = None,
-        directory: Address[LookUp] | None = None,
+        directory: Address[RunLookup] | None = None,
     ) -> None:
         self.journal = journal or FakeJournal()
         self.agents = agents or FakeAgents()
@@ -59,12 +59,12 @@ class FakeDaemon:
         self._requests = itertools.count(1)
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
-        self.directory: Ref[LookUp] = start(Directory(self.journal))
+        self.directory: Ref[RunLookup] = start(Directory(self.journal))
         self.routing = Registry(self._session_deps, directory or self.directory, max_live)
         self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
-        if (heads := self.journal.unsettled()) or ended is not None:
-            self.registry.tell(Known(tuple(heads), ended))
+        if (heads := self.journal.unsettled_heads()) or ended is not None:
+            self.registry.tell(KnownHeads(tuple(heads), ended))
 
     def _session_deps(self, registry: Ref[Any]) -> SessionDeps:
         return SessionDeps(
@@ -151,7 +151,7 @@ class StagedDaemon(FakeDaemon):
         limits: Limits | None = None,
         max_live: int = 1000,
         ended: Address[AllEnded] | None = None,
-        directory: Address[LookUp] | None = None,
+        directory: Address[RunLookup] | None = None,
     ) -> None:
         self.stage = stage or Stage()
         self.time = clock or ManualClock()

@@ -18,33 +18,33 @@ class EchoDialect:
         self.client = client
         self._script = script
 
-    def opened(self) -> Iterable[Action]:
+    def start(self) -> Iterable[Action]:
         return ()
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         scripted = self._script(line)
         return (Write(line + b"\n"),) if scripted is None else scripted
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         return (Write(f"skipped: {reason}\n".encode()),)
 
-    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
+    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
         return (Write(f"answer {caller.request}: {type(answer).__name__}\n".encode()),)
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         records = deliver.slice.records
         if not records:
             return ()
         return (Write(b"".join(record.body + b"\n" for record in records), ready=deliver.subscription),)
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]:
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
         return (Write(f"ended: {end.news.reason}\n".encode()),)
 
-    def woken(self, name: str) -> Iterable[Action]:
+    def wake(self, name: str) -> Iterable[Action]:
         return (Write(f"woken: {name}\n".encode()),)
 
-    def reconfigured(self) -> Iterable[Action]:
+    def reconfigure(self) -> Iterable[Action]:
         return (Write(b"reconfigured\n"),)
 
-    def announced(self, text: str) -> Iterable[Action]:
+    def announce(self, text: str) -> Iterable[Action]:
         return (Write(f"announced: {text}\n".encode()),)

@@ -94,14 +94,14 @@ class FakeJournal:
     def row(self, conversation: ConversationId) -> Head | None:
         return next((row for _, row in self._all_rows() if row.conversation == conversation), None)
 
-    def named(self, name: str) -> ConversationId | None:
+    def find_name(self, name: str) -> ConversationId | None:
         return next((row.conversation for _, row in self._all_rows() if row.name == name), None)
 
     def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
         ids = (row.conversation for _, row in self._all_rows())
         return sorted(one for one in ids if one.startswith(prefix))[:limit]
 
-    def listed(self, query: ListQuery) -> HeadPage:
+    def list_page(self, query: ListQuery) -> HeadPage:
         wanted = [(key, row) for key, row in self._all_rows() if _is_wanted(row, query)]
         places = {ListPlace(getattr(row, query.order), key): row for key, row in wanted}
         after = query.after
@@ -111,7 +111,7 @@ class FakeJournal:
         more = len(left) > len(page)
         return HeadPage(tuple(places[one] for one in page), page[-1] if more else None, len(wanted))
 
-    def unsettled(self) -> list[Head]:
+    def unsettled_heads(self) -> list[Head]:
         return [row for _, row in self._all_rows() if row.state not in AT_REST]
 
     def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:

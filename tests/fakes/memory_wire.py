@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from actors.messages.conversation import Address
 from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, Line, LineSplitter
-from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, NoMore, Parcel, WireNews
+from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, InputEnded, LinesArrived, Parcel, WireClosed, WireNews
 
 PATIENCE_S = 10.0
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
@@ -56,7 +56,7 @@ class MemoryWire:
                 self._handed_out = False
             self._out.extend(parcels)
             self._flush()
-            if self.unsent > WRITE_LIMIT:
+            if self.unsent_bytes > WRITE_LIMIT:
                 self._close("it does not read what it is sent")
             self._read()
 
@@ -65,12 +65,12 @@ class MemoryWire:
             self._hanging_up = self._hanging_up or reason
             self._flush()
 
-    def cut(self, reason: str) -> None:
+    def cut_off(self, reason: str) -> None:
         with self.lock:
             self._close(reason)
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         with self.lock:
             return sum(len(parcel.data) for parcel in self._out) - self._offset
 
@@ -109,7 +109,7 @@ class MemoryWire:
     @property
     def _may_read(self) -> bool:
         idle = not (self._owner is None or self._handed_out or self._ended or self._closed or self._hanging_up)
-        return idle and self.unsent <= HIGH_WATER
+        return idle and self.unsent_bytes <= HIGH_WATER
 
     def _read(self) -> None:
         while (self._coming or self._splitter.has_more) and self._may_read:
@@ -120,12 +120,12 @@ class MemoryWire:
         if self._client_done and not (self._coming or self._splitter.has_more) and self._may_read:
             self._ended = True
             self._hand_out(self._splitter.end())
-            self._tell(NoMore())
+            self._tell(InputEnded())
 
     def _hand_out(self, lines: list[Line]) -> None:
         if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(lines)))
+            self._tell(LinesArrived(tuple(lines)))
 
     def _flush(self) -> None:
         while self._out and len(self._between) < CAPACITY:
@@ -137,8 +137,8 @@ class MemoryWire:
                 break
             self._out.popleft()
             self._offset = 0
-            if parcel.left is not None:
-                parcel.left()
+            if parcel.on_sent is not None:
+                parcel.on_sent()
         self.changed.notify_all()
         if self._hanging_up is not None and not self._out:
             self._close(self._hanging_up)
@@ -150,7 +150,7 @@ class MemoryWire:
         self._out.clear()
         self._offset = 0
         self.changed.notify_all()
-        self._tell(Gone(reason))
+        self._tell(WireClosed(reason))
         self._owner = None
 
     def _tell(self, news: WireNews) -> None:

@@ -16,7 +16,7 @@ from supervisor.work.patch.errors import PatchError
 from supervisor.work.patch.grammar import parse
 from tests.support.lines import fed
 from transports import jsonrpc
-from transports.framing import Line, LineSplitter, TooLong, TooMany
+from transports.framing import Line, LineSplitter, LineTooLong, TooMany
 
 SMALL = 64  # a limit that is reached quickly
 
@@ -53,7 +53,7 @@ def framing(data: bytes) -> None:
     others: list[Line] = [one for piece in cut for one in fed(apart, piece)]
     assert lines == [*others, *apart.end()]
     for line in lines:
-        if isinstance(line, TooLong):
+        if isinstance(line, LineTooLong):
             assert line.size > SMALL
         elif isinstance(line, TooMany):
             assert line.size > line.limit

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from actors.vocabulary.visible import unseen
+from actors.vocabulary.visible import is_invisible
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.support.read_back import argvs, command_in, words_of
-from transports.question import command_line, drawn
+from transports.question import command_line, question_lines
 
 EXAMPLES = {"quick": 5, "soak": 600}
 AT_ONCE = 40  # commands for one bash
@@ -25,12 +25,15 @@ def tried(row: Row, examples: int) -> None:
     )
     @given(st.lists(argvs, min_size=AT_ONCE // 2, max_size=AT_ONCE), WIDTHS)
     def run(commands: list[list[str]], columns: int) -> None:
-        shown = [drawn({"command": one, "cwd": "/w", "reason": one[0]}, columns).text.split("\n") for one in commands]
+        shown = [
+            question_lines({"command": one, "cwd": "/w", "reason": one[0]}, columns).text.split("\n")
+            for one in commands
+        ]
         assert words_of([command_in(lines) for lines in shown]) == commands
         assert words_of([command_line(one) for one in commands]) == commands
         for line in (line for lines in shown for line in lines):
             assert line.startswith("  ")
-            assert not any(map(unseen, line))
+            assert not any(map(is_invisible, line))
         row.times += len(commands)
 
     run()

@@ -20,7 +20,7 @@ from supervisor.work.patch.errors import PatchError
 from supervisor.work.patch.grammar import parse
 from supervisor.work.patch.plan import plan_patch
 from supervisor.work.reach.readable import Reach
-from supervisor.work.safety.roots import cover
+from supervisor.work.safety.roots import are_writable
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.faults.conftest import Measure
@@ -128,7 +128,7 @@ class World:
         with contextlib.suppress(PatchError, OSError):
             plan = plan_patch(parse(f"*** Begin Patch\n{text}\n*** End Patch"), Reach(talk.cwd))
             with self.sandbox.roots(talk.policy, talk.cwd, talk.pins, {}) as roots:
-                if cover(roots, plan.touched):
+                if are_writable(roots, plan.touched_paths):
                     apply_plan(plan, pinned={root.path: root.identity() for root in roots.writable})
         return text
 

@@ -316,7 +316,7 @@ def test_every_error_that_the_daemon_may_answer_with_has_a_class_of_its_own() ->
     codes = set(re.findall(r"^\| `(\w+)` \| -\d+", page, re.MULTILINE))
     of_another_hello = {"unknown_dialect"}
     for code in codes - of_another_hello:
-        found = greenroom.errors.of({"message": "no", "data": {"code": code, "retryable": True}})
+        found = greenroom.errors.error_of({"message": "no", "data": {"code": code, "retryable": True}})
         assert (found.code, type(found).__module__) in {
             (code, "actors.vocabulary.errors"),
             (code, "greenroom.errors"),

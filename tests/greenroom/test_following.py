@@ -10,9 +10,9 @@ from greenroom import errors
 from greenroom.exchange import ScriptEnded, advance
 from greenroom.following import (
     ConversationReader,
+    EventScript,
     EverythingReader,
-    Happened,
-    Happenings,
+    FoundEvent,
     HistoryReader,
     QuestionReader,
 )
@@ -49,7 +49,7 @@ def attachment(name: str = "s", seq: int = 0) -> Json:
 class Driven:
     """A reader, and what it has handed out so far."""
 
-    def __init__(self, events: Happenings) -> None:
+    def __init__(self, events: EventScript) -> None:
         self._events = events
         self.out: list[Json] = []
         self.asks: Any = None
@@ -57,7 +57,7 @@ class Driven:
 
     def give(self, answer: Json | errors.GreenroomError | None) -> None:
         step = advance(self._events, answer)
-        while isinstance(step, Happened):
+        while isinstance(step, FoundEvent):
             self.out.append(step.envelope)
             step = advance(self._events)
         self.asks = step

@@ -38,7 +38,7 @@ ASKED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", sorted(APPROVAL_REQUESTS))
 def test_a_question_has_the_id_and_the_what_of_the_command_line(kind: str) -> None:
     asked = {"type": kind, **BASE, **ASKED[kind]}
-    question = KINDS[kind].of({"conversation": "c", "seq": 1, "ts": 1.0, **asked})
+    question = KINDS[kind].from_json({"conversation": "c", "seq": 1, "ts": 1.0, **asked})
     assert isinstance(question, QuestionEvent)
     row = row_of({"conversation": "c", **asked})
     assert (question.id, question.what) == (row["id"], row["what"])

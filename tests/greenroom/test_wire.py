@@ -69,7 +69,7 @@ def test_an_answer_that_nobody_waits_for_any_more_is_dropped() -> None:
     exchange.feed(answer(number))
     exchange.feed(answer(77))
     assert answered == []
-    assert exchange.goodbyes() == b""
+    assert exchange.detach_requests() == b""
 
 
 def test_a_subscription_that_comes_too_late_is_ended() -> None:
@@ -77,18 +77,18 @@ def test_a_subscription_that_comes_too_late_is_ended() -> None:
     number, _ = exchange.request("conversation/attach", {}, list[Json]().append)
     exchange.forget(number)
     exchange.feed(answer(number, subscription="s1"))
-    said = json.loads(exchange.goodbyes())
+    said = json.loads(exchange.detach_requests())
     assert (said["method"], said["params"]) == ("conversation/detach", {"subscription": "s1"})
 
 
 def test_what_still_comes_for_a_subscription_that_was_left_is_gone_with_its_end() -> None:
     exchange = welcomed()
     exchange.leave("s1")
-    number = json.loads(exchange.goodbyes())["id"]
+    number = json.loads(exchange.detach_requests())["id"]
     exchange.feed(line({"method": "events", "params": {"subscription": "s1"}}))
-    assert exchange.held == 1
+    assert exchange.held_count == 1
     exchange.feed(answer(number))
-    assert exchange.held == 0
+    assert exchange.held_count == 0
 
 
 def test_an_error_without_a_number_answers_all_that_is_open() -> None:
@@ -111,10 +111,12 @@ def test_errors_are_of_the_class_with_their_code_and_keep_what_they_tell() -> No
     with pytest.raises(errors.AlreadyAnswered, match="too late") as raised:
         result_of({"error": {"code": -31004, "message": "too late", "data": data}})
     assert raised.value.details == {"decision": "denied", "by": "ada"}
-    unknown = errors.of({"code": -31999, "message": "no", "data": {"code": "from_the_future", "retryable": True}})
+    unknown = errors.error_of(
+        {"code": -31999, "message": "no", "data": {"code": "from_the_future", "retryable": True}}
+    )
     assert (type(unknown).__mro__[1], unknown.code) == (errors.Refusal, "from_the_future")
-    assert errors.of({"code": -32602, "message": "no"}).code == "invalid_input"
-    assert errors.of({"code": -32601, "message": "no"}).code == "refused"
+    assert errors.error_of({"code": -32602, "message": "no"}).code == "invalid_input"
+    assert errors.error_of({"code": -32601, "message": "no"}).code == "refused"
 
 
 def test_a_script_is_sent_answers_and_has_errors_raised_into_it() -> None:

@@ -13,7 +13,7 @@ from transports.dialects.mcp.calls.codex import codex
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
 from transports.dialects.mcp.protocol.introduction import META_CAPABILITIES, MISSING_CAPABILITY
 from transports.dialects.mcp.protocol.notifications import TOOLS_CHANGED
-from transports.dialects.mcp.protocol.seal import sealed, unsealed
+from transports.dialects.mcp.protocol.seal import seal_content, unseal
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import Request
 
@@ -50,7 +50,7 @@ def in_rounds(*rounds: Json, keeps: bool = True) -> Handler:
         yield from ()
         answers, step, secret = call.answers or Answers(), 0, call.state.options.secret
         if keeps and answers.state is not None:
-            kept = unsealed(secret, answers.state)
+            kept = unseal(secret, answers.state)
             if kept is None:
                 raise bad_answers("`requestState` is not as it was given")
             step = kept["step"]
@@ -58,7 +58,7 @@ def in_rounds(*rounds: Json, keeps: bool = True) -> Handler:
             step += 1
         if step == len(rounds):
             return {"content": [{"type": "text", "text": f"state-ok {dict(answers.responses)}"}]}
-        state = {"requestState": sealed(secret, {"step": step})} if keeps else {}
+        state = {"requestState": seal_content(secret, {"step": step})} if keeps else {}
         return {"resultType": "input_required", "inputRequests": _declared(call, rounds[step]), **state}
 
     return handle

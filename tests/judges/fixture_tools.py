@@ -26,7 +26,7 @@ from transports.dialects.mcp import methods
 from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.protocol import tools
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.hello import Dialects, Options
 
@@ -115,15 +115,15 @@ def _asks(method: str, params: Callable[[Json], Json]) -> Handler:
 class FixtureDialect(McpDialect):
     """The real dialect, and the answers to the fixtures' questions."""
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
             case jsonrpc.Request() as request:
                 fixture_rounds.note_capabilities(request)
             case jsonrpc.Response(number, result) if number in _waiting:
-                return self.answered(_waiting.pop(str(number)), f"The client said {json.dumps(result)}")
+                return self.take_answer(_waiting.pop(str(number)), f"The client said {json.dumps(result)}")
             case jsonrpc.ErrorResponse(number) if number in _waiting:
-                return self.answered(_waiting.pop(str(number)), None)
-        return super().arrived(line)
+                return self.take_answer(_waiting.pop(str(number)), None)
+        return super().receive_line(line)
 
 
 def _sampling(arguments: Json) -> Json:
@@ -201,7 +201,7 @@ def plugged_in(config: Callable[[], Config], paths: Paths, instance: str) -> Dia
 
     def made(client: Client, said: Options) -> FixtureDialect:
         return FixtureDialect(
-            client, lambda: replace(mcp_options(config(), said, SECRET), tools=(*LISTED, *HANDLERS)), METHODS
+            client, lambda: replace(mcp_options(config(), said, SECRET), tools=(*LISTED_TOOLS, *HANDLERS)), METHODS
         )
 
     return {**dialects(config, paths, instance), "mcp": made}

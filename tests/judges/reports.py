@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 Json = dict[str, Any]
 
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 def approve_of(report: Json) -> None:
     assert report["server"]["name"] == "codex-mcp-server"
     assert {"tools", "resources", "prompts", "completions"} <= set(report["capabilities"])
-    assert report["tools"] == list(LISTED)
+    assert report["tools"] == list(LISTED_TOOLS)
     _turns(report)
     _cancelling(report)
     _resources(report)

@@ -23,7 +23,7 @@ from tests.judges.installed import HERE, MODULES, NODE, ROOT, judge, judged, nee
 from tests.scenarios.stage import Stage
 from tests.support.bridge import wait_until
 from tests.support.model_server import ModelServer
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 NAMED = "continue it with codex-reply"
 ITSELF, BY_MODEL = "its own dialog", "by `answer_approval`"
@@ -93,7 +93,7 @@ def test_a_client_goes_all_the_way(name: str, seconds: int, tmp_path: Path) -> N
         words = [client.python, program, server, seconds, stage.home.paths.pid_file, name]
         env = {"PYTHONPATH": str(ROOT)} if client.python == Path(sys.executable) else {}
         report = json.loads(judge(words, tmp_path, env, limit_s=seconds + MORE_S).splitlines()[-1])
-        assert sorted(report["listed"]) == sorted(LISTED)
+        assert sorted(report["listed"]) == sorted(LISTED_TOOLS)
         assert "rested" in report["long"]
         assert report["seen"], "the model does not see the conversation's id"
         assert (tmp_path / "accepted").exists()
@@ -139,7 +139,7 @@ def codex_begins(base: Path, stage: Stage, model: NotedModel) -> Asked:
 def test_codex_has_our_tools_at_once_though_no_daemon_runs(run: int, tmp_path: Path) -> None:  # noqa: ARG001  # no luck
     with ModelServer() as inner, NotedModel() as model:
         asked = codex_begins(tmp_path, Stage(tmp_path, inner), model)
-    assert sorted(ours(asked)) == sorted(LISTED)
+    assert sorted(ours(asked)) == sorted(LISTED_TOOLS)
 
 
 @needs(*COMMAND_LINES["codex"].installed)
@@ -151,7 +151,7 @@ def test_codex_has_our_tools_at_once_though_no_daemon_can_come_up(tmp_path: Path
         starting = DaemonLock(paths.lock_file)
         with NotedModel(starting.release) as model:
             asked = codex_begins(tmp_path, stage, model)
-    assert sorted(ours(asked)) == sorted(LISTED)
+    assert sorted(ours(asked)) == sorted(LISTED_TOOLS)
 
 
 def _note(client: Client, report: dict[str, Any], seconds: int) -> None:

@@ -11,7 +11,7 @@ from tests.supervisor.agent.acp.scripted import agent_table
 from tests.support.acp_client import AcpClient, Json, SocketLine
 from tests.support.bridge import wait_until
 from tests.support.home import Home
-from transports.dialects.acp.teller import LOST
+from transports.dialects.acp.teller import LOST_TEXT
 
 ASK: Json = {"approval_policy": "untrusted", "sandbox": "workspace-write"}
 FREE: Json = {"approval_policy": "never", "sandbox": "danger-full-access"}
@@ -233,7 +233,7 @@ def test_a_prompt_whose_turn_was_lost_is_cancelled_behind_a_message(own_stage: S
         second.begin("_greenroom/attach", sessionId=session, after=place, shown={}, mcpServers=[])
         request = second.prompt(session, 'call shell ["sleep","300"]', key="b/1")
         assert second.answer(request)["result"] == {"stopReason": "cancelled"}
-        assert LOST in second.text()
+        assert LOST_TEXT in second.text()
         assert [one["status"] for one in second.updates("tool_call_update")] == ["failed"]
         assert "method" not in second.lines[-1]
         assert len(own_stage.asked("sleep")) == 1

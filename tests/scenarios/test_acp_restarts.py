@@ -12,7 +12,7 @@ import pytest
 from tests.scenarios.stage import Stage
 from tests.support.acp_client import AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
-from transports.dialects.acp.teller import LOST
+from transports.dialects.acp.teller import LOST_TEXT
 
 BRIDGE = (sys.executable, "-m", "supervisor.cli.acp")
 ASK = ("--approval", "untrusted", "--sandbox", "workspace-write")
@@ -88,7 +88,7 @@ def test_a_prompt_whose_turn_was_killed_is_cancelled_behind_a_message_and_the_ne
         client.update("tool_call", status="in_progress")
         own_stage.kill_daemon()
         assert client.answer(request)["result"] == {"stopReason": "cancelled"}
-        assert LOST in client.text()
+        assert LOST_TEXT in client.text()
         assert [one["status"] for one in client.updates("tool_call_update")] == ["failed"]
         assert client.turn(session, "say better") == "better"
         assert len(own_stage.asked("sleep")) == 2  # the second time as history

@@ -9,7 +9,7 @@ from tests.scenarios.stage import Stage
 from tests.scenarios.test_acp_restarts import ASK, BRIDGE, FREE, Here
 from tests.support.acp_client import SECOND, AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
-from transports.dialects.acp.teller import LOST
+from transports.dialects.acp.teller import LOST_TEXT
 
 SLEEPS = 'call shell ["sh","-c","echo $$ > pid; exec sleep 300"]'
 
@@ -85,7 +85,7 @@ def test_a_turn_whose_daemon_was_killed_ends_without_a_word_of_the_client(free: 
     pid_of(free)
     free.killed()
     assert idle(free.client, mark)["stopReason"] == "cancelled"
-    assert LOST in free.client.text(after=mark)
+    assert LOST_TEXT in free.client.text(after=mark)
     mark = told(free, "say better")
     assert idle(free.client, mark)["stopReason"] == "end_turn"
 

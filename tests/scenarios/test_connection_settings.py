@@ -7,7 +7,7 @@ import pytest
 
 from tests.scenarios.stage import POLICY_A, Stage
 from tests.support.mcp_client import END_S, GREENROOM_MCP, ROOT, McpClient
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 ONLY_CODEX = ("-c", 'greenroom.mcp.tools=["codex"]', "-c", "greenroom.mcp.twin_notifications=false")
 
@@ -65,7 +65,7 @@ def test_what_is_no_setting_of_one_connection_is_refused_before_anything_starts(
 def test_a_reload_changes_the_tools_of_connections_that_are_there_and_says_so(own_stage: Stage) -> None:
     newest = own_stage.bridge(*POLICY_A, protocol="2025-11-25")
     with newest as client, own_stage.bridge(*POLICY_A, *ONLY_CODEX) as fixed:
-        assert len(listed(client)) == len(LISTED)
+        assert len(listed(client)) == len(LISTED_TOOLS)
         client.ask("resources/list")  # which waits for the daemon
         file = own_stage.home.directory / "config.toml"
         file.write_text(file.read_text() + 'tools = ["codex", "codex-reply"]\ntwin_notifications = true\n')

@@ -9,7 +9,7 @@ import pytest
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.agent_definitions import agent_named, definition_of
 from supervisor.config.load import layer, load, read_file
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 
 def program(folder: Path, name: str) -> str:
@@ -132,7 +132,7 @@ def test_the_roles_of_subagents_in_a_file_of_codex_are_no_agents_of_ours(tmp_pat
 
 
 def test_every_known_agent_says_how_to_install_it_and_how_to_log_in_and_keeps_to_its_own_places() -> None:
-    for name, known in KNOWN.items():
+    for name, known in KNOWN_AGENTS.items():
         assert known.install, name
         assert known.login, name
         assert known.starts, name

@@ -16,8 +16,8 @@ from actors.vocabulary.records import Append, ListQuery, Record
 from actors.vocabulary.settings import BusyPolicy, Decision, Pin, Settings, WorkspaceWrite
 from supervisor.disk.pins import pins_of
 from supervisor.journal import SqliteJournal
-from supervisor.journal.export import export, import_
-from supervisor.services.branching import ForkedConversation, forked, guest
+from supervisor.journal.export import export, store_import
+from supervisor.services.branching import ForkedConversation, make_fork, replay_import
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -52,7 +52,7 @@ def types(fork: ForkedConversation) -> list[str]:
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
-    return import_(journal, guest(lines, new_id, [], SETTINGS).arriving)
+    return store_import(journal, replay_import(lines, new_id, [], SETTINGS).history)
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
@@ -70,7 +70,7 @@ def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
 
 def test_a_fork_says_where_it_comes_from_and_shares_every_event_after_the_first(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
-    fork = forked(journal, ONE, TWO, None, "branch")
+    fork = make_fork(journal, ONE, TWO, None, "branch")
     first = json.loads(fork.records[0].body)
     assert (first["session_id"], first["name"], first["forked_from"]) == (TWO, "branch", f"{ONE}@4")
     page = journal.read(ONE, 1, 100)
@@ -84,28 +84,28 @@ def test_a_fork_says_where_it_comes_from_and_shares_every_event_after_the_first(
 def test_a_point_inside_a_turn_is_refused(journal: SqliteJournal, at: int) -> None:
     keep(journal, BORN, *SPOKEN)
     with pytest.raises(WrongState, match=f"event {at}"):
-        forked(journal, ONE, TWO, at, None)
-    assert len(forked(journal, ONE, TWO, 1, None).records) >= 1
+        make_fork(journal, ONE, TWO, at, None)
+    assert len(make_fork(journal, ONE, TWO, 1, None).records) >= 1
 
 
 def test_a_fork_while_a_turn_runs_is_refused_with_what_to_do(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN[:-1])
     with pytest.raises(WrongState, match=r"a turn runs in .*: wait for its end, or interrupt it, and fork then"):
-        forked(journal, ONE, TWO, None, None)
+        make_fork(journal, ONE, TWO, None, None)
 
 
 def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journal: SqliteJournal) -> None:
     keep(journal, BORN)
     with pytest.raises(InvalidInput, match="is 1, before 2"):
-        forked(journal, ONE, TWO, 2, None)
+        make_fork(journal, ONE, TWO, 2, None)
     with pytest.raises(UnknownConversation):
-        forked(journal, TWO, ONE, None, None)
+        make_fork(journal, TWO, ONE, None, None)
 
 
 def test_nothing_that_waits_in_the_source_waits_in_its_fork(journal: SqliteJournal) -> None:
     queued = ev.InputQueued(input_id=InputId("q"), policy=BusyPolicy.ENQUEUE, items=ITEMS)
     keep(journal, BORN, *SPOKEN, (queued, None), (ev.QueuePaused(queued=1), None))
-    fork = forked(journal, ONE, TWO, None, "branch")
+    fork = make_fork(journal, ONE, TWO, None, "branch")
     assert types(fork)[-2:] == ["input_withdrawn", "queue_resumed"]
     state = restore(TWO, None, fork.records)
     assert (state.facts.pending, state.facts.paused) == ((), False)
@@ -113,7 +113,7 @@ def test_nothing_that_waits_in_the_source_waits_in_its_fork(journal: SqliteJourn
 
 def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(journal: SqliteJournal) -> None:
     keep(journal, BORN, (ev.ConversationRenamed(name="later"), None), (ev.ConversationArchived(), None))
-    fork = forked(journal, ONE, TWO, None, None)
+    fork = make_fork(journal, ONE, TWO, None, None)
     facts = restore(TWO, None, fork.records).facts
     assert (facts.name, facts.archived) == (None, False)
     journal.adopt(fork.head, 1, fork.records)
@@ -124,8 +124,8 @@ def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJourna
     keep(journal, BORN, *SPOKEN)
     lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
     with pytest.raises(InvalidInput, match="none that Greenroom gives; import it under a new id"):
-        guest(lines, None, [], SETTINGS)
-    assert guest(lines, TWO, [], SETTINGS).arriving.head.conversation == TWO
+        replay_import(lines, None, [], SETTINGS)
+    assert replay_import(lines, TWO, [], SETTINGS).history.head.conversation == TWO
 
 
 # --- imports
@@ -162,7 +162,7 @@ def test_an_open_turn_moves_with_its_id_and_not_to_another(journal: SqliteJourna
     keep(journal, BORN, *SPOKEN[:2])
     lines = tuple(export(journal, ONE))
     with pytest.raises(WrongState, match="a turn is open"):
-        guest(lines, TWO, [], SETTINGS)
+        replay_import(lines, TWO, [], SETTINGS)
     journal.delete(ONE)
     assert taken_in(journal, lines) == ONE
 
@@ -189,7 +189,7 @@ def test_a_line_that_is_damaged_is_refused_whatever_is_wrong_with_it(journal: Sq
             continue
         with pytest.raises(InvalidInput):
             taken_in(journal, (*lines[:line], damage, *lines[line + 1 :]))
-        assert journal.listed(ListQuery(archived=True)).heads == ()
+        assert journal.list_page(ListQuery(archived=True)).heads == ()
 
 
 def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal,
         update={"cwd": tmp_path, "sandbox": policy, "roots": (Pin(name=tmp_path, path=tmp_path, inode=1),)}
     )
     keep(journal, (ev.SessionConfigured(session_id=ONE, model="m", settings=pinned), None), *SPOKEN)
-    fork = forked(journal, ONE, TWO, None, None)
+    fork = make_fork(journal, ONE, TWO, None, None)
     assert types(fork)[-1] == "settings_changed"
     assert restore(TWO, None, fork.records).facts.settings.roots == pins_of(policy, tmp_path, None)
     journal.adopt(fork.head, 1, fork.records)
@@ -237,7 +237,7 @@ def with_a_session(journal: SqliteJournal) -> tuple[Said, ...]:
 
 def test_the_session_of_an_agent_stays_with_the_original_and_a_fork_begins_its_own(journal: SqliteJournal) -> None:
     said = with_a_session(journal)
-    fork = forked(journal, ONE, TWO, None, None)
+    fork = make_fork(journal, ONE, TWO, None, None)
     assert sessions(fork.records) == []
     own = ev.AgentSession(agent="claude", session="s2", how="seeded")
     begun = Record(len(said) + 1, 9.0, TurnId("t10"), own.type, own.model_dump_json().encode())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.runtime.shared import soon
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.errors import ConfigError, NotAllowed
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.settings import (
@@ -56,7 +56,7 @@ class Place:
                 answers.put_nowait(message)
 
         asked = ServiceRequest(request, Caller(client.connection, 1), client, Box())
-        soon(self._harness.engine.loop.loop, self._harness.services.tell, asked)
+        call_on_loop(self._harness.engine.loop.loop, self._harness.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
@@ -215,8 +215,8 @@ def test_the_command_line_has_no_ceiling(place: Place) -> None:
 def test_a_turn_and_a_command_of_its_own_have_the_same_ceiling(place: Place, sandbox: SandboxPolicy) -> None:
     current = made(place.make())
     wanted = current.model_copy(update={"sandbox": sandbox, "approval_policy": ApprovalPolicy.NEVER})
-    refused(place.serve(ask.Permit(wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
-    assert made(place.serve(ask.Permit(wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
+    refused(place.serve(ask.PermitSettings(wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
+    assert made(place.serve(ask.PermitSettings(wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
     refused(place.serve(ask.RunOnce(("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
 
 
@@ -338,7 +338,7 @@ def test_a_directory_is_judged_as_it_will_be_opened_whatever_its_name_means_mean
         answer = place.make(cwd=str(work), sandbox="workspace-write", config=roots)
     elif way == "permitted":
         changed = current.model_copy(update={"sandbox": wanted})
-        answer = place.serve(ask.Permit(changed, current, ask.Person()))
+        answer = place.serve(ask.PermitSettings(changed, current, ask.Person()))
     else:
         answer = place.serve(ask.AlterSettings(current, {"writable_roots": (str(link),)}, ask.Person()))
     refused(answer, "writable_roots", "outside of the working directory")
@@ -385,7 +385,7 @@ def test_an_agent_outside_of_every_sandbox_is_a_person_s_to_choose(place: Place,
         case "made":
             answer = place.make(config={"agent": "bare"})
         case "permitted":
-            answer = place.serve(ask.Permit(current.model_copy(update={"agent": "bare"}), current, person))
+            answer = place.serve(ask.PermitSettings(current.model_copy(update={"agent": "bare"}), current, person))
         case _:
             answer = place.serve(ask.AlterSettings(current, {"agent": "bare"}, person))
     refused(answer, "agent bare runs outside of every sandbox (agents.bare.confine)", "max_sandbox")

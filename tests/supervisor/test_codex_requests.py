@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.runtime.shared import soon
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.settings import DangerFullAccess
@@ -44,7 +44,7 @@ class RealServices:
         self._answers.put(message)
 
     def put(self, request: ask.SupervisorRequest) -> None:
-        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, CALLER, self.client, self))
+        call_on_loop(self.engine.loop.loop, self.services.tell, ServiceRequest(request, CALLER, self.client, self))
 
     def ask(self, request: ask.SupervisorRequest) -> Any:
         self.put(request)
@@ -72,7 +72,7 @@ def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(
 ) -> None:
     argv = ("sh", "-c", "pwd; echo $HELLO")
     answer = services.ask(ask.RunOnce(argv, sandbox=DangerFullAccess()))
-    assert answer == ask.Plain({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
+    assert answer == ask.PlainAnswer({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
 
 
 def test_a_timeout_and_a_refusal_are_answers(services: RealServices) -> None:
@@ -123,7 +123,7 @@ def test_the_config_in_force_is_told(services: RealServices) -> None:
 def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(services: RealServices, tmp_path: Path) -> None:
     answer = services.ask(ask.ReadSavedConfig())
     saved = {"model": "m", "model_provider": "openai", "approval_policy": "never"}
-    assert answer == ask.Plain({"value": saved, "path": str(tmp_path / "config.toml")})
+    assert answer == ask.PlainAnswer({"value": saved, "path": str(tmp_path / "config.toml")})
     (tmp_path / "config.toml").write_text("model = 'another'")
     assert services.ask(ask.ReadSavedConfig()).value["value"] == {"model": "another"}
     (tmp_path / "config.toml").write_text("model = [")

@@ -11,7 +11,7 @@ import pytest
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.services import codex_services
 from supervisor.services.codex_services import Machine
 from supervisor.work.processes.processes import Processes
@@ -30,7 +30,7 @@ SANDBOX = Sandbox()
 def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]], sandbox: Sandbox = SANDBOX) -> T:
     async def go() -> T:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
-            return await work(Machine(processes, sandbox, Around(QUIET), cwd))
+            return await work(Machine(processes, sandbox, CommandEnvironment(QUIET), cwd))
 
     return limited(go())
 
@@ -187,7 +187,7 @@ def test_the_git_of_a_diff_is_none_that_a_project_has_put_on_the_search_path(tmp
 
     async def go() -> dict[str, object]:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
-            return await Machine(processes, SANDBOX, Around(env), clone).diff_to_remote()
+            return await Machine(processes, SANDBOX, CommandEnvironment(env), clone).diff_to_remote()
 
     assert "bin/git" in str(limited(go())["diff"])
     assert not (tmp_path / "ran").exists()

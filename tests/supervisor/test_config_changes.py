@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from supervisor.config.changes import AT_THE_NEXT_START, Change, differences, is_live
+from supervisor.config.changes import AT_THE_NEXT_START, KeyChange, differences, is_live
 from supervisor.config.load import ConfigFile, layer
 from supervisor.config.models import Config
 from supervisor.config.overrides import parse_overrides
@@ -21,17 +21,17 @@ def test_each_key_that_differs_is_named_with_both_values() -> None:
     old = configured("model=a", "greenroom.idle_park_seconds=5", "sandbox_workspace_write.writable_roots=['/a']")
     new = configured("approval_policy=never", "greenroom.idle_park_seconds=6.5")
     assert differences(old, new) == [
-        Change("model", '"a"', "unset"),
-        Change("approval_policy", '"on-request"', '"never"'),
-        Change("sandbox_workspace_write.writable_roots", '["/a"]', "[]"),
-        Change("greenroom.idle_park_seconds", "5", "6.5", live=False),
+        KeyChange("model", '"a"', "unset"),
+        KeyChange("approval_policy", '"on-request"', '"never"'),
+        KeyChange("sandbox_workspace_write.writable_roots", '["/a"]', "[]"),
+        KeyChange("greenroom.idle_park_seconds", "5", "6.5", live=False),
     ]
 
 
 def test_a_provider_that_comes_or_goes_is_told_by_its_keys() -> None:
     one = configured('model_providers."my own".base_url=http://x')
-    assert Change('model_providers."my own".base_url', "unset", '"http://x"') in differences(Config(), one)
-    assert Change('model_providers."my own".base_url', '"http://x"', "unset") in differences(one, Config())
+    assert KeyChange('model_providers."my own".base_url', "unset", '"http://x"') in differences(Config(), one)
+    assert KeyChange('model_providers."my own".base_url', '"http://x"', "unset") in differences(one, Config())
 
 
 def test_a_secret_that_changed_is_told_without_being_shown() -> None:
@@ -39,9 +39,9 @@ def test_a_secret_that_changed_is_told_without_being_shown() -> None:
     new = configured("model_providers.x.http_headers.X-Any=second-secret", "shell_environment_policy.set.B=two")
     changes = differences(old, new)
     assert changes == [
-        Change("model_providers.x.http_headers.X-Any", "(not shown)", "(not shown)"),
-        Change("shell_environment_policy.set.A", "(not shown)", "unset"),
-        Change("shell_environment_policy.set.B", "unset", "(not shown)"),
+        KeyChange("model_providers.x.http_headers.X-Any", "(not shown)", "(not shown)"),
+        KeyChange("shell_environment_policy.set.A", "(not shown)", "unset"),
+        KeyChange("shell_environment_policy.set.B", "unset", "(not shown)"),
     ]
 
 

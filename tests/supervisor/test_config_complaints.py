@@ -7,7 +7,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config.complain import dotted, ignored_keys, problems
+from supervisor.config.complain import dotted_path, ignored_keys, problems
 from supervisor.config.load import ConfigFile, layer, load
 from supervisor.config.models import Config
 from supervisor.config.overrides import parse_overrides
@@ -152,7 +152,7 @@ def test_an_unknown_override_is_a_warning_too() -> None:
 
 def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPath, KeyType]]:
     for name, info in model.model_fields.items():
-        place = KeyType.of(info.annotation, info.metadata)
+        place = KeyType.from_annotation(info.annotation, info.metadata)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from numbers(below.table, (*path, name, "NAME") if place.is_free else (*path, name))
@@ -177,7 +177,7 @@ def tree(path: KeyPath, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("path", "place"), list(numbers(Config)), ids=lambda value: dotted(value) if type(value) is tuple else ""
+    ("path", "place"), list(numbers(Config)), ids=lambda value: dotted_path(value) if type(value) is tuple else ""
 )
 def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath, place: KeyType) -> None:
     lowest = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from supervisor.config.complain import BUILT_IN_PROVIDERS
-from supervisor.config.load import RELAYERED, ConfigFile, LoadedConfig, layer, load, read_file
+from supervisor.config.load import MOST_LAYERED, ConfigFile, LoadedConfig, layer, load, read_file
 from supervisor.config.models import Config
 from supervisor.config.overrides import overrides_from_json, parse_overrides
 from supervisor.config.shared import Inherit
@@ -51,7 +51,7 @@ def test_places_are_tried_in_their_order_and_only_one_is_read(homes: dict[str, s
     seen = []
     for name in ("GREENROOM_HOME", "XDG_CONFIG_HOME", "CODEX_HOME"):
         loaded = load(environ=homes)
-        seen.append((loaded.config.model, loaded.file.shared))
+        seen.append((loaded.config.model, loaded.file.is_codex_file))
         assert loaded.file.path is not None
         Path(loaded.file.path).unlink()
         assert Path(loaded.file.path).is_relative_to(homes[name])
@@ -61,19 +61,19 @@ def test_places_are_tried_in_their_order_and_only_one_is_read(homes: dict[str, s
 
 def test_the_configuration_of_a_conversation_is_made_once_for_the_same_overrides() -> None:
     loaded = LoadedConfig(Config())
-    first = loaded.relayered({"model": "a"})
-    assert loaded.relayered({"model": "a"}) is first
-    assert loaded.relayered({"model": "b"}).config.model == "b"
+    first = loaded.with_overrides({"model": "a"})
+    assert loaded.with_overrides({"model": "a"}) is first
+    assert loaded.with_overrides({"model": "b"}).config.model == "b"
     assert [
-        loaded.relayered({"hide_agent_reasoning": value}).config.hide_agent_reasoning for value in (True, False)
+        loaded.with_overrides({"hide_agent_reasoning": value}).config.hide_agent_reasoning for value in (True, False)
     ] == [
         True,
         False,
     ]
-    for number in range(3 * RELAYERED):
-        loaded.relayered({"model": f"{number}"})
-    assert len(loaded._relayered) <= RELAYERED
-    assert loaded.relayered({"model": "a"}).config.model == "a"
+    for number in range(3 * MOST_LAYERED):
+        loaded.with_overrides({"model": f"{number}"})
+    assert len(loaded._by_overrides) <= MOST_LAYERED
+    assert loaded.with_overrides({"model": "a"}).config.model == "a"
 
 
 def test_a_table_of_defaults_is_shared_by_all_configurations() -> None:
@@ -153,10 +153,10 @@ def test_an_empty_string_unsets_what_has_no_default(write: Write) -> None:
 
 def test_a_conversation_lays_its_overrides_over_those_of_the_program(write: Write) -> None:
     daemon = load(write(LAYERS), parse_overrides(["model=daemon", "hide_agent_reasoning=true"]))
-    one = daemon.relayered(overrides_from_json({"model": "one"}), profile="careful")
+    one = daemon.with_overrides(overrides_from_json({"model": "one"}), profile="careful")
     assert (one.config.model, one.config.hide_agent_reasoning, one.config.profile) == ("one", True, "careful")
     assert (daemon.config.model, daemon.config.profile) == ("daemon", "everyday")
-    assert daemon.relayered({}) is daemon
+    assert daemon.with_overrides({}) is daemon
 
 
 def test_a_profile_that_is_asked_for_and_missing_is_refused_in_the_words_clients_know(write: Write) -> None:

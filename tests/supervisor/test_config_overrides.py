@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config.complain import dotted
+from supervisor.config.complain import dotted_path
 from supervisor.config.overrides import DEEPEST, merge, overrides_from_json, parse_overrides, split_key
 
 
@@ -92,7 +92,7 @@ def test_a_quoted_key_names_any_path(parts: list[str]) -> None:
 
 @given(st.lists(KEYS, min_size=1, max_size=DEEPEST))
 def test_a_path_that_was_written_out_is_read_back(parts: list[str]) -> None:
-    assert split_key(dotted(tuple(parts))) == parts
+    assert split_key(dotted_path(tuple(parts))) == parts
 
 
 trees = st.recursive(

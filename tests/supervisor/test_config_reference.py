@@ -16,7 +16,7 @@ from tools.reference.configuration import configuration_page
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
     yield model
     for info in model.model_fields.values():
-        place = KeyType.of(info.annotation)
+        place = KeyType.from_annotation(info.annotation)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from models(below.table)
@@ -33,7 +33,7 @@ def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None
 def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
     for model in models():
         for name, info in model.model_fields.items():
-            if KeyType.of(info.annotation, info.metadata).bare is float:
+            if KeyType.from_annotation(info.annotation, info.metadata).bare is float:
                 assert name.endswith(("_seconds", "minutes", "usd")) or model in (PriceTable, McpServer)
 
 

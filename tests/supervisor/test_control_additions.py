@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 import pytest
 
-from supervisor.cli.kit.client import Control, Refused
+from supervisor.cli.kit.client import Control, RequestRefused
 from supervisor.journal import SqliteJournal
-from supervisor.services.approval_places import asked
+from supervisor.services.approval_places import find_request
 from tests.supervisor.cli.place import Place, a_place
 
 
@@ -40,7 +40,7 @@ def test_events_read_gives_what_is_stored_anywhere_and_waits_for_it(place: Place
 
 
 def test_events_read_refuses_to_wait_for_ever(control: Control) -> None:
-    with pytest.raises(Refused, match="less than or equal to 60"):
+    with pytest.raises(RequestRefused, match="less than or equal to 60"):
         control.call("events/read", after=0, wait_s=61)
 
 
@@ -85,10 +85,10 @@ def test_a_question_far_back_is_found_and_an_unknown_one_is_not(place: Place) ->
     place.run("down")  # it waits on paper
     journal = SqliteJournal(place.home / "state" / "journal.sqlite3")
     try:
-        found = asked(journal, row["conversation"], row["id"])
+        found = find_request(journal, row["conversation"], row["id"])
         assert found is not None
         assert found[0] == row["seq"]
-        assert asked(journal, row["conversation"], row["id"][:-1]) is None
+        assert find_request(journal, row["conversation"], row["id"][:-1]) is None
     finally:
         journal.close()
         place.run("up")

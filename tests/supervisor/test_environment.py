@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.config.command_environment import command_environment
-from supervisor.config.complain import HIDDEN
+from supervisor.config.complain import HIDDEN_VALUE
 from supervisor.config.shared import ShellEnvironmentPolicy
 
 CLIENT = {
@@ -48,7 +48,7 @@ def test_what_is_set_goes_before_what_was_inherited() -> None:
     assert CLIENT["PATH"] == "/bin"
 
 
-values = st.text(max_size=3).filter(lambda value: value != HIDDEN)  # that is a value which was not stored
+values = st.text(max_size=3).filter(lambda value: value != HIDDEN_VALUE)  # that is a value which was not stored
 variables = st.dictionaries(st.text("aAbKEYTOSCR_*[?", min_size=1, max_size=8), values, max_size=6)
 
 

@@ -34,9 +34,9 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.journal import SqliteJournal
-from supervisor.journal.export import export, import_
-from supervisor.services.branching import Guest, forked, guest
-from supervisor.services.guests import FACTS, OF_THE_OPEN_TURN, guest_event
+from supervisor.journal.export import export, store_import
+from supervisor.services.branching import ReplayedImport, make_fork, replay_import
+from supervisor.services.guests import FACTS, OF_THE_OPEN_TURN, imported_event
 from tests.support.any_event import event_of
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
@@ -97,8 +97,8 @@ def pruned(lines: list[str], first: int) -> list[str]:
     return [json.dumps(head), *lines[first:]]
 
 
-def taken_in(lines: list[str], new_id: ConversationId | None = None, mine: Settings = MINE) -> Guest:
-    return guest(lines, new_id, [], mine)
+def taken_in(lines: list[str], new_id: ConversationId | None = None, mine: Settings = MINE) -> ReplayedImport:
+    return replay_import(lines, new_id, [], mine)
 
 
 def born(settings: Settings | None) -> Said:
@@ -140,29 +140,29 @@ def test_every_setting_is_the_persons_wherever_the_file_names_another(
     for number, (sandbox, policy) in enumerate(POLICIES):
         mine = MINE.model_copy(update={"sandbox": sandbox, "approval_policy": policy})
         found = taken_in(pruned(lines, first) if first > 1 else lines, new_id, mine)
-        head = found.arriving.head
+        head = found.history.head
         told = (head.settings, head.checkpoint, head.cwd, head.model, head.agent, *settings_told(found))
         assert STRANGE not in f"{told}"
         assert restore(head.conversation, head, ()).facts.settings == mine
         if number:
             continue
         with closing(SqliteJournal(tmp_path / f"ours{first}{new_id}.sqlite3")) as ours:
-            import_(ours, found.arriving)
+            store_import(ours, found.history)
             for at in range(first, head.last_seq + 1) if first == 1 else ():
                 if (settings := forked_settings(ours, head.conversation, at)) is not None:
                     assert settings == mine, f"forked at {at}"
 
 
-def settings_told(found: Guest) -> Iterator[Any]:
+def settings_told(found: ReplayedImport) -> Iterator[Any]:
     """Yield the settings in the events, which may say besides what a stranger called himself."""
-    for record in found.arriving.records:
+    for record in found.history.records:
         body = json.loads(record.body)
         yield body.get("settings"), body.get("model")
 
 
 def forked_settings(journal: SqliteJournal, source: ConversationId, at: int) -> Settings | None:
     try:
-        fork = forked(journal, source, ConversationId("33333333-3333-4333-8333-333333333333"), at, None)
+        fork = make_fork(journal, source, ConversationId("33333333-3333-4333-8333-333333333333"), at, None)
     except Exception:  # noqa: BLE001 - inside of a turn
         return None
     return restore(fork.head.conversation, fork.head, ()).facts.settings
@@ -170,9 +170,9 @@ def forked_settings(journal: SqliteJournal, source: ConversationId, at: int) -> 
 
 def test_what_the_file_asked_for_is_told_setting_by_setting(tmp_path: Path) -> None:
     for lines in (file_with(tmp_path, PLACES["everywhere"]), pruned(file_with(tmp_path, PLACES["everywhere"]), 3)):
-        assert taken_in(lines).asked == STRANGERS
-    assert taken_in(file_with(tmp_path, PLACES["a change that was taken back"])).asked == MINE
-    assert taken_in(file_with(tmp_path, (born(None), *turn(TURN)))).asked is None
+        assert taken_in(lines).file_settings == STRANGERS
+    assert taken_in(file_with(tmp_path, PLACES["a change that was taken back"])).file_settings == MINE
+    assert taken_in(file_with(tmp_path, (born(None), *turn(TURN)))).file_settings is None
 
 
 def parts_of(annotation: object) -> Iterator[object]:
@@ -196,7 +196,7 @@ def test_no_event_of_any_kind_brings_settings_a_yes_or_a_file(kind: type[Durable
     if kind is ev.ApprovalResolved:
         made["decision"] = "approved_for_session"
     body = kind.model_validate(made).model_dump_json().encode()
-    kept = guest_event(ev.durable_adapter.validate_json(body), TWO, 9, MINE)
+    kept = imported_event(ev.durable_adapter.validate_json(body), TWO, 9, MINE)
     after = ev.durable_adapter.validate_json(kept.model_dump_json())
     assert getattr(after, "settings", None) in (None, MINE)
     assert getattr(after, "decision", None) is not Decision.APPROVED_FOR_SESSION
@@ -226,11 +226,11 @@ def test_what_was_allowed_for_the_whole_conversation_is_asked_again_also_in_a_fo
     said: list[Said] = [born(MINE), *question, (ev.TaskComplete(), TURN), *turn(LATER)]
     lines = file_with(tmp_path, said)
     for one in (lines, pruned(lines, 6)):
-        head = taken_in(one, TWO).arriving.head
+        head = taken_in(one, TWO).history.head
         assert restore(TWO, head, ()).facts.kept == ()
     with closing(SqliteJournal(tmp_path / "ours.sqlite3")) as ours:
-        import_(ours, taken_in(lines).arriving)
-        fork = forked(ours, ONE, TWO, 5, None)
+        store_import(ours, taken_in(lines).history)
+        fork = make_fork(ours, ONE, TWO, 5, None)
         assert restore(TWO, None, fork.records).facts.kept == ()
 
 
@@ -251,7 +251,7 @@ def test_no_session_of_an_agent_is_taken_over_wherever_the_files_checkpoint_is(
     told["head"]["checkpoint"] = base64.b64encode(earlier.checkpoint).decode()
     told["head"]["checkpoint_seq"] = checkpoint
     for new_id in (None, TWO):
-        arriving = taken_in([json.dumps(told), *lines[told["first_seq"] :]], new_id).arriving
+        arriving = taken_in([json.dumps(told), *lines[told["first_seq"] :]], new_id).history
         assert restore(arriving.head.conversation, arriving.head, ()).facts.agents == ()
 
 
@@ -260,8 +260,8 @@ def test_what_waits_is_asked_or_runs_in_the_file_is_taken_back(tmp_path: Path) -
     job = ev.JobStarted(job=JobId("j"), call_id=CallId("c"), command=("sleep", "9"), cwd=Path("/"), keeps=True)
     lines = file_with(tmp_path, [born(MINE), *turn(TURN), queued(MINE), (job, TURN), *open_turn])
     for one in (lines, pruned(lines, 4)):
-        facts = restore(ONE, taken_in(one).arriving.head, ()).facts
-        assert (facts.pending, facts.jobs, facts.asked, facts.paused) == ((), (), (), False)
+        facts = restore(ONE, taken_in(one).history.head, ()).facts
+        assert (facts.pending, facts.jobs, facts.open_questions, facts.paused) == ((), (), (), False)
         assert facts.turn is not None
         assert not facts.turn.only_waits, "so it is ended as lost when the conversation comes alive"
 
@@ -286,7 +286,7 @@ def test_a_picture_in_a_file_is_one_of_the_other_machine_however_it_is_spelt(
     told["body"]["items"].append(spelt)
     (kept,) = [
         one
-        for one in taken_in([head, *lines[:2], json.dumps(told), lines[3]]).arriving.records
+        for one in taken_in([head, *lines[:2], json.dumps(told), lines[3]]).history.records
         if one.type == "user_message"
     ]
     assert json.loads(kept.body)["items"] == [
@@ -300,7 +300,7 @@ def test_an_id_that_greenroom_would_not_give_comes_in_under_another(tmp_path: Pa
     lines = [line.replace(ONE, name) for line in file_with(tmp_path, (born(MINE), *turn(TURN)))]
     with pytest.raises(InvalidInput, match="import it under a new id"):
         taken_in(lines)
-    assert taken_in(lines, TWO).arriving.head.conversation == TWO
+    assert taken_in(lines, TWO).history.head.conversation == TWO
 
 
 @pytest.mark.parametrize("name", ["\x1b[2Jgone", "--force", "@last", "x" * 201, "a\u202eb"])
@@ -308,7 +308,7 @@ def test_a_name_that_nobody_can_type_comes_in_under_a_new_id(tmp_path: Path, nam
     lines = file_with(tmp_path, (born(MINE), *turn(TURN), (ev.ConversationRenamed(name=name), None)))
     with pytest.raises(InvalidInput, match="the conversation's name; import it under a new id"):
         taken_in(lines)
-    assert taken_in(lines, TWO).arriving.head.name is None
+    assert taken_in(lines, TWO).history.head.name is None
 
 
 @pytest.mark.parametrize("first", [1, 5])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.config.inherited import LISTED, READ_BYTES, SHOWN, Inherited, inherited
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.config.inherited import MOST_NAMES, MOST_THINGS, READ_BYTES, InheritedThing, find_inherited
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 
 @pytest.fixture
@@ -45,16 +45,16 @@ def test_claude_brings_servers_hooks_rules_instructions_and_skills_by_name_and_n
     project = put(cwd / ".mcp.json", {"mcpServers": {"web": secret}})
     words = put(cwd.parent / "CLAUDE.md", "be kind")
     put(home / ".claude/skills/tidy/SKILL.md", "sekret")
-    found = inherited("claude", {"HOME": str(home)}, cwd)
+    found = find_inherited("claude", {"HOME": str(home)}, cwd)
     assert found == (
-        Inherited("hooks: PreToolUse", own),
-        Inherited("its own mode: auto", own),
-        Inherited("rules of its own: 2 allow", own),
-        Inherited("MCP servers: db", state),
-        Inherited("MCP servers: mine", state),
-        Inherited("MCP servers: web", project),
-        Inherited("instructions", words),
-        Inherited("skills: tidy", str(home / ".claude/skills")),
+        InheritedThing("hooks: PreToolUse", own),
+        InheritedThing("its own mode: auto", own),
+        InheritedThing("rules of its own: 2 allow", own),
+        InheritedThing("MCP servers: db", state),
+        InheritedThing("MCP servers: mine", state),
+        InheritedThing("MCP servers: web", project),
+        InheritedThing("instructions", words),
+        InheritedThing("skills: tidy", str(home / ".claude/skills")),
     )
 
 
@@ -64,12 +64,12 @@ def test_codex_brings_what_its_toml_says_from_where_its_variable_says(home: Path
         'sandbox_mode = "danger-full-access"\nnotify = ["sekret"]\n[mcp_servers.db]\nurl = "sekret"\n',
     )
     words = put(cwd / "AGENTS.md", "x")
-    found = inherited("codex", {"HOME": str(home), "CODEX_HOME": str(home / "elsewhere")}, cwd)
+    found = find_inherited("codex", {"HOME": str(home), "CODEX_HOME": str(home / "elsewhere")}, cwd)
     assert found == (
-        Inherited("MCP servers: db", file),
-        Inherited("a program that it notifies (1)", file),
-        Inherited("its own sandbox mode: danger-full-access", file),
-        Inherited("instructions", words),
+        InheritedThing("MCP servers: db", file),
+        InheritedThing("a program that it notifies (1)", file),
+        InheritedThing("its own sandbox mode: danger-full-access", file),
+        InheritedThing("instructions", words),
     )
 
 
@@ -77,21 +77,21 @@ def test_a_file_that_can_not_be_read_is_said_and_stops_nothing(home: Path, cwd: 
     broken = put(home / ".gemini/settings.json", "{")
     large = put(cwd / ".gemini/settings.json", "[" * (READ_BYTES + 1))
     words = put(cwd / "GEMINI.md", "x")
-    assert inherited("gemini", {"HOME": str(home)}, cwd) == (
-        Inherited("settings that can't be read here", broken),
-        Inherited("settings that can't be read here", large),
-        Inherited("instructions", words),
+    assert find_inherited("gemini", {"HOME": str(home)}, cwd) == (
+        InheritedThing("settings that can't be read here", broken),
+        InheritedThing("settings that can't be read here", large),
+        InheritedThing("instructions", words),
     )
 
 
 def test_many_names_are_counted_and_many_things_cut_off(home: Path, cwd: Path) -> None:
-    put(home / ".config/opencode/opencode.json", {"mcp": {f"server{n}": {} for n in range(LISTED + 3)}})
-    (one,) = inherited("opencode", {"HOME": str(home)}, cwd)
-    assert one.what.endswith(f"server{LISTED - 1} and 3 more")
-    assert SHOWN >= 100
+    put(home / ".config/opencode/opencode.json", {"mcp": {f"server{n}": {} for n in range(MOST_NAMES + 3)}})
+    (one,) = find_inherited("opencode", {"HOME": str(home)}, cwd)
+    assert one.what.endswith(f"server{MOST_NAMES - 1} and 3 more")
+    assert MOST_THINGS >= 100
 
 
 def test_a_home_without_anything_brings_nothing_for_any_agent(home: Path, cwd: Path) -> None:
-    for name in (*KNOWN, "of my own"):
-        assert inherited(name, {"HOME": str(home)}, cwd) == ()
-        assert inherited(name, {}, cwd) == ()
+    for name in (*KNOWN_AGENTS, "of my own"):
+        assert find_inherited(name, {"HOME": str(home)}, cwd) == ()
+        assert find_inherited(name, {}, cwd) == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.late_sandbox import LateSandbox
 from supervisor.paths import Paths, locate
-from supervisor.work.sandbox.left_behind import is_anything_left, views_beside
+from supervisor.work.sandbox.left_behind import is_anything_left, views_folder
 from supervisor.work.sandbox.sandbox import Sandbox
 
 
@@ -37,7 +37,7 @@ def test_several_threads_that_need_it_at_once_get_the_same(tmp_path: Path) -> No
 def test_a_start_loads_it_only_where_an_earlier_life_left_something(tmp_path: Path) -> None:
     paths = paths_in(tmp_path)
     late = LateSandbox(lambda: loaded_with(tmp_path, "a"), paths, {"HOME": str(tmp_path)})
-    views = views_beside(Path(paths.leftovers))
+    views = views_folder(Path(paths.leftovers))
     views.mkdir(parents=True)
     late.begin()
     late.end()

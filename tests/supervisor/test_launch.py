@@ -173,9 +173,9 @@ def test_the_daemon_has_left_whoever_started_it(program: pytest.MonkeyPatch, tmp
     start = Launch()
     os.close(inherited)
     try:
-        said = start.said()
+        said = start.outcome()
         while said is None:
-            said = start.said()
+            said = start.outcome()
     finally:
         start.close()
     pid = int(said)

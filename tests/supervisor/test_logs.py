@@ -18,7 +18,7 @@ import structlog
 from structlog.contextvars import bound_contextvars as bound
 
 from supervisor.logs import setup as logs
-from supervisor.logs.flood import ALL, ONES, ONES_A_MINUTE, Flood
+from supervisor.logs.flood import OWN_LINES, OWN_LINES_A_MINUTE, SHARED_LINES, FloodFilter
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.setup import TerminalHandler, configure
 
@@ -449,7 +449,7 @@ def test_a_flood_of_one_line_leaves_the_rest_of_the_log_and_says_how_many_were_l
     log.info("agent.ended", agent="evil")
     records = written.records()
     assert (records[0]["event"], records[-1]["event"]) == ("agent.did_something", "agent.ended")
-    assert len(records) == ONES + 2
+    assert len(records) == OWN_LINES + 2
     assert written.path.stat().st_size < 100_000
 
 
@@ -457,29 +457,29 @@ def test_a_flood_under_many_names_is_bounded_as_one(tmp_path: Path) -> None:
     written = Written(tmp_path)
     for number in range(20_000):
         log.info("hello.refused", client=f"evil {number}")
-    assert ALL <= len(written.records()) <= ALL + 60  # a minute, which this does not take
+    assert SHARED_LINES <= len(written.records()) <= SHARED_LINES + 60  # a minute, which this does not take
 
 
 def test_a_library_that_logs_for_others_is_bounded_too(tmp_path: Path) -> None:
     written = Written(tmp_path)
     for number in range(5_000):
         logging.getLogger("mcp.shared").warning("Failed to validate %s", number)
-    assert len(written.records()) == ONES
+    assert len(written.records()) == OWN_LINES
 
 
 def test_the_next_line_says_how_many_were_left_out_and_others_are_not_held_up() -> None:
     now = [0.0]
-    flood = Flood(lambda: now[0])
+    flood = FloodFilter(lambda: now[0])
 
     def passes(agent: str) -> logging.LogRecord | None:
         message = {"event": "agent.no_message", "agent": agent}
         record = logging.LogRecord("supervisor", logging.INFO, "", 1, message, None, None)
         return record if flood.filter(record) else None
 
-    assert sum(passes("evil") is not None for _ in range(1_000)) == ONES
+    assert sum(passes("evil") is not None for _ in range(1_000)) == OWN_LINES
     assert passes("polite") is not None
-    now[0] += 60.0 / ONES_A_MINUTE
+    now[0] += 60.0 / OWN_LINES_A_MINUTE
     told = passes("evil")
     assert told is not None
-    assert told.msg == {"event": "agent.no_message", "agent": "evil", "left_out": 1_000 - ONES}
+    assert told.msg == {"event": "agent.no_message", "agent": "evil", "left_out": 1_000 - OWN_LINES}
     assert passes("evil") is None

@@ -10,7 +10,7 @@ import pytest
 
 from actors.messages.journal import Chore, ChoreDone
 from actors.vocabulary.errors import StorageFailed
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, held
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, lock_holder
 from supervisor.engine.health import Health
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Refused
@@ -82,14 +82,16 @@ def test_a_daemon_whose_journal_is_gone_still_ends_in_order(home: Home) -> None:
 
 def test_a_deleted_lock_is_taken_again_and_still_keeps_others_out(running: Home) -> None:
     lock = Path(running.paths.lock_file)
-    before = held(str(lock))
+    before = lock_holder(str(lock))
     assert before is not None
     lock.unlink()
     wait_until(lock.exists, "it was not made again")
-    wait_until(lambda: (found := held(str(lock))) is not None and found.socket == running.socket, "nobody holds it")
+    wait_until(
+        lambda: (found := lock_holder(str(lock))) is not None and found.socket == running.socket, "nobody holds it"
+    )
     with pytest.raises(AlreadyRunning):
         DaemonLock(str(lock))
-    found = held(str(lock))
+    found = lock_holder(str(lock))
     assert found is not None
     assert (found.pid, found.life) == (before.pid, before.life)
 

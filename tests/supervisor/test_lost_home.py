@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.daemon.home_watch import LOOKS, HomeWatch
-from supervisor.daemon.single import DaemonLock, held
+from supervisor.daemon.single import DaemonLock, lock_holder
 from supervisor.engine.health import EVERY_S
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient
@@ -130,7 +130,7 @@ def test_a_second_daemon_in_the_same_place_serves_its_own_home_alone(running: Ru
         with running.home.client() as client:
             assert client.ask("daemon/status")["pid"] == second.pid
             assert running.process.wait(END_S) == 0
-            holder = held(running.home.paths.lock_file)
+            holder = lock_holder(running.home.paths.lock_file)
             assert holder is not None
             assert holder.pid == second.pid
             assert Path(running.home.paths.pid_file).read_text(encoding="ascii") == f"{second.pid}\n"
@@ -157,10 +157,10 @@ def test_a_lock_stays_in_the_home_in_which_it_was_taken(tmp_path: Path) -> None:
     other.rename(home)
     assert not lock.home_is_here()
     assert lock.look() is None
-    assert held(str(home / "lock")) is None  # that one is free for its own daemon
+    assert lock_holder(str(home / "lock")) is None  # that one is free for its own daemon
     (tmp_path / "moved" / "lock").unlink()
     assert lock.look() is None
-    assert held(str(tmp_path / "moved" / "lock")) is not None
+    assert lock_holder(str(tmp_path / "moved" / "lock")) is not None
     lock.release()
 
 

@@ -12,7 +12,7 @@ from actors.vocabulary.settings import ReadOnly, Settings
 from supervisor.agents.own import model_choice
 from supervisor.agents.own.model.client import ModelClient, build_http
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model_choice import KNOWN, Models
+from supervisor.agents.own.model_choice import MOST_CHOICES, Models
 from supervisor.config.load import LoadedConfig, load
 from supervisor.config.models import Config
 from supervisor.config.providers import Provider
@@ -69,7 +69,7 @@ class Chosen:
 
     def turn(self, conversation: str = "one") -> int:
         """The number of endpoints that were worked out by the end of this turn."""
-        self.models.of(ConversationId(conversation), self.settings)
+        self.models.model_for(ConversationId(conversation), self.settings)
         return len(self.worked_out)
 
 
@@ -90,7 +90,7 @@ def test_an_endpoint_is_worked_out_again_when_something_changes_that_it_follows_
 
 def test_endpoints_of_many_conversations_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = Chosen(monkeypatch)
-    for number in range(KNOWN + 1):
+    for number in range(MOST_CHOICES + 1):
         chosen.turn(str(number))
     assert len(chosen.models._known) == 1
     assert "a key" not in repr(chosen.models._known)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from supervisor.daemon.single import held
+from supervisor.daemon.single import lock_holder
 from supervisor.paths import locate
 from tests.support.home import START_S
 
@@ -67,7 +67,7 @@ class Person:
             return answer
 
     def holder(self, **more: str) -> int | None:
-        found = held(locate(self.environ(**more)).lock_file)
+        found = lock_holder(locate(self.environ(**more)).lock_file)
         return found.pid if found is not None else None
 
 

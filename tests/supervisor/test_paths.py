@@ -14,7 +14,7 @@ import pytest
 from supervisor.daemon.dialling import dial
 from supervisor.daemon.single import DaemonLock
 from supervisor.paths import UnsafePath, addresses, config_files, locate, private_directory, remember, socket_path
-from transports.address import PATH_LIMIT, reached
+from transports.address import PATH_LIMIT, use_short_path
 
 SOMEBODY_ELSE = os.getuid() + 1
 
@@ -253,11 +253,11 @@ def test_many_at_once_all_get_the_same_directory(tmp_path: Path) -> None:
 
 def test_every_directory_that_has_the_socket_is_hidden_and_whatever_is_ours_is_protected() -> None:
     found = locate({"HOME": "/h", "XDG_STATE_HOME": "/s"})
-    assert found.hidden == ("/s/greenroom", "/s/greenroom/run")
-    assert set(found.protected) == {
+    assert found.hidden_directories == ("/s/greenroom", "/s/greenroom/run")
+    assert set(found.protected_directories) == {
         *("/s/greenroom", "/s/greenroom/run", "/h/.config/greenroom", "/h/.local/state/greenroom")
     }
-    assert found.listening_at("/t/x/s.sock").hidden == ("/s/greenroom", "/s/greenroom/run", "/t/x")
+    assert found.listening_at("/t/x/s.sock").hidden_directories == ("/s/greenroom", "/s/greenroom/run", "/t/x")
 
 
 def test_a_daemon_that_listens_elsewhere_is_found_by_what_its_lock_says(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_a_client_reaches_a_socket_however_deep_its_home_lies(tmp_path: Path, mo
     private_directory(found.run)
     assert dial(found, lambda: socket.socket(socket.AF_UNIX)) is None
     with socket.socket(socket.AF_UNIX) as listener:
-        reached(found.socket, listener.bind)
+        use_short_path(found.socket, listener.bind)
         listener.listen()
         client = dial(found, lambda: socket.socket(socket.AF_UNIX))
         assert client is not None

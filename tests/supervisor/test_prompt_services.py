@@ -29,7 +29,7 @@ class Prompts:
         file.write_text(config)
         paths = Paths(str(self.config), str(base / "state"), str(base / "run"))
         loaded = load(str(file), environ={})
-        self._services = PromptServices(lambda: loaded.config, paths, tuple(map(Path, paths.hidden)))
+        self._services = PromptServices(lambda: loaded.config, paths, tuple(map(Path, paths.hidden_directories)))
         self._client = Client(ConnectionId("c"), cwd=str(self.cwd), env={"HOME": str(base / "nobody")})
 
     def save(self, name: str, text: str) -> None:

@@ -32,7 +32,7 @@ def append(*seqs: int, conversation: ConversationId = ONE) -> Append:
 
 
 def seqs(recent: RecentEvents, cursor: int | None, limit: int = 100) -> tuple[list[int], int, bool]:
-    page = recent.after(cursor, limit)
+    page = recent.read_after(cursor, limit)
     return [record.seq for _, record in page.records], page.cursor, page.lagged
 
 
@@ -123,7 +123,7 @@ def test_of_a_history_that_comes_whole_the_end_is_published(publishing: Publishi
     journal.adopt(head(ONE, 1006), 7, whole.records)
     journal.publish()
     assert seqs(recent, 0) == ([1, *range(1007 - TOLD_EVENTS, 1007)], 1 + TOLD_EVENTS, False)
-    assert {conversation for conversation, _ in recent.after(1, 100).records} == {ONE}
+    assert {conversation for conversation, _ in recent.read_after(1, 100).records} == {ONE}
 
 
 def test_of_long_events_that_come_whole_as_many_are_published_as_leave_room_for_others(

@@ -31,7 +31,7 @@ class HandClock:
     def now(self) -> float:
         return NOW
 
-    def after(self, delay_s: float, address: Address[Any], message: object) -> None:
+    def tell_later(self, delay_s: float, address: Address[Any], message: object) -> None:
         self.alarms.append((delay_s, address, message))
 
     def ring(self) -> float:

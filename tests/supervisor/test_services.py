@@ -10,8 +10,8 @@ import pytest
 
 from actors.messages.effects import Settle
 from actors.messages.journal import Chore, ChoreDone
-from actors.messages.routing import ClaimName, Known, NameClaimed
-from actors.runtime.shared import soon
+from actors.messages.routing import ClaimName, KnownHeads, NameClaimed
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.errors import GreenroomError, NameTaken
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, TurnId
 from supervisor.agents.given_servers import GivenServers
@@ -56,7 +56,7 @@ class Registry(Probe):
         match message:
             case ClaimName():
                 self.open.add(message.caller)
-                taken = self._journal.named(message.name) is not None
+                taken = self._journal.find_name(message.name) is not None
                 message.reply_to.tell(NameClaimed(NameTaken("another has it") if taken else None))
             case Settle():
                 self.open.remove(message.caller)
@@ -118,7 +118,7 @@ class ServicesHarness:
     def ask(self, request: ask.SupervisorRequest) -> Any:
         """Send a request; its one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
-        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, caller, ME, probe))
+        call_on_loop(self.engine.loop.loop, self.services.tell, ServiceRequest(request, caller, ME, probe))
         served = probe.expect(ServiceAnswer)
         assert served.caller == caller
         return served.answer
@@ -138,7 +138,7 @@ def test_what_a_client_gives_is_kept_and_listed_without_a_value(harness: Service
     one = ConversationId("one")
     files = ask.GivenServer("files", command=("files-mcp",), env={"KEY": "s3cret"})
     given = ServiceRequest(ask.GiveServers(one, (files,)), None, ME, Probe())
-    soon(harness.engine.loop.loop, harness.services.tell, given)
+    call_on_loop(harness.engine.loop.loop, harness.services.tell, given)
     (listed,) = harness.ask(ask.ListServers(one)).value["servers"]
     assert listed == {
         "name": "files",
@@ -156,10 +156,10 @@ def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> No
             super().tell(message)
 
     probe = Noting()
-    soon(
+    call_on_loop(
         harness.engine.loop.loop,
         harness.services.tell,
-        ServiceRequest(ask.Down(0.0), Caller(ME.connection, 1), ME, probe),
+        ServiceRequest(ask.StopDaemon(0.0), Caller(ME.connection, 1), ME, probe),
     )
     probe.expect(ServiceAnswer)
     harness.engine.loop.call(lambda: None)
@@ -169,8 +169,8 @@ def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> No
 def test_a_fork_is_known_without_what_only_its_owner_needs(harness: ServicesHarness) -> None:
     keep(harness.engine.journal, BORN)
     fork = ConversationId("33333333-3333-4333-8333-333333333333")
-    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == ask.Stored(fork)
-    (head,) = harness.engine.registry.expect(Known).heads
+    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == ask.StoredConversation(fork)
+    (head,) = harness.engine.registry.expect(KnownHeads).heads
     assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
     again = harness.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
     assert getattr(again, "code", "") == "name_taken"
@@ -192,7 +192,7 @@ def test_a_config_that_is_broken_is_not_taken_over(harness: ServicesHarness) -> 
         raise GreenroomError("line 3: no")
 
     harness.reread = broken
-    assert harness.ask(ask.Reload()) == GreenroomError("line 3: no")
+    assert harness.ask(ask.ReloadConfig()) == GreenroomError("line 3: no")
     assert harness.engine.reloaded == []
 
 
@@ -201,10 +201,10 @@ def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(harness: Servi
         raise ZeroDivisionError
 
     harness.reread = bug
-    answer = harness.ask(ask.Reload())
+    answer = harness.ask(ask.ReloadConfig())
     assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
-    assert isinstance(harness.ask(ask.ReadConfig()), ask.Plain)
+    assert isinstance(harness.ask(ask.ReadConfig()), ask.PlainAnswer)
 
 
 def test_secrets_are_masked_wherever_they_stand_and_the_rest_is_as_it_was() -> None:

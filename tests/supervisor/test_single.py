@@ -13,7 +13,7 @@ from supervisor.daemon import single
 from supervisor.daemon.single import (
     AlreadyRunning,
     DaemonLock,
-    answers,
+    is_answering,
     remove_pid,
     take_lock,
     write_pid,
@@ -111,11 +111,11 @@ def test_a_killed_daemon_does_not_answer_though_a_child_of_it_still_holds_everyt
         looks: list[bool] = []
 
         def looked(of: str) -> bool:
-            looks.append(answers(of))
+            looks.append(is_answering(of))
             daemon.stdin.close()  # type: ignore[union-attr]  # it is no None, see above
             return looks[-1]
 
-        monkeypatch.setattr(single, "answers", looked)
+        monkeypatch.setattr(single, "is_answering", looked)
         take_lock(lock_file, 5).release()
         assert looks[0] is False
 
@@ -130,8 +130,8 @@ def test_who_comes_while_a_daemon_stops_gets_the_lock_when_it_has(lock_file: str
 def test_a_socket_without_a_listener_does_not_answer(tmp_path: Path) -> None:
     address = str(tmp_path / "s")
     listen(address).close()
-    assert not answers(address)
-    assert not answers(str(tmp_path / "none"))
+    assert not is_answering(address)
+    assert not is_answering(str(tmp_path / "none"))
 
 
 def test_the_pid_file_is_private_and_whole_whatever_was_there(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.config.load import load
 from supervisor.config.single_settings import listed_tools, speaks_draft
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 FILES = [
     "",
@@ -26,19 +26,19 @@ def environment(home: Path) -> dict[str, str]:
 def test_the_tools_are_those_of_the_config_as_a_whole(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(text, encoding="utf-8")
     environ = environment(tmp_path)
-    assert tuple(listed_tools({}, environ, LISTED) or ()) == load(environ=environ).config.greenroom.mcp.tools
+    assert tuple(listed_tools({}, environ, LISTED_TOOLS) or ()) == load(environ=environ).config.greenroom.mcp.tools
 
 
 def test_without_a_file_they_are_the_usual_ones_and_a_file_of_codex_has_no_say(tmp_path: Path) -> None:
     environ = environment(tmp_path)
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text('[greenroom.mcp]\ntools = ["codex"]\n')
-    assert tuple(listed_tools({}, environ, LISTED) or ()) == load(environ=environ).config.greenroom.mcp.tools
+    assert tuple(listed_tools({}, environ, LISTED_TOOLS) or ()) == load(environ=environ).config.greenroom.mcp.tools
 
 
 def test_the_settings_of_the_connection_go_before_the_file(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(FILES[1])
-    assert listed_tools({"tools": ["codex-reply"]}, environment(tmp_path), LISTED) == ["codex-reply"]
+    assert listed_tools({"tools": ["codex-reply"]}, environment(tmp_path), LISTED_TOOLS) == ["codex-reply"]
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_the_settings_of_the_connection_go_before_the_file(tmp_path: Path) -> No
 )
 def test_a_file_that_is_no_config_is_left_to_the_daemon(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(content)
-    assert listed_tools({}, environment(tmp_path), LISTED) is None
+    assert listed_tools({}, environment(tmp_path), LISTED_TOOLS) is None
 
 
 def test_a_file_that_can_not_be_read_is_left_to_the_daemon(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
-    assert listed_tools({}, environment(tmp_path), LISTED) is None
+    assert listed_tools({}, environment(tmp_path), LISTED_TOOLS) is None
 
 
 @pytest.mark.parametrize("text", ["", "[greenroom.acp]\nv2 = true\n", "[greenroom]\nacp = {v2 = false}\n"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.cli.starting import SlowStart as ToldSlowStart
+from supervisor.cli.starting import StartProgress as ToldSlowStart
 from supervisor.daemon import launch, single
 from supervisor.daemon.launch import BUSY, READY, START_S
 from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
@@ -97,7 +97,7 @@ def test_what_a_holder_does_is_in_its_lock_until_it_serves(tmp_path: Path) -> No
     with pytest.raises(AlreadyRunning, match="is starting or stopping") as taken:
         DaemonLock(file)
     assert (taken.value.busy_with, taken.value.socket) == ("the journal is checked (3 s)", "")
-    assert single.lives(taken.value.pid)
+    assert single.is_alive(taken.value.pid)
     holder.tell("/run/some.sock")
     with pytest.raises(AlreadyRunning, match="already runs") as taken:
         DaemonLock(file)
@@ -114,7 +114,7 @@ class BusyDaemon:
     def fileno(self) -> int:
         return 0
 
-    def said(self) -> str | None:
+    def outcome(self) -> str | None:
         return "" if self.ready else None
 
     def close(self) -> None:

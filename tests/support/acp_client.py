@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tests.support.acp_judge import judge, judge_second
-from transports.address import reached
+from transports.address import use_short_path
 
 Json = dict[str, Any]
 PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
@@ -42,7 +42,7 @@ class SocketLine:
     def __init__(self, path: str, hello: Mapping[str, Any]) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(PATIENCE_S)
-        reached(path, self._socket.connect)
+        use_short_path(path, self._socket.connect)
         said = {"protocol": 1, "dialect": "acp", **hello}
         self.write(json.dumps({"greenroom": said}).encode() + b"\n")
         welcome = b""

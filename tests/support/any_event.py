@@ -27,7 +27,7 @@ MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make
     "result": st.sampled_from([{"Ok": {}}, {"Err": "no"}]),
 }
 
-E = TypeVar("E", bound=ev.Event)
+E = TypeVar("E", bound=ev.BaseEvent)
 
 for _model in vars(ev).values():  # Hypothesis reads signatures, which are made at the first use
     if isinstance(_model, type) and issubclass(_model, BaseModel) and _model is not BaseModel:

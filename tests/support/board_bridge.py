@@ -36,34 +36,34 @@ class BoardReplay:
     def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
         return []
 
-    def unfinished(self) -> bool:
+    def awaits_end(self) -> bool:
         return False
 
     def keep(self, message: Message) -> Message | None:
         return message if message.get("method") in ("watch", "draft") else None
 
-    def said(self, kept: Message, requests: dict[Id, Message]) -> None:
+    def note_sent(self, kept: Message, requests: dict[Id, Message]) -> None:
         """Nothing: a request counts for the next daemon only once it is answered."""
 
-    def answered(self, kept: Message, answer: Message) -> None:
+    def note_answer(self, kept: Message, answer: Message) -> None:
         if "result" in answer and kept["method"] == "watch":
             self._watched[kept["params"]["board"]] = kept
         elif "result" in answer and kept["method"] == "draft":
             self._drafts.append(answer["result"]["draft"])
 
-    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
-        return messages.identity(messages.parsed(line)["params"], "question") if b'"unask"' in line else None
+    def read_notification(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
+        return messages.identity(messages.parse_message(line)["params"], "question") if b'"unask"' in line else None
 
-    def explained(self, kept: Message, error: Message) -> Message:
+    def explain_loss(self, kept: Message, error: Message) -> Message:
         return {**error, "data": {**error["data"], "lost": kept.get("method")}}
 
-    def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
+    def loss_messages(self, questions: Iterable[Id], why: str) -> list[Message]:
         told = [messages.notification("unask", {"question": number}) for number in questions]
         told += [messages.notification("draft_lost", {"draft": draft, "why": why}) for draft in self._drafts]
         self._drafts.clear()
         return told
 
-    def again(self) -> list[Message]:
+    def replayed_messages(self) -> list[Message]:
         return list(self._watched.values())
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from supervisor.paths import locate, private_directory, socket_path
-from transports.address import reached
+from transports.address import use_short_path
 
 PATIENCE_S = 10.0  # for what takes milliseconds, on a machine that is very busy
 BRIDGE = "tests.support.bridge"
@@ -96,7 +96,7 @@ class FakeDaemon:
         self.path = socket_path(paths)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.settimeout(PATIENCE_S)
-        reached(f"{self.path}.new", self._listener.bind)
+        use_short_path(f"{self.path}.new", self._listener.bind)
         self._listener.listen()
         Path(f"{self.path}.new").rename(self.path)
         self.talks: list[Talk] = []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from greenroom.wire import ControlWire, Json, hello
-from transports.address import reached
+from transports.address import use_short_path
 
 PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
 
@@ -37,7 +37,7 @@ class ControlClient:
         self._wire = ControlWire(self.events.append)
         self._answers: dict[object, Json] = {}
         try:
-            reached(path, self._sock.connect)
+            use_short_path(path, self._sock.connect)
             with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
                 self._write(hello(name, "0", env=env))
             self._pump(lambda: self._wire.welcome is not None, PATIENCE_S)

@@ -49,7 +49,7 @@ from actors.vocabulary.records import Append, Head, KeptText, Page, Record
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 from tests.fakes.journal import after
 
-EventT = TypeVar("EventT", bound=ev.Event)
+EventT = TypeVar("EventT", bound=ev.BaseEvent)
 OrderT = TypeVar("OrderT", bound=AgentOrder)
 
 CONVERSATION = ConversationId("00000000-0000-4000-8000-000000000001")

@@ -34,13 +34,13 @@ from actors.messages.routing import Create, ToRegistry
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import (
     Answer,
-    Answered,
-    Attached,
-    Begun,
-    Changed,
+    AnsweredApproval,
+    AttachedReader,
+    ChangedSettings,
     Done,
     Ending,
-    Interrupted,
+    InterruptedTurn,
+    StartedConversation,
     Summary,
     TurnResult,
 )
@@ -56,7 +56,7 @@ WAIT_S = 15.0  # far above what anything here takes: only a test that would hang
 GRACE_MS = 150  # short, for stubborn commands do their best to use it up
 OWN_THREADS = ("loop", "journalist", "librarian", "directory")
 
-Kind = TypeVar("Kind", bound=ev.Event)
+Kind = TypeVar("Kind", bound=ev.BaseEvent)
 Answering = TypeVar("Answering")
 
 
@@ -210,7 +210,7 @@ class Talk:
         self._attached = 0
         caller = harness.caller()
         harness.engine.registry.tell(ToRegistry(Create(conversation, Begin(settings)), caller))
-        harness.answer(caller, Begun)
+        harness.answer(caller, StartedConversation)
         self.attach()
 
     def attach(self) -> None:
@@ -219,12 +219,12 @@ class Talk:
         caller, subscription = self._harness.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
         after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
         self.tell(Attach(ME, subscription, after), caller)
-        self._harness.answer(caller, Attached)
+        self._harness.answer(caller, AttachedReader)
 
     def wait_parked(self) -> None:
         """Wait until the conversation's actor has ended, as it does when nothing needs it."""
         session = self._harness.engine._registry._sessions.get(self.conversation)
-        assert session is None or session.ended(WAIT_S), f"{session} was not parked"
+        assert session is None or session.wait_for_end(WAIT_S), f"{session} was not parked"
 
     def tell(self, command: Command, caller: Caller) -> None:
         self._harness.engine.registry.tell(ToConversation(self.conversation, command, caller))
@@ -268,8 +268,8 @@ class Talk:
         self.tell(Interrupt(by="harness", kill=kill), caller)
         return caller
 
-    def interrupted(self, caller: Caller) -> Interrupted:
-        return self._harness.answer(caller, Interrupted)
+    def interrupted(self, caller: Caller) -> InterruptedTurn:
+        return self._harness.answer(caller, InterruptedTurn)
 
     def decide(
         self,
@@ -280,15 +280,15 @@ class Talk:
         option: str = "",
         content: Mapping[str, object] | None = None,
         outside: bool = False,
-    ) -> Answered:
+    ) -> AnsweredApproval:
         caller = self._harness.caller()
         self.tell(AnswerApproval(approval, decision, "harness", reason, option, content or {}, outside), caller)
-        return self._harness.answer(caller, Answered)
+        return self._harness.answer(caller, AnsweredApproval)
 
     def change(self, settings: Settings) -> None:
         caller = self._harness.caller()
         self.tell(ChangeSettings(settings), caller)
-        self._harness.answer(caller, Changed)
+        self._harness.answer(caller, ChangedSettings)
         self.settings = settings
 
     def restart(self) -> None:

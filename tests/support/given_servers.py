@@ -17,7 +17,7 @@ def program(name: str = "toys", *modes: str, **env: str) -> GivenServer:
 
 
 def give(harness: EngineHarness, talk: Talk, *servers: GivenServer) -> None:
-    harness.engine.loop.loop.call_soon_threadsafe(harness.engine.given.give, talk.conversation, servers)
+    harness.engine.loop.loop.call_soon_threadsafe(harness.engine.client_servers.give, talk.conversation, servers)
 
 
 def files_with(folder: Path, text: str) -> list[Path]:

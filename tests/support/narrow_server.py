@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from supervisor.agents.own.transcript.wording import IS_ASKED
+from supervisor.agents.own.transcript.wording import ASK_OPENING
 from tests.support.model_prompt import asked, wire_of
 from tests.support.model_reply import Reply, canned
 from tests.support.model_script import Place, compiled
@@ -42,7 +42,7 @@ class NarrowServer(ModelServer):
         self.counted.append(count)
         prompt = asked(wire, received.body)
         script = prompt.text
-        if script.startswith(IS_ASKED):
+        if script.startswith(ASK_OPENING):
             self.summed_up += 1
             script = self.notes
         if self.reports:

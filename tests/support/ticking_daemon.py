@@ -52,7 +52,7 @@ class Ticking:
             if number % BEFORE_INPUT == 0:
                 await turn.more_input()
             item = turn.new_item()
-            await turn.room()
+            await turn.wait_for_room()
             turn.emit(AgentMessageDelta(delta=text, item_id=item), AgentMessage(message=text, item_id=item))
             await asyncio.sleep(0)
 

@@ -59,7 +59,7 @@ class ManualClock:
     def now(self) -> float:
         return self._now
 
-    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
+    def tell_later(self, delay_s: float, address: Address[Message], message: Message) -> None:
         with self._lock:
             self._due.append((self._now + delay_s, address, message))
 

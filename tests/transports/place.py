@@ -12,7 +12,7 @@ from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.fakes.stopwatch import StoppedWatch
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
-from transports.address import reached
+from transports.address import use_short_path
 from transports.connection import ConnectionDeps
 from transports.dialect import Dialect
 from transports.greeting import GreetingDeps
@@ -92,7 +92,7 @@ class Place(Guests):
 
 def dial(path: Path) -> tuple[SocketPeer, Reading]:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    reached(str(path), sock.connect)
+    use_short_path(str(path), sock.connect)
     peer = SocketPeer(sock)
     return peer, Reading(peer)
 

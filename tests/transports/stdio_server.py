@@ -41,7 +41,7 @@ async def serve() -> None:
     ref = connection.begin()
     wire.open(ref)
     await over.wait()
-    assert await asyncio.to_thread(ref.ended, 5.0)
+    assert await asyncio.to_thread(ref.wait_for_end, 5.0)
     print("over", file=sys.stderr)
 
 

@@ -85,8 +85,8 @@ class Tenants:
 
     def leave(self) -> None:
         for tenant in self._tenants:
-            self.loop.call(partial(tenant.wire.cut, "the test is over"))
-        left = [tenant.ref for tenant in self._tenants if not tenant.ref.ended(PATIENCE_S)]
+            self.loop.call(partial(tenant.wire.cut_off, "the test is over"))
+        left = [tenant.ref for tenant in self._tenants if not tenant.ref.wait_for_end(PATIENCE_S)]
         for tenant in self._tenants:
             tenant.peer.close()
         assert not left, f"these connections would not end: {left}"

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from actors.messages.conversation import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
 from actors.messages.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
 from actors.messages.routing import ListConversations, ToRegistry
-from actors.vocabulary.answers import Attached, Condition, Ending, Summary, TurnResult
+from actors.vocabulary.answers import AttachedReader, Condition, Ending, Summary, TurnResult
 from actors.vocabulary.errors import ActorGone, MailboxFull
 from actors.vocabulary.ids import Caller, ConnectionId, TurnId
 from actors.vocabulary.records import ListQuery
@@ -19,12 +19,12 @@ from actors.vocabulary.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
-from transports.connection import HELD_S
+from transports.connection import HOLD_LIMIT_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import HeldTooLong, LingeredEnough, ReadOn, ServiceAnswer, ServiceRequest, Woken
-from transports.patience import AT_ONCE_S, SHARE
-from transports.requests import AskStatus, Plain
-from transports.wire import NoMore
+from transports.messages import HeldTooLong, LingeredEnough, ReadOn, ServiceAnswer, ServiceRequest, TimerFired
+from transports.patience import ALLOWANCE_S, SHARE
+from transports.requests import AskStatus, PlainAnswer
+from transports.wire import InputEnded
 
 ME = ConnectionId("client-0")
 COMMANDS: dict[bytes, ToConversation] = {
@@ -50,7 +50,7 @@ def tenant(tenants: Tenants) -> Tenant:
     assert tenant.reads.lines(2) == [b"told", b"told"]
     settings = Settings(model="m", cwd=Path("/"))
     summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, (), False, (), (), 0, 0, 0, "")
-    tenants.post(tenant, ReplyTo(tenant.caller(1), Attached(SUBSCRIPTION, summary, 0)))
+    tenants.post(tenant, ReplyTo(tenant.caller(1), AttachedReader(SUBSCRIPTION, summary, 0)))
     assert tenant.reads.line() == b"answer 1: Attached"
     for _ in range(2):
         tenants.registry.expect(ToConversation)
@@ -97,7 +97,7 @@ def test_detaching_lets_the_result_go_when_the_dialect_is_done_with_its_line(
 def test_a_result_whose_events_never_come_is_given_after_a_while(tenants: Tenants, tenant: Tenant) -> None:
     turn_ends(tenants, tenant, seq=2)
     eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "no reminder was set")
-    tenants.clock.advance(HELD_S - 0.1)
+    tenants.clock.advance(HOLD_LIMIT_S - 0.1)
     barrier(tenant)
     tenants.clock.advance(0.1)
     assert tenant.reads.line() == b"answer 2: TurnResult"
@@ -110,7 +110,7 @@ def test_a_slow_client_gets_its_result_after_its_events_however_long_it_takes(
     turn_ends(tenants, tenant, seq=2)
     eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "no reminder was set")
     for _ in range(3):
-        tenants.clock.advance(HELD_S)
+        tenants.clock.advance(HOLD_LIMIT_S)
         eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "the reminder was not set again")
     assert len(tenant.reads.line()) == 1_000_000
     tenants.session.expect(Ready)
@@ -154,22 +154,22 @@ def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: 
     tenant.peer.shut_down()
     asked = tenants.supervisor.expect(ServiceRequest)
     assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
-    assert not tenant.ref.ended(0.05), "it is owed an answer"
-    asked.reply_to.tell(ServiceAnswer(caller, Plain({})))
+    assert not tenant.ref.wait_for_end(0.05), "it is owed an answer"
+    asked.reply_to.tell(ServiceAnswer(caller, PlainAnswer({})))
     assert tenant.reads.end() == b"answer 7: Plain\n"
 
 
 def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:
     tenant = tenants.enter(memory_door, lambda _: (Wake("tea", 240.0),))
     tenant.peer.send(b"x\n")
-    eventually(lambda: tenants.clock.waiting(Woken) == 1, "no timer was set")
+    eventually(lambda: tenants.clock.waiting(TimerFired) == 1, "no timer was set")
     tenants.clock.advance(240.0)
     assert tenant.reads.line() == b"woken: tea"
 
 
 def test_after_a_message_that_costs_much_the_next_line_is_read_when_the_pause_is_over(tenants: Tenants) -> None:
     tenant = tenants.enter(memory_door)
-    tenants.stopwatch.spent_s = AT_ONCE_S + SHARE  # a second of its share more than it has
+    tenants.stopwatch.spent_s = ALLOWANCE_S + SHARE  # a second of its share more than it has
     tenant.peer.send(b"heavy\n")
     assert tenant.reads.line() == b"heavy"
     tenants.stopwatch.spent_s = 0.0
@@ -190,11 +190,11 @@ def test_one_message_leads_to_one_write_in_the_order_of_its_actions(tenants: Ten
 
 
 def test_input_that_has_ended_is_lingered_for_when_the_wire_says_so(tenants: Tenants, tenant: Tenant) -> None:
-    tenant.ref.tell(NoMore(linger_s=0.5))
+    tenant.ref.tell(InputEnded(linger_s=0.5))
     eventually(lambda: tenants.clock.waiting(LingeredEnough) == 1, "no timer was set")
     assert tenant.ref.alive
     tenants.clock.advance(0.5)
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
 
 
 def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Tenants) -> None:
@@ -214,7 +214,7 @@ def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Ten
         pouring.start()
         tenant.reads.lines(20)
         tenant.peer.close()
-        assert tenant.ref.ended(PATIENCE_S)
+        assert tenant.ref.wait_for_end(PATIENCE_S)
         stop.set()
         pouring.join(PATIENCE_S)
     tenants.registry.expect(ConnectionClosed)
@@ -224,8 +224,8 @@ def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Ten
 def test_the_environment_of_a_client_is_never_logged(tenants: Tenants) -> None:
     with capture_logs() as logs:
         tenant = tenants.enter(memory_door)
-        tenants.loop.call(lambda: tenant.wire.cut("done"))
-        assert tenant.ref.ended(PATIENCE_S)
+        tenants.loop.call(lambda: tenant.wire.cut_off("done"))
+        assert tenant.ref.wait_for_end(PATIENCE_S)
     assert not any("env" in one for one in logs)
 
 
@@ -236,7 +236,7 @@ def test_a_failed_connection_says_what_was_the_matter_in_the_log_and_closes(tena
     tenant = tenants.enter(memory_door, script)
     with capture_logs() as logs:
         tenant.peer.send(b"x\n")
-        assert tenant.ref.ended(PATIENCE_S)
+        assert tenant.ref.wait_for_end(PATIENCE_S)
         tenants.registry.expect(ConnectionClosed)
     assert "actor.failed" in [one["event"] for one in logs]
 

@@ -18,7 +18,7 @@ from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports import descriptors
 from transports.dialect import Tell, Write
 from transports.framing import LINE_LIMIT
-from transports.wire import HIGH_WATER, LOW_WATER, Arrived, Gone
+from transports.wire import HIGH_WATER, LOW_WATER, LinesArrived, WireClosed
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def test_one_batch_waits_for_its_owner_and_the_next_comes_when_that_is_done_with
     (wire, peer), owner = door(loop, LINE_LIMIT), Probe()
     loop.call(lambda: wire.open(owner))
     peer.send(b"first\n")
-    assert owner.expect(Arrived).lines == (b"first",)
+    assert owner.expect(LinesArrived).lines == (b"first",)
     for _ in range(20):
         peer.send(b"more\n" * 100)
     loop.call(lambda: None)  # it has had its turn
@@ -78,9 +78,9 @@ def test_one_batch_waits_for_its_owner_and_the_next_comes_when_that_is_done_with
     lines = 0
     while lines < 2000:
         loop.call(lambda: wire.write([], take_more=True))
-        lines += len(owner.expect(Arrived).lines)
-    loop.call(lambda: wire.cut("the test is over"))
-    owner.expect(Gone)
+        lines += len(owner.expect(LinesArrived).lines)
+    loop.call(lambda: wire.cut_off("the test is over"))
+    owner.expect(WireClosed)
     peer.close()
 
 
@@ -88,7 +88,7 @@ def test_ready_is_said_to_the_sender_when_the_last_byte_has_left_and_not_before(
     tenant = tenants.enter(door)
     tenants.post(tenant, tenant.slice(b"x" * 2_000_000))
     tenant.peer.send(b"echo\n")
-    eventually(lambda: tenant.wire.unsent > 1_000_000, "the slice never came to the wire")
+    eventually(lambda: tenant.wire.unsent_bytes > 1_000_000, "the slice never came to the wire")
     tenants.loop.call(lambda: None)
     assert tenants.session.empty, "nobody has read it, so it has not left"
     assert len(tenant.reads.line()) == 2_000_000
@@ -101,9 +101,9 @@ def test_a_client_that_reads_no_answers_is_not_listened_to_and_loses_nothing(ten
     tenant = tenants.enter(door)
     count, line = 4000, b"y" * 1000
     with sending(lambda: tenant.peer.send((line + b"\n") * count)):
-        eventually(lambda: tenant.wire.unsent > LOW_WATER, "the answers never piled up")
+        eventually(lambda: tenant.wire.unsent_bytes > LOW_WATER, "the answers never piled up")
         tenants.loop.call(lambda: None)
-        assert tenant.wire.unsent < HIGH_WATER + 4 * 65536
+        assert tenant.wire.unsent_bytes < HIGH_WATER + 4 * 65536
         assert tenant.reads.lines(count) == [line] * count
 
 
@@ -117,7 +117,7 @@ def test_a_client_that_has_closed_its_writing_side_gets_the_answer_it_is_owed(te
     tenants.post(tenant, ReplyTo(tenant.caller(5), Done()))
     assert tenant.reads.end() == b"answer 5: Done\n"
     tenants.registry.expect(ConnectionClosed)
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
 
 
 def test_a_client_that_only_listens_and_then_vanishes_is_noticed(
@@ -130,10 +130,10 @@ def test_a_client_that_only_listens_and_then_vanishes_is_noticed(
     tenant.peer.send(b"ask\n")
     tenant.peer.shut_down()
     tenants.registry.expect(ToConversation)
-    assert not tenant.ref.ended(0.05), "it is owed an answer"
+    assert not tenant.ref.wait_for_end(0.05), "it is owed an answer"
     tenant.peer.close()
     tenants.registry.expect(ConnectionClosed)
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
 
 
 def test_a_client_that_is_owed_nothing_is_hung_up_on_when_it_has_said_all(tenants: Tenants, door: Door) -> None:
@@ -142,7 +142,7 @@ def test_a_client_that_is_owed_nothing_is_hung_up_on_when_it_has_said_all(tenant
     tenant.peer.shut_down()
     assert tenant.reads.end() == b"last words\n"
     tenants.registry.expect(ConnectionClosed)
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
 
 
 def test_a_client_that_vanishes_is_forgotten_and_what_is_posted_to_it_is_swallowed(
@@ -153,7 +153,7 @@ def test_a_client_that_vanishes_is_forgotten_and_what_is_posted_to_it_is_swallow
     assert tenant.reads.line() == b"hello"
     tenant.peer.close()
     assert tenants.registry.expect(ConnectionClosed).connection == tenant.id
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
     assert not tenants.switchboard.clients()
     tenants.post(tenant, tenant.slice(b"nobody reads this"))
     assert tenants.session.empty
@@ -162,11 +162,11 @@ def test_a_client_that_vanishes_is_forgotten_and_what_is_posted_to_it_is_swallow
 def test_a_client_that_vanishes_in_the_middle_of_a_slice_is_forgotten(tenants: Tenants, door: Door) -> None:
     tenant = tenants.enter(door)
     tenants.post(tenant, tenant.slice(b"x" * 2_000_000))
-    eventually(lambda: tenant.wire.unsent > 1_000_000, "the slice never came to the wire")
+    eventually(lambda: tenant.wire.unsent_bytes > 1_000_000, "the slice never came to the wire")
     tenant.peer.close()
     tenants.registry.expect(ConnectionClosed)
-    assert tenant.ref.ended(PATIENCE_S)
-    assert tenant.wire.unsent == 0
+    assert tenant.ref.wait_for_end(PATIENCE_S)
+    assert tenant.wire.unsent_bytes == 0
 
 
 def test_hanging_up_lets_leave_what_was_written_and_does_nothing_more(tenants: Tenants, door: Door) -> None:
@@ -174,12 +174,12 @@ def test_hanging_up_lets_leave_what_was_written_and_does_nothing_more(tenants: T
 
     tenant = tenants.enter(door, lambda line: (Write(text if line == b"bye" else b"never written\n"),))
     tenant.peer.send(b"bye\n")
-    eventually(lambda: tenant.wire.unsent > 0, "the text never came to the wire")
+    eventually(lambda: tenant.wire.unsent_bytes > 0, "the text never came to the wire")
     assert tenants.switchboard.dismiss(tenant.id, "enough")
     tenant.peer.send(b"again\n")
     assert tenant.reads.end() == text
     tenants.registry.expect(ConnectionClosed)
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
 
 
 def test_a_dismissed_client_gets_what_was_written_before(tenants: Tenants, door: Door) -> None:
@@ -187,18 +187,18 @@ def test_a_dismissed_client_gets_what_was_written_before(tenants: Tenants, door:
     tenants.post(tenant, tenant.slice(b"x" * 300_000))
     assert tenants.switchboard.dismiss(tenant.id, "the daemon stops")
     assert len(tenant.reads.end()) == 300_001
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)
     assert not tenants.switchboard.dismiss(tenant.id, "again")
 
 
 def test_a_stopped_reader_delays_nobody(tenants: Tenants, door: Door) -> None:
     stopped, neighbour = tenants.enter(door), tenants.enter(door)
     tenants.post(stopped, stopped.slice(b"x" * 4_000_000))
-    eventually(lambda: stopped.wire.unsent > 1_000_000, "the slice never came to the wire")
+    eventually(lambda: stopped.wire.unsent_bytes > 1_000_000, "the slice never came to the wire")
     for number in range(50):
         neighbour.peer.send(b"%d\n" % number)
         assert neighbour.reads.line() == b"%d" % number
-    assert stopped.wire.unsent > 1_000_000
+    assert stopped.wire.unsent_bytes > 1_000_000
 
 
 def test_two_slices_of_two_subscriptions_are_ready_each_in_its_turn(tenants: Tenants, door: Door) -> None:
@@ -225,5 +225,5 @@ def test_a_bug_in_a_dialect_costs_its_own_client_and_nobody_else(tenants: Tenant
     unlucky.peer.send(b"poison\n")
     assert unlucky.reads.end() == b""
     assert tenants.registry.expect(ConnectionClosed).connection == unlucky.id
-    assert unlucky.ref.ended(PATIENCE_S)
+    assert unlucky.ref.wait_for_end(PATIENCE_S)
     assert answered(neighbour) == b"ping"

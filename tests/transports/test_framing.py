@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.lines import fed
-from transports.framing import LINE_LIMIT, Line, LineSplitter, TooLong, TooMany, Values
+from transports.framing import LINE_LIMIT, Line, LineSplitter, LineTooLong, TooMany, ValueCounter
 
 STREAM = b'{"a":1}\r\n\n  \r\nna\xc3\xafve\r\r\n\xe2\x80\xa8 is no line end\n\rx\ry\nlast'
 LINES: list[Line] = [b'{"a":1}', b"na\xc3\xafve\r", b"\xe2\x80\xa8 is no line end", b"\rx\ry", b"last"]
@@ -47,11 +47,11 @@ def test_any_lines_in_any_pieces_come_out_as_they_went_in(lines: list[bytes], cu
 def test_the_limit_is_exact_and_an_over_long_line_stays_in_its_place(end: bytes, piece: int) -> None:
     stream = b"first" + end + b"x" * 64 + end + b"y" * 65 + end + b"last" + end
     chunks = [stream[at : at + piece] for at in range(0, len(stream), piece)]
-    assert split(*chunks, limit=64) == [b"first", b"x" * 64, TooLong(64 + len(end)), b"last"]
+    assert split(*chunks, limit=64) == [b"first", b"x" * 64, LineTooLong(64 + len(end)), b"last"]
 
 
 def test_a_line_that_never_ends_is_reported_when_the_stream_does() -> None:
-    assert split(b"x" * 50, b"x" * 50, limit=64) == [TooLong(100)]
+    assert split(b"x" * 50, b"x" * 50, limit=64) == [LineTooLong(100)]
 
 
 def test_an_over_long_line_is_not_kept() -> None:
@@ -59,7 +59,7 @@ def test_an_over_long_line_is_not_kept() -> None:
     for _ in range(64):
         assert fed(splitter, b"x" * (1 << 16)) == []
         assert len(splitter._rest) <= (1 << 16) + 1
-    assert fed(splitter, b"\nnext\n") == [TooLong(1 << 22), b"next"]
+    assert fed(splitter, b"\nnext\n") == [LineTooLong(1 << 22), b"next"]
 
 
 @pytest.mark.parametrize("size", [2**16 - 1, 2**16, 2**16 + 1, 2**20, LINE_LIMIT - 1, LINE_LIMIT])
@@ -70,7 +70,7 @@ def test_a_line_of_any_size_up_to_the_limit_is_byte_exact(size: int) -> None:
 
 
 def test_one_byte_over_the_limit_is_too_long() -> None:
-    assert split(b"x" * LINE_LIMIT, b"x", b"\nafter\n") == [TooLong(LINE_LIMIT + 1), b"after"]
+    assert split(b"x" * LINE_LIMIT, b"x", b"\nafter\n") == [LineTooLong(LINE_LIMIT + 1), b"after"]
 
 
 def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> None:
@@ -80,7 +80,7 @@ def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> Non
     for _ in range(LINE_LIMIT // 1024):
         assert not fed(splitter, piece)
     (line,) = fed(splitter, b"\n")
-    assert not isinstance(line, TooLong | TooMany)
+    assert not isinstance(line, LineTooLong | TooMany)
     assert len(line) == LINE_LIMIT
     assert time.process_time() - started < 1.0
 
@@ -140,7 +140,7 @@ def values_in(value: Any) -> int:
 
 @given(VALUES, st.integers(1, 20))
 def test_no_value_is_left_out_and_none_is_counted_more_than_three_times(value: Any, size: int) -> None:
-    line, counter = json.dumps(value).encode(), Values()
+    line, counter = json.dumps(value).encode(), ValueCounter()
     for at in range(0, len(line), size):
         counter.feed(line[at : at + size], 1 << 30)
     assert values_in(value) - 1 <= counter.count <= 3 * values_in(value)

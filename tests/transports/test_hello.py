@@ -8,7 +8,7 @@ import pytest
 from actors.vocabulary.errors import GreenroomError, InvalidInput
 from tests.fakes.dialect import EchoDialect
 from transports import hello
-from transports.framing import TooLong
+from transports.framing import LineTooLong
 from transports.hello import Hello, Identity, UnknownDialect, UnknownProtocol
 
 DIALECTS: hello.Dialects = {name: lambda client, _: EchoDialect(client) for name in ("mcp", "control")}
@@ -93,7 +93,7 @@ def test_a_field_of_the_wrong_kind_is_named(client: object, named: str) -> None:
 
 
 def test_an_over_long_first_line_is_refused() -> None:
-    assert isinstance(hello.read(TooLong(99), DIALECTS), InvalidInput)
+    assert isinstance(hello.read(LineTooLong(99), DIALECTS), InvalidInput)
 
 
 def test_the_welcome_names_protocol_version_and_instance() -> None:

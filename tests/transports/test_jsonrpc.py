@@ -169,7 +169,7 @@ def test_a_number_that_json_lacks_is_not_written() -> None:
 
 
 def test_our_own_errors_carry_their_number_and_their_code() -> None:
-    body = json.loads(jsonrpc.refused("r", Overloaded("later", waiting=3)))
+    body = json.loads(jsonrpc.refusal_line("r", Overloaded("later", waiting=3)))
     assert body["error"] == {
         "code": -31010,
         "message": "later",

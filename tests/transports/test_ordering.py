@@ -7,7 +7,15 @@ import pytest
 from actors.messages.conversation import Attach, Detach, Interrupt, Send, ToConversation
 from actors.messages.effects import Deliver, ReplyTo, Slice
 from actors.messages.routing import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
-from actors.vocabulary.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
+from actors.vocabulary.answers import (
+    AcceptedInput,
+    AttachedReader,
+    Condition,
+    Ending,
+    InterruptedTurn,
+    Summary,
+    TurnResult,
+)
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.records import ListQuery, Record
@@ -31,7 +39,7 @@ def attach(after: int | None = 0, subscription: SubscriptionId = SUB) -> ToConve
 def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
     settings = Settings(model="m", cwd=Path("/"))
     summary = Summary(HERE, Condition.IDLE, None, settings, seq, None, (), False, (), (), 0, 0, 0, "")
-    return ReplyTo(caller(1), Attached(subscription, summary, seq))
+    return ReplyTo(caller(1), AttachedReader(subscription, summary, seq))
 
 
 def send(request: int = 2) -> ToConversation:
@@ -43,7 +51,7 @@ def result(seq: int, request: int = 2) -> ReplyTo:
 
 
 def interrupted(request: int = 2, turn: TurnId | None = TURN) -> ReplyTo:
-    return ReplyTo(caller(request), Interrupted(turn, Ending.INTERRUPTED))
+    return ReplyTo(caller(request), InterruptedTurn(turn, Ending.INTERRUPTED))
 
 
 def slice_to(
@@ -55,145 +63,145 @@ def slice_to(
 
 def subscribed(after: int | None = 0, seq: int = 0) -> Ordering:
     ordering = Ordering()
-    ordering.told(attach(after))
-    ordering.replied(attached(seq))
-    ordering.told(send())
+    ordering.note_message(attach(after))
+    ordering.note_reply(attached(seq))
+    ordering.note_message(send())
     return ordering
 
 
 def test_without_a_subscription_nothing_is_kept() -> None:
     ordering = Ordering()
-    ordering.told(send())
-    assert ordering.replied(result(9)) == [result(9)]
+    ordering.note_message(send())
+    assert ordering.note_reply(result(9)) == [result(9)]
     assert not ordering.owes
 
 
 def test_a_result_waits_for_the_slice_that_reaches_its_seq() -> None:
     ordering = subscribed()
-    assert ordering.replied(result(7)) == []
+    assert ordering.note_reply(result(7)) == []
     assert ordering.holds(caller(2))
     assert ordering.owes
-    assert ordering.delivered(slice_to(1, 2, 6, live=False)) == []
-    assert ordering.delivered(slice_to(7, 8, live=False)) == [result(7)]
+    assert ordering.note_slice(slice_to(1, 2, 6, live=False)) == []
+    assert ordering.note_slice(slice_to(7, 8, live=False)) == [result(7)]
     assert not ordering.owes
 
 
 def test_a_result_whose_events_were_seen_does_not_wait() -> None:
     ordering = subscribed()
-    ordering.delivered(slice_to(1, 2, 7))
-    assert ordering.replied(result(7)) == [result(7)]
+    ordering.note_slice(slice_to(1, 2, 7))
+    assert ordering.note_reply(result(7)) == [result(7)]
 
 
 def test_a_live_slice_that_was_seen_before_the_result_does_not_stand_for_what_came_after_it() -> None:
     ordering = subscribed()
-    ordering.delivered(slice_to(1, 2))
-    assert ordering.replied(result(7)) == []
-    assert ordering.delivered(slice_to(3, 7)) == [result(7)]
+    ordering.note_slice(slice_to(1, 2))
+    assert ordering.note_reply(result(7)) == []
+    assert ordering.note_slice(slice_to(3, 7)) == [result(7)]
 
 
 def test_an_interrupt_s_answer_waits_for_the_turn_s_terminal_event() -> None:
     ordering = subscribed()
-    assert ordering.replied(interrupted()) == []
-    assert ordering.delivered(slice_to(1, 2, live=False)) == []
-    assert ordering.delivered(slice_to(3, live=False, kind="turn_aborted")) == [interrupted()]
+    assert ordering.note_reply(interrupted()) == []
+    assert ordering.note_slice(slice_to(1, 2, live=False)) == []
+    assert ordering.note_slice(slice_to(3, live=False, kind="turn_aborted")) == [interrupted()]
 
 
 def test_an_interrupt_s_answer_that_comes_after_the_terminal_event_does_not_wait() -> None:
     ordering = subscribed()
-    ordering.delivered(slice_to(1, 2, 3, kind="turn_aborted"))
-    assert ordering.replied(interrupted()) == [interrupted()]
+    ordering.note_slice(slice_to(1, 2, 3, kind="turn_aborted"))
+    assert ordering.note_reply(interrupted()) == [interrupted()]
 
 
 def test_an_interrupt_that_found_nothing_running_is_answered_at_once() -> None:
-    assert subscribed().replied(interrupted(turn=None)) == [interrupted(turn=None)]
+    assert subscribed().note_reply(interrupted(turn=None)) == [interrupted(turn=None)]
 
 
 def test_a_live_slice_releases_whatever_came_before_it() -> None:
     """The terminal event of an interrupt may have been refused by the disk, and then nobody will ever see it."""
     ordering = subscribed()
-    ordering.replied(interrupted())
-    assert ordering.delivered(slice_to(1)) == [interrupted()]
+    ordering.note_reply(interrupted())
+    assert ordering.note_slice(slice_to(1)) == [interrupted()]
 
 
 def test_who_reads_from_now_on_has_seen_what_was_there() -> None:
     ordering = subscribed(after=None, seq=7)
-    assert ordering.replied(result(7)) == [result(7)]
-    ordering.told(send())
-    assert ordering.replied(result(8)) == []
+    assert ordering.note_reply(result(7)) == [result(7)]
+    ordering.note_message(send())
+    assert ordering.note_reply(result(8)) == []
 
 
 def test_who_reads_from_the_beginning_has_not() -> None:
-    assert subscribed(after=0, seq=7).replied(result(7)) == []
+    assert subscribed(after=0, seq=7).note_reply(result(7)) == []
 
 
 def test_a_cursor_at_the_present_is_the_present_when_a_live_slice_has_nothing_new() -> None:
     ordering = subscribed(after=3, seq=7)
-    ordering.delivered(slice_to())
-    assert ordering.replied(result(7)) == [result(7)]
+    ordering.note_slice(slice_to())
+    assert ordering.note_reply(result(7)) == [result(7)]
 
 
 def test_every_subscription_of_the_connection_must_have_reached_it() -> None:
     ordering = subscribed()
     other = SubscriptionId("other")
-    ordering.told(attach(subscription=other))
-    ordering.replied(attached(0, other))
-    ordering.replied(result(7))
-    assert ordering.delivered(slice_to(7, live=False)) == []
-    assert ordering.delivered(slice_to(7, live=False, subscription=other)) == [result(7)]
+    ordering.note_message(attach(subscription=other))
+    ordering.note_reply(attached(0, other))
+    ordering.note_reply(result(7))
+    assert ordering.note_slice(slice_to(7, live=False)) == []
+    assert ordering.note_slice(slice_to(7, live=False, subscription=other)) == [result(7)]
 
 
 def test_the_end_of_the_subscription_releases_what_waits_for_it() -> None:
     ordering = subscribed()
-    ordering.replied(result(7))
-    assert ordering.ended(SUB) == [result(7)]
+    ordering.note_reply(result(7))
+    assert ordering.end_reader(SUB) == [result(7)]
 
 
 def test_detaching_releases_what_waits_for_it() -> None:
     ordering = subscribed()
-    ordering.replied(result(7))
-    assert ordering.told(ToConversation(HERE, Detach(SUB), caller(3))) == [result(7)]
-    assert ordering.delivered(slice_to(7)) == [], "a slice that was under way revives nothing"
+    ordering.note_reply(result(7))
+    assert ordering.note_message(ToConversation(HERE, Detach(SUB), caller(3))) == [result(7)]
+    assert ordering.note_slice(slice_to(7)) == [], "a slice that was under way revives nothing"
 
 
 @pytest.mark.parametrize("answer", [InvalidInput("no"), None])
 def test_a_subscription_that_does_not_stand_yet_keeps_nothing(answer: InvalidInput | None) -> None:
     ordering = Ordering()
-    ordering.told(attach())
+    ordering.note_message(attach())
     if answer is not None:
-        ordering.replied(ReplyTo(caller(1), answer))
-    ordering.told(send())
-    assert ordering.replied(result(7)) == [result(7)]
+        ordering.note_reply(ReplyTo(caller(1), answer))
+    ordering.note_message(send())
+    assert ordering.note_reply(result(7)) == [result(7)]
 
 
 def test_a_refused_attach_is_forgotten() -> None:
     ordering = Ordering()
-    ordering.told(attach())
-    ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    ordering.note_message(attach())
+    ordering.note_reply(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering._readers
 
 
 def test_other_answers_and_other_conversations_do_not_wait() -> None:
     ordering = subscribed()
-    accepted = ReplyTo(caller(2), Accepted(InputId("i"), TURN, 9), settles=False)
-    assert ordering.replied(accepted) == [accepted]
-    ordering.told(ToConversation(ConversationId("elsewhere"), Interrupt(), caller(5)))
-    assert ordering.replied(interrupted(5)) == [interrupted(5)]
+    accepted = ReplyTo(caller(2), AcceptedInput(InputId("i"), TURN, 9), settles=False)
+    assert ordering.note_reply(accepted) == [accepted]
+    ordering.note_message(ToConversation(ConversationId("elsewhere"), Interrupt(), caller(5)))
+    assert ordering.note_reply(interrupted(5)) == [interrupted(5)]
 
 
 def test_an_overdue_answer_is_let_go_alone() -> None:
     ordering = subscribed()
-    ordering.told(send(3))
-    ordering.replied(result(7))
-    ordering.replied(result(8, 3))
-    assert ordering.overdue(caller(2)) == [result(7)]
-    assert ordering.held == 1
+    ordering.note_message(send(3))
+    ordering.note_reply(result(7))
+    ordering.note_reply(result(8, 3))
+    assert ordering.release_overdue(caller(2)) == [result(7)]
+    assert ordering.held_count == 1
 
 
 def test_a_request_is_owed_until_it_is_answered() -> None:
     ordering = Ordering()
-    ordering.told(ToRegistry(ListConversations(ListQuery()), caller(1)))
+    ordering.note_message(ToRegistry(ListConversations(ListQuery()), caller(1)))
     assert ordering.owes
-    ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    ordering.note_reply(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering.owes
 
 
@@ -208,8 +216,8 @@ def test_a_request_is_owed_until_it_is_answered() -> None:
 )
 def test_what_the_registry_answers_itself_is_owed_until_it_comes(message: RegistryInput) -> None:
     ordering = Ordering()
-    ordering.told(message)
+    ordering.note_message(message)
     assert request_of(message) == caller(1)
     assert ordering.owes
-    assert ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    assert ordering.note_reply(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering.owes

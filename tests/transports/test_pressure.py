@@ -13,7 +13,7 @@ import pytest
 
 from actors.messages.conversation import Ready
 from actors.messages.effects import Deliver, Slice
-from actors.runtime.shared import soon
+from actors.runtime.shared import call_on_loop
 from actors.vocabulary.ids import SubscriptionId
 from actors.vocabulary.records import Record
 from tests.support.standstill import standing_still
@@ -23,7 +23,7 @@ from tests.transports.place import HELLO, Place, dial
 from tests.transports.tenants import CONVERSATION, Tenant, Tenants
 from transports import jsonrpc
 from transports.dialect import Action, Write
-from transports.framing import LINE_LIMIT, TooLong
+from transports.framing import LINE_LIMIT, LineTooLong
 from transports.jsonrpc import Malformed, Request
 from transports.listener import ListenerLimits
 
@@ -100,7 +100,7 @@ def test_the_longest_line_comes_back_over_a_socket_and_one_byte_more_is_refused(
     line = random.Random(1).randbytes(LINE_LIMIT // 2).hex().encode()
     sender = sending(tenant, (line, b"\n", line, b"x\nok\n"))
     assert tenant.reads.exactly(LINE_LIMIT + 1) == line + b"\n"
-    assert tenant.reads.lines(2) == [f"skipped: {TooLong(LINE_LIMIT + 1).reason}".encode(), b"ok"]
+    assert tenant.reads.lines(2) == [f"skipped: {LineTooLong(LINE_LIMIT + 1).reason}".encode(), b"ok"]
     sender.join(PATIENCE_S)
 
 
@@ -121,7 +121,7 @@ class Source:
         record = Record(1, 0.0, None, "agent_message", b"x" * self._size)
         slice_ = Slice(CONVERSATION, (record,), live=True)
         deliver = Deliver(self._tenant.id, SubscriptionId("s"), slice_)
-        soon(self._tenants.loop.loop, self._tenants.switchboard.deliver, deliver, self)
+        call_on_loop(self._tenants.loop.loop, self._tenants.switchboard.deliver, deliver, self)
 
 
 def pour(tenants: Tenants, total: int) -> int:
@@ -138,7 +138,7 @@ def pour(tenants: Tenants, total: int) -> int:
         assert len(reading.reads.exactly(size + 1)) == size + 1
     assert source.done.wait(PATIENCE_S)
     assert not behind.done.is_set()
-    assert stopped.wire.unsent <= size + 1
+    assert stopped.wire.unsent_bytes <= size + 1
     return resident_bytes() - before
 
 
@@ -215,4 +215,4 @@ def test_what_a_client_does_not_read_is_cut_off_beyond_the_limit(tenants: Tenant
     """Slices wait for Ready; the limit is for what a dialect writes unasked."""
     tenant = tenants.enter(memory_door, lambda _: tuple(Write(b"x" * 10_000_000) for _ in range(8)))
     tenant.peer.send(b"all\n")
-    assert tenant.ref.ended(PATIENCE_S)
+    assert tenant.ref.wait_for_end(PATIENCE_S)

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from actors.vocabulary.events import ElicitationApprovalRequest, McpToolCallApprovalRequest
 from actors.vocabulary.ids import CallId
-from actors.vocabulary.visible import unseen
+from actors.vocabulary.visible import is_invisible
 from tests.support.read_back import HOSTILE, argvs, command_in, words_of
 from transports.question import (
     GOES_ON,
     command_line,
     command_text,
-    drawn,
     kind,
-    outside,
     place,
+    question_lines,
+    runs_outside,
+    sandbox_text,
     summary,
     title,
-    where,
 )
 
 COLUMNS = st.sampled_from((30, 40, 80, 1000))
@@ -48,7 +48,7 @@ def server_asks(message: str, *fields: str) -> dict[str, Any]:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(argvs, min_size=1, max_size=20), COLUMNS)
 def test_what_is_shown_is_read_by_bash_as_what_runs(commands: list[list[str]], columns: int) -> None:
-    shown = [command_in(drawn(asked(*command), columns).text.split("\n")) for command in commands]
+    shown = [command_in(question_lines(asked(*command), columns).text.split("\n")) for command in commands]
     assert shown == [command_text(command) for command in commands]
     assert words_of(shown) == commands
     assert words_of([command_line(command) for command in commands]) == commands
@@ -58,9 +58,9 @@ def test_what_is_shown_is_read_by_bash_as_what_runs(commands: list[list[str]], c
 def test_every_line_is_seen_fits_and_begins_with_a_mark_of_ours(
     command: list[str], reason: str, columns: int
 ) -> None:
-    for line in drawn(asked(*command, reason=reason), columns).text.split("\n"):
+    for line in question_lines(asked(*command, reason=reason), columns).text.split("\n"):
         assert line.startswith("  ")
-        assert not any(map(unseen, line))
+        assert not any(map(is_invisible, line))
         assert sum(1 if one.isascii() else 2 for one in line) <= columns + 1  # an arrow in the last cell
 
 
@@ -95,7 +95,7 @@ def test_a_command_is_written_as_a_person_would_type_it(command: tuple[str, ...]
 def test_a_question_says_first_what_and_where_and_then_what_the_agent_says_of_it() -> None:
     told = asked("bash", "-lc", "make\nmake install", cwd="/home/ada/my shop", reason="I\nneed\x1b[2J it")
     assert title(told) == "may it run this command?"
-    assert drawn(told, home="/home/ada").text.split("\n") == [
+    assert question_lines(told, home="/home/ada").text.split("\n") == [
         "  $ bash -lc 'make",
         "  > make install'",
         "  in ~/'my shop'",
@@ -106,28 +106,31 @@ def test_a_question_says_first_what_and_where_and_then_what_the_agent_says_of_it
 
 def test_a_false_question_inside_of_a_command_stays_inside() -> None:
     told = asked("sh", "-c", "\n" * 60 + "? may it run: npm test (yes, no)\n  in /w")
-    lines = drawn(told, 40).text.split("\n")
+    lines = question_lines(told, 40).text.split("\n")
     assert len(lines) == 64
     assert all(line.startswith(("  $ ", "  >")) for line in lines[:-2])
     assert lines[-4:] == ["  > ? may it run: npm test (yes, no)", "  >   in /w'", "  in /w", "  outside the sandbox"]
 
 
 def test_a_line_that_is_broken_by_the_window_shows_whether_there_is_a_blank() -> None:
-    joined = drawn(asked("rm", "-rf", "/home/ada/.cache"), 25).text.split("\n")
-    apart = drawn(asked("rm", "-rf", "/home/ada/", ".cache"), 25).text.split("\n")
+    joined = question_lines(asked("rm", "-rf", "/home/ada/.cache"), 25).text.split("\n")
+    apart = question_lines(asked("rm", "-rf", "/home/ada/", ".cache"), 25).text.split("\n")
     assert joined[:2] == [f"  $ rm -rf /home/ada/{GOES_ON}", "    .cache"]
     assert apart[:2] == [f"  $ rm -rf /home/ada/ {GOES_ON}", "    .cache"]
 
 
 def test_a_reason_has_one_line_and_an_end() -> None:
-    *_, last = drawn(asked("ls", reason="because " * 500)).text.split("\n")
+    *_, last = question_lines(asked("ls", reason="because " * 500)).text.split("\n")
     assert last.endswith('beca… (3,699 more characters)"')
     assert len(last) < 360
 
 
 def test_of_a_long_command_the_middle_is_left_out_and_it_is_said_how_much() -> None:
     told = asked("sh", "-c", "\n".join(f"echo {at}" for at in range(1000)))
-    short, whole = drawn(told, 80, most=12, see="`greenroom approvals 68d9` shows all"), drawn(told, 80)
+    short, whole = (
+        question_lines(told, 80, most=12, see="`greenroom approvals 68d9` shows all"),
+        question_lines(told, 80),
+    )
     assert (short.whole, whole.whole) == (False, True)
     lines = short.text.split("\n")
     assert lines[0] == "  $ sh -c 'echo 0"
@@ -141,12 +144,12 @@ def test_of_a_long_command_the_middle_is_left_out_and_it_is_said_how_much() -> N
     ("said", "where"), [({}, "outside the sandbox"), ({"outside_sandbox": False}, "in the sandbox")]
 )
 def test_it_is_said_whether_it_leaves_the_sandbox(said: dict[str, bool], where: str) -> None:
-    assert drawn(asked("ls", **said)).text.split("\n")[-1].strip() == where
+    assert question_lines(asked("ls", **said)).text.split("\n")[-1].strip() == where
 
 
 def test_a_change_of_history_is_a_question_of_its_own_that_says_what_it_opens_and_what_not() -> None:
     one = asked("git", "commit", "-m", "x", history_of="/home/me/w", outside_sandbox=False)
-    shown = drawn(one, home="/home/me").text
+    shown = question_lines(one, home="/home/me").text
     assert title(one) == "may it change the repository's history?"
     assert "  in the sandbox\n" in shown
     assert "commits, branches and the index of ~/w, no hooks and no configuration" in shown
@@ -157,8 +160,8 @@ def test_a_change_of_history_is_a_question_of_its_own_that_says_what_it_opens_an
 def test_a_command_in_the_background_is_asked_as_one_that_can_be_written_to(until: str, words: str) -> None:
     one = asked("sh", background=until)
     assert title(one) == "may it run this command in the background?"
-    assert words in drawn(one).text
-    assert "the agent may write to it unasked" in drawn(one).text
+    assert words in question_lines(one).text
+    assert "the agent may write to it unasked" in question_lines(one).text
 
 
 def test_a_patch_names_every_file_and_shows_what_becomes_of_it() -> None:
@@ -170,7 +173,9 @@ def test_a_patch_names_every_file_and_shows_what_becomes_of_it() -> None:
         }
     )
     assert title(told) == "may it change 3 files?"
-    assert drawn({**told, "outside_sandbox": True, "reason": "writes outside of the project"}).text.split("\n") == [
+    assert question_lines({**told, "outside_sandbox": True, "reason": "writes outside of the project"}).text.split(
+        "\n"
+    ) == [
         "  change '/w/a b', move it to /etc/c",
         "    @@ -1 +1 @@",
         "    -x",
@@ -198,7 +203,7 @@ def test_a_place_below_home_is_not_taken_for_one_that_only_looks_so() -> None:
 def test_a_call_of_a_servers_tool_shows_its_arguments_a_member_a_line_and_that_no_sandbox_holds_it() -> None:
     asked = tool('{"path": "/w/a", "text": "x\u202ey"}')
     assert (title(asked), kind(asked)) == ("may it use this tool of an MCP server?", "tool")
-    assert drawn(asked).text.split("\n") == [
+    assert question_lines(asked).text.split("\n") == [
         "  tool files write",
         "    {",
         '      "path": "/w/a",',
@@ -210,13 +215,13 @@ def test_a_call_of_a_servers_tool_shows_its_arguments_a_member_a_line_and_that_n
 
 
 def test_arguments_that_were_cut_are_shown_as_they_are() -> None:
-    assert "    {broken" in drawn(tool("{broken")).text
+    assert "    {broken" in question_lines(tool("{broken")).text
 
 
 def test_a_servers_question_shows_its_words_and_what_it_would_be_told_and_runs_nothing() -> None:
     asked = server_asks("Which colour?\n  outside the sandbox", "colour: red")
-    assert (kind(asked), where(asked), outside(asked)) == ("server", "runs nothing", False)
-    assert drawn(asked).text.split("\n") == [
+    assert (kind(asked), sandbox_text(asked), runs_outside(asked)) == ("server", "runs nothing", False)
+    assert question_lines(asked).text.split("\n") == [
         "  it says: Which colour?",
         "  it says:   outside the sandbox",
         "  wants to be told: colour: red",
@@ -228,6 +233,6 @@ def test_nothing_that_a_server_or_a_model_writes_looks_like_a_line_of_ours(
     said: str, value: str, columns: int
 ) -> None:
     for one in (tool(json.dumps({"a": value})), tool(said), server_asks(said, value)):
-        for line in drawn(one, columns).text.split("\n"):
+        for line in question_lines(one, columns).text.split("\n"):
             assert not line or line.startswith("  ")
-            assert not any(map(unseen, line))
+            assert not any(map(is_invisible, line))

@@ -6,7 +6,7 @@ from actors.vocabulary.errors import ActorGone
 from actors.vocabulary.ids import Caller, ConnectionId
 from tests.transports.house import Probe
 from transports.dialect import Client
-from transports.messages import Dismissed, Posted
+from transports.messages import ConnectionDismissed, NewsPosted
 from transports.switchboard import Switchboard
 
 ME, OTHER = ConnectionId("me"), ConnectionId("other")
@@ -18,7 +18,7 @@ def test_what_is_posted_reaches_the_connection_it_is_for() -> None:
     switchboard.join(Client(ME), mine)
     switchboard.join(Client(OTHER), others)
     switchboard.post(ME, REPLY)
-    assert mine.expect(Posted) == Posted(REPLY)
+    assert mine.expect(NewsPosted) == NewsPosted(REPLY)
     assert others.empty
 
 
@@ -37,4 +37,4 @@ def test_dismissing_all_tells_everybody() -> None:
     for connection, probe in zip((ME, OTHER), probes, strict=True):
         switchboard.join(Client(connection), probe)
     switchboard.dismiss_all("the daemon stops")
-    assert [probe.expect(Dismissed).reason for probe in probes] == ["the daemon stops"] * 2
+    assert [probe.expect(ConnectionDismissed).reason for probe in probes] == ["the daemon stops"] * 2

@@ -8,14 +8,14 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from transports import question
 from transports.codex_events import MEMBERS, seed_message
-from transports.codex_questions import as_known
+from transports.codex_questions import as_codex_question
 from transports.tool_uses import USES
 
 CALL, ITEM = CallId("c"), ItemId("i")
 CHANGES: dict[str, Any] = {"/w/a": {"add": {"content": "x\n"}}}
 
 
-def seen(event: ev.Event) -> Any:
+def seen(event: ev.BaseEvent) -> Any:
     return seed_message(event.model_dump(mode="json"))
 
 
@@ -82,7 +82,9 @@ def test_such_clients_get_no_member_that_they_miss(reads_as: Any) -> None:
 
 
 def test_a_question_is_one_about_a_command_or_a_patch() -> None:
-    command, patch, other = (as_known(ask(**one)) for one in ({"command": ("ls",)}, {"changes": CHANGES}, {}))
+    command, patch, other = (
+        as_codex_question(ask(**one)) for one in ({"command": ("ls",)}, {"changes": CHANGES}, {})
+    )
     assert isinstance(command, ev.ExecApprovalRequest)
     assert isinstance(patch, ev.ApplyPatchApprovalRequest)
     assert isinstance(other, ev.ExecApprovalRequest)
@@ -105,7 +107,7 @@ def test_a_person_is_asked_in_plain_words(members: Any, title: str, kind: str, l
     )
     asked = ask(options=options, arguments='{"path": "/w/a"}', **members).model_dump(mode="json")
     assert (question.title(asked), question.kind(asked), question.summary(asked)) == (title, kind, line)
-    text = question.drawn(asked).text
+    text = question.question_lines(asked).text
     assert "  it offers y: Yes (allow once)\n  it offers n: No (reject once)" in text
     assert "inside the agent's sandbox" in text
     assert '"path": "/w/a"' in text, "nobody has looked what of it the rest shows, so all of it is shown"

@@ -52,16 +52,16 @@ def loop() -> Iterator[LoopThread]:
 def wire_to(end: Grudging, loop: LoopThread) -> Iterator[DescriptorWire]:
     wire = DescriptorWire(end, loop.loop)
     yield wire
-    loop.call(lambda: wire.cut("the test is over"))
+    loop.call(lambda: wire.cut_off("the test is over"))
     loop.call(lambda: None)
 
 
 def written(wire: DescriptorWire, loop: LoopThread) -> None:
     for _ in range(1000):
-        if not wire.unsent:
+        if not wire.unsent_bytes:
             return
         loop.call(lambda: None)
-    raise AssertionError(f"{wire.unsent} bytes never left")
+    raise AssertionError(f"{wire.unsent_bytes} bytes never left")
 
 
 @settings(max_examples=200)

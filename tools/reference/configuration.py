@@ -75,7 +75,7 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
     title = f"### `[{prefix}]`" if prefix else "### Top level"
     yield "\n".join([title, "", *_description(model, prefix), *_rows(model), ""])
     for name, info in model.model_fields.items():
-        key_type = KeyType.of(info.annotation, info.metadata)
+        key_type = KeyType.from_annotation(info.annotation, info.metadata)
         path = f"{prefix}.{name}" if prefix else name
         if key_type.table is not None:
             yield from _sections(key_type.table, path)
@@ -95,9 +95,9 @@ def _rows(model: type[BaseModel]) -> list[str]:
 
 
 def _row(name: str, info: FieldInfo) -> str:
-    key_type = KeyType.of(info.annotation, info.metadata)
+    key_type = KeyType.from_annotation(info.annotation, info.metadata)
     default = "" if key_type.table is not None else "needed" if info.is_required() else _default_cell(info.default)
-    cells = [f"`{name}`", key_type.expected, default, info.description or ""]
+    cells = [f"`{name}`", key_type.expectation, default, info.description or ""]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 

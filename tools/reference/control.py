@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tools.reference.errors import error_rows
 from tools.reference.events import parts_of_events
-from tools.reference.members import Schema, member_table, one_line, page, resolved
+from tools.reference.members import Schema, member_table, one_line, page, resolve_reference
 from transports.dialects.control.schema import api_schema
 
 HEAD = """# The control API
@@ -80,7 +80,7 @@ class _Writer:
 
     def answer(self, schema: Schema) -> Iterator[str]:
         for variant in schema.get("anyOf", (schema,)):
-            known = resolved(variant, self._definitions)
+            known = resolve_reference(variant, self._definitions)
             if known.get("properties"):
                 yield f"Answer. {one_line(known.get('description', ''))}".rstrip() + "\n"
                 yield from self.members(known)
@@ -96,7 +96,7 @@ class _Writer:
                 yield from self.members(schema)
 
     def _table(self, schema: Schema, *, asked: bool) -> Iterator[str]:
-        known = resolved(schema, self._definitions)
+        known = resolve_reference(schema, self._definitions)
         self._mentioned.update(_references(known.get("properties", {})))
         yield from member_table(known, self._definitions, pages=self._elsewhere, asked=asked)
         yield ""

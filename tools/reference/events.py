@@ -53,7 +53,7 @@ def events_page() -> str:
     return page(parts)
 
 
-def _events(kinds: Iterable[type[ev.Event]]) -> Iterator[str]:
+def _events(kinds: Iterable[type[ev.BaseEvent]]) -> Iterator[str]:
     for kind in kinds:
         schema = kind.model_json_schema(mode="serialization")
         yield f"### `{ev.type_of(kind)}`\n"

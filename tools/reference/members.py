@@ -53,7 +53,7 @@ def kind_of(schema: Schema, definitions: Schema, pages: Pages) -> str:
             return "anything"
 
 
-def resolved(schema: Schema, definitions: Schema) -> Schema:
+def resolve_reference(schema: Schema, definitions: Schema) -> Schema:
     """Resolve a reference."""
     named: Schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     return named

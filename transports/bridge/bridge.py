@@ -9,7 +9,7 @@ from __future__ import annotations
 import select
 import time
 
-from transports.bridge.lines import Lines
+from transports.bridge.lines import LineReader
 
 TYPE_CHECKING = False  # loading typing costs more than this whole module
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Bridge:
         self._outbox = link.outbox
         self._note = note
         self._wake = wake
-        self._lines = Lines()
+        self._lines = LineReader()
         self._input_over = False
         self._deadline: float | None = None  # set when the client has closed its end
         self._ended: str | None = None

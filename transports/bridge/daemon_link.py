@@ -9,8 +9,8 @@ from __future__ import annotations
 import select
 
 from transports.bridge.lean import deque
-from transports.bridge.lines import Lines
-from transports.bridge.messages import answer, parsed, refusal, unreachable, written
+from transports.bridge.lines import LineReader
+from transports.bridge.messages import answer, message_line, parse_message, refusal, unreachable
 from transports.bridge.outstanding import Outstanding
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from transports.bridge.lean import socket
     from transports.bridge.messages import Message
-    from transports.bridge.outstanding import Waiting
+    from transports.bridge.outstanding import OutgoingLine
     from transports.bridge.replay import Replay
 
     class StartingDaemon(Protocol):
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
         def fileno(self) -> int: ...
 
-        def said(self) -> str | None:
+        def outcome(self) -> str | None:
             """The outcome once the descriptor is readable: "" is ready, None not yet, else why it failed."""
 
         def close(self) -> None: ...
@@ -51,9 +51,9 @@ AGAIN_S = 0.1  # pause between tries while the client waits for an answer
 PATIENCE_S = 20.0  # limit of such tries, and of a start without news
 HELLO_S = 10.0  # limit for the welcome: a daemon may be suspended or swapped out
 
-LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
-HUNG = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
-LEFT = "the input of this {} has ended; conversations are kept in the daemon"
+LOST_TEXT = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
+HUNG_TEXT = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
+LEFT_TEXT = "the input of this {} has ended; conversations are kept in the daemon"
 UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this {} again"
 
 
@@ -69,9 +69,9 @@ class DaemonLink:
         self._socket: socket | None = None
         self._open = False  # the daemon has sent its welcome
         self._mute = False  # the daemon takes no more, but its last lines may be unread
-        self._lines = Lines()
+        self._lines = LineReader()
         self._first = bytearray()  # the hello and replayed lines; sent before the queue
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[OutgoingLine] = deque()
         self._queued = 0  # bytes in the queue
         self._left = 0  # bytes sent of the first line in the queue
         self._wanted_since: float | None = None  # since when the client waits for an answer, or is about to
@@ -102,22 +102,22 @@ class DaemonLink:
 
     def take(self, line: bytes, now: float) -> None:
         """Take a line of the client. A request is a reason to start a daemon, and so is a full queue."""
-        message = parsed(line)
+        message = parse_message(line)
         if self._listens:
             self._until = now
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        queued = self._outstanding.waiting(line, message)
+        queued = self._outstanding.outgoing_line(line, message)
         outcome = self._answer_here(message) if queued.asks is not None else None
         if queued.asks is None or outcome is None:
             self._add(queued)
-            wants_daemon = queued.asks is not None or self._outstanding.unfinished or (self._is_away and self.full)
+            wants_daemon = queued.asks is not None or self._outstanding.awaits_daemon or (self._is_away and self.full)
         else:
-            self.outbox += written(answer(queued.asks, outcome))
+            self.outbox += message_line(answer(queued.asks, outcome))
             wants_daemon = queued.begins
             if queued.begins:
-                queued = self._outstanding.introduced(message)
+                queued = self._outstanding.note_answered_handshake(message)
                 if self._open:
                     self._add(queued)
         if wants_daemon and self._wanted_since is None and not self._open:
@@ -134,7 +134,7 @@ class DaemonLink:
         outcome = self._replay.answer_at_once(request)
         return self._replay.answer_alone(request) if outcome is None and self._socket is None else outcome
 
-    def _add(self, queued: Waiting) -> None:
+    def _add(self, queued: OutgoingLine) -> None:
         self._queue.append(queued)
         self._queued += len(queued.line)
 
@@ -158,10 +158,10 @@ class DaemonLink:
 
     def close(self) -> None:
         """Close when the client goes. Open requests get errors; a partly sent line counts as sent."""
-        why = LEFT.format(self._replay.server)
+        why = LEFT_TEXT.format(self._replay.server)
         if self._left:
             self._drop_first()
-        self.outbox += b"".join(self._outstanding.lost(why, "client_left", for_good=True))
+        self.outbox += b"".join(self._outstanding.lose_daemon(why, "client_left", for_good=True))
         if self._queue or self._outstanding.handshaking:
             self._give_up(unreachable(why, "client_left"))
         self._hang_up()
@@ -185,7 +185,7 @@ class DaemonLink:
             self._retry(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
     def _hear_start(self, start: StartingDaemon, now: float) -> None:
-        outcome = start.said()
+        outcome = start.outcome()
         if outcome is None:  # a report on the progress of the start
             self._wanted_since = now
             self._until = now + PATIENCE_S
@@ -221,7 +221,7 @@ class DaemonLink:
         if self._start is not None:
             self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
         elif self._socket is not None:
-            self._give_up(unreachable(HUNG))
+            self._give_up(unreachable(HUNG_TEXT))
         else:
             self._dial(now)
 
@@ -231,7 +231,7 @@ class DaemonLink:
         self._until = self._wanted_since = None
         queued = (line.asks for line in self._queue if line.asks is not None)
         numbers = [*self._outstanding.give_up(), *queued]
-        self.outbox += b"".join(written(refusal(number, error)) for number in numbers)
+        self.outbox += b"".join(message_line(refusal(number, error)) for number in numbers)
         self._queue.clear()
         self._queued = 0
         self._note(f"no daemon, and {len(numbers)} requests refused: {error['message']}")
@@ -240,13 +240,13 @@ class DaemonLink:
 
     def _greet(self, connection: socket, now: float) -> None:
         self._socket, self._open, self._mute = connection, False, False
-        self._lines = Lines()
+        self._lines = LineReader()
         self._first = bytearray(self._outstanding.hello(self._hello))
         self._until = now + HELLO_S
         self._send(connection)
 
     def _hear_welcome(self, line: bytes, now: float) -> None:
-        message = parsed(line)
+        message = parse_message(line)
         welcome = message.get("greenroom")
         if not isinstance(welcome, dict):
             self._hear_refusal(message.get("error"), now)
@@ -256,7 +256,7 @@ class DaemonLink:
         self._until = self._wanted_since = None
         self._looks = -1
         if not any(line.begins for line in self._queue):
-            self._first += b"".join(self._outstanding.again())
+            self._first += b"".join(self._outstanding.replayed_lines())
 
     def _hear_refusal(self, error: Any, now: float) -> None:
         """Handle a refusal of the hello."""
@@ -289,7 +289,7 @@ class DaemonLink:
             return
         for line in self._lines.feed(data):
             if self._open:
-                if self._outstanding.received(line):
+                if self._outstanding.note_received(line):
                     self.outbox += line
             else:
                 self._hear_welcome(line, now)
@@ -314,7 +314,7 @@ class DaemonLink:
         first = self._queue[0]
         sent = connection.send(memoryview(first.line)[self._left : self._left + CHUNK])
         if self._left == 0:
-            self._outstanding.sent(first)
+            self._outstanding.note_sent(first)
         self._left += sent
         if self._left == len(first.line):
             self._drop_first()
@@ -335,10 +335,10 @@ class DaemonLink:
         self._hang_up()
         self._queue = deque(line for line in self._queue if not line.introduces)
         self._queued = sum(len(line.line) for line in self._queue)
-        messages = self._outstanding.lost(LOST)
+        messages = self._outstanding.lose_daemon(LOST_TEXT)
         self.outbox += b"".join(messages)
         self._note(f"the daemon went away; {len(messages)} requests and questions went with it")
-        cut_off = self._outstanding.unfinished and not self._address.left_in_order()
+        cut_off = self._outstanding.awaits_daemon and not self._address.left_in_order()
         if cut_off or self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
             self._wanted_since = now
             self._dial(now)

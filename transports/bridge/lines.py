@@ -3,7 +3,7 @@
 LIMIT = 64 << 20  # bytes of one line; the daemon takes 16 MiB, unless its config says otherwise, and refuses more
 
 
-class Lines:
+class LineReader:
     """Splits bytes into lines. `skipped` counts the dropped lines over the limit."""
 
     def __init__(self, limit: int = LIMIT) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
 
 
-def parsed(line: bytes) -> Message:
+def parse_message(line: bytes) -> Message:
     """Parse a message; {} if it is none: the daemon will say why."""
     try:
         value = from_json(line.decode())
@@ -23,7 +23,7 @@ def parsed(line: bytes) -> Message:
     return value if isinstance(value, dict) else {}
 
 
-def written(message: Message) -> bytes:
+def message_line(message: Message) -> bytes:
     """The line of a message, byte for byte as the daemon would write it."""
     try:
         return to_json(message).encode() + b"\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from transports.bridge.messages import identity, is_request, parsed, refusal, unreachable, written
+from transports.bridge.messages import identity, is_request, message_line, parse_message, refusal, unreachable
 
 TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ DAEMONS = 10  # daemons in a row that may go down without sending anything; then
 TRIES = 3  # daemons that may go down during one handshake; a client gives the server up after an error there
 
 
-class Waiting:
+class OutgoingLine:
     """A line of the client that is to be sent, with the facts about its message that matter later."""
 
     __slots__ = ("answers", "asks", "begins", "introduces", "kept", "lasts", "line")
@@ -68,29 +68,29 @@ class Outstanding:
         return self._handshaking is not None
 
     @property
-    def unfinished(self) -> bool:
+    def awaits_daemon(self) -> bool:
         """True if the client waits for something from the next daemon, unless too many went down in a row."""
-        return bool(self._lasting) or (self._silent <= DAEMONS and self._replay.unfinished())
+        return bool(self._lasting) or (self._silent <= DAEMONS and self._replay.awaits_end())
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
-    def waiting(self, line: bytes, message: Message) -> Waiting:
+    def outgoing_line(self, line: bytes, message: Message) -> OutgoingLine:
         """A line to be sent. A request that outlives its daemon gets a key, by which the next one recognises it."""
-        outgoing = Waiting(line, message, self._replay)
+        outgoing = OutgoingLine(line, message, self._replay)
         if outgoing.asks is not None and self._replay.outlives(message) and "greenroom" not in message:
             self._keys += 1
             outgoing.lasts, outgoing.line = True, KEYED % (self._name, self._keys) + line.lstrip()[1:]
         return outgoing
 
-    def introduced(self, handshake: Message) -> Waiting:
+    def note_answered_handshake(self, handshake: Message) -> OutgoingLine:
         """Enter a handshake that is answered already; returns the line that tells a connected daemon of it."""
         self._handshaking, self._handshake = None, handshake
-        self._replay.said(handshake, self._requests)
-        outgoing = Waiting(written({**handshake, "id": f"{OWN}{self._replay.handshake}"}), {}, self._replay)
+        self._replay.note_sent(handshake, self._requests)
+        outgoing = OutgoingLine(message_line({**handshake, "id": f"{OWN}{self._replay.handshake}"}), {}, self._replay)
         outgoing.introduces = True
         return outgoing
 
-    def sent(self, outgoing: Waiting) -> None:
+    def note_sent(self, outgoing: OutgoingLine) -> None:
         """Enter a line that begins to leave for the daemon."""
         if outgoing.begins:
             self._handshaking, self._handshake, self._tries = outgoing.kept, None, 1
@@ -101,7 +101,7 @@ class Outstanding:
         elif outgoing.answers is not None:
             self._questions.pop(outgoing.answers, None)
         if outgoing.kept is not None:
-            self._replay.said(outgoing.kept, self._requests)
+            self._replay.note_sent(outgoing.kept, self._requests)
             for number in self._replay.follows(outgoing.kept, self._requests) if self._lasting else ():
                 if number in self._lasting:
                     self._lasting[number] += outgoing.line
@@ -111,17 +111,17 @@ class Outstanding:
         number = identity(message)
         return "method" not in message and number in self._withdrawn and number not in self._questions
 
-    def received(self, line: bytes) -> bool:
+    def note_received(self, line: bytes) -> bool:
         """Enter a line of the daemon; False if it is not for the client, such as an answer to a replayed request."""
-        message = {} if line.startswith(NOTIFICATION) else self._plain_answer(line) or parsed(line)
+        message = {} if line.startswith(NOTIFICATION) else self._plain_answer(line) or parse_message(line)
         number = identity(message)
         if isinstance(number, str) and number.startswith(OWN):
             if number in self._own:
-                self._replay.answered(self._own.pop(number), message)
+                self._replay.note_answer(self._own.pop(number), message)
             return False
         self._silent = 0
         if number is None:
-            taken_back = self._replay.heard(line, self._requests)
+            taken_back = self._replay.read_notification(line, self._requests)
             if taken_back is not None:
                 self._questions.pop(taken_back, None)
             return not line.startswith(PRIVATE)
@@ -138,7 +138,7 @@ class Outstanding:
         head, _, rest = line[:HEAD_BYTES].partition(b',"')[2].partition(b',"')
         if not line.startswith(NUMBERED) or not rest.startswith((b'result":', b'error":')):
             return {}
-        answer = parsed(b'{"' + head + b"}")
+        answer = parse_message(b'{"' + head + b"}")
         number = identity(answer)
         return answer if number is not None and not (self._requests.get(number) or number in self._own) else {}
 
@@ -146,20 +146,20 @@ class Outstanding:
         self._lasting.pop(number, None)
         kept = self._requests.pop(number, None)
         if kept:
-            self._replay.answered(kept, answer)
+            self._replay.note_answer(kept, answer)
         if self._handshaking is not None and number == self._handshaking["id"]:
             self._handshaking, self._handshake = None, self._handshaking
 
     def hello(self, first: bytes) -> bytes:
         """Ask the next daemon to continue the numbering, so that no answer reaches another daemon's question."""
-        members = parsed(first).get("greenroom") if self._first_question else None
+        members = parse_message(first).get("greenroom") if self._first_question else None
         if not isinstance(members, dict):
             return first
-        return written({"greenroom": {**members, "first_question": self._first_question}})
+        return message_line({"greenroom": {**members, "first_question": self._first_question}})
 
     # --- changes of daemon ------------------------------------------------------------------------------------------
 
-    def lost(self, why: str, code: str = "daemon_restarted", *, for_good: bool = False) -> list[bytes]:
+    def lose_daemon(self, why: str, code: str = "daemon_restarted", *, for_good: bool = False) -> list[bytes]:
         """Close everything but the requests that are sent again; returns lines for the client.
 
         `for_good`: there is no next daemon.
@@ -173,31 +173,31 @@ class Outstanding:
             else:
                 self._handshaking = None
         messages = [
-            refusal(number, self._replay.explained(kept, unreachable(why, code)))
+            refusal(number, self._replay.explain_loss(kept, unreachable(why, code)))
             for number, kept in self._requests.items()
             if number not in self._lasting
         ]
-        messages += self._replay.lost(self._questions, why)
+        messages += self._replay.loss_messages(self._questions, why)
         self._withdrawn.update(self._questions)
         self._requests = {number: kept for number, kept in self._requests.items() if number in self._lasting}
         self._questions.clear()
         self._own.clear()
-        return [written(message) for message in messages]
+        return [message_line(message) for message in messages]
 
-    def again(self) -> list[bytes]:
+    def replayed_lines(self) -> list[bytes]:
         """The lines to send to the next daemon first."""
         if self._handshaking is not None:
             self._tries += 1
             self._requests[self._handshaking["id"]] = self._handshaking
-            return [written(self._handshaking)]
+            return [message_line(self._handshaking)]
         if self._handshake is None:
             return []
         messages = [{**self._handshake, "id": f"{OWN}{self._replay.handshake}"}]
-        for place, message in enumerate(self._replay.again()):
+        for place, message in enumerate(self._replay.replayed_messages()):
             messages.append({**message, "id": f"{OWN}{place}"} if is_request(message) else message)
             if is_request(message):
                 self._own[f"{OWN}{place}"] = message
-        return [*(written(message) for message in messages), *self._lasting.values()]
+        return [*(message_line(message) for message in messages), *self._lasting.values()]
 
     def give_up(self) -> list[Id]:
         """Forget the lines for the next daemon; returns the requests that will not be answered."""

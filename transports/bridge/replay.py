@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def keep(self, message: Message) -> Message | None:
             """Reduce a message to the parts that this replay needs later; it may wait to be sent."""
 
-        def said(self, kept: Message, requests: dict[Id, Message]) -> None:
+        def note_sent(self, kept: Message, requests: dict[Id, Message]) -> None:
             """Note that a kept message begins to leave for the daemon.
 
             `requests`: the kept part of each open request; it may be replaced.
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
         # --- the daemon's messages ---
 
-        def answered(self, kept: Message, answer: Message) -> None:
+        def note_answer(self, kept: Message, answer: Message) -> None:
             """Note the answer to a kept request, or to a request that was replayed."""
 
-        def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+        def read_notification(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
             """Read a notification; returns the id of a question that the daemon takes back by it.
 
             Most are events: no more of a line is parsed than is needed.
@@ -58,17 +58,17 @@ if TYPE_CHECKING:
 
         # --- changes of daemon --------------------------------------------------------------------------------------
 
-        def unfinished(self) -> bool:
+        def awaits_end(self) -> bool:
             """Return whether the client waits for an end that no open request stands for."""
 
-        def explained(self, kept: Message, error: Message) -> Message:
+        def explain_loss(self, kept: Message, error: Message) -> Message:
             """The error that answers a lost request, with additions of the dialect."""
 
-        def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
+        def loss_messages(self, questions: Iterable[Id], why: str) -> list[Message]:
             """The daemon is gone: the messages that tell the client of everything that can't be resumed.
 
             `questions`: the daemon's requests that the client has not answered; answers to them will be dropped.
             """
 
-        def again(self) -> list[Message]:
+        def replayed_messages(self) -> list[Message]:
             """The messages for the next daemon after the handshake, in order. Requests get new ids."""

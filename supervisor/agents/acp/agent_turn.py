@@ -17,11 +17,19 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.items import LocalImageItem, TextItem
 from actors.vocabulary.settings import Task
 from supervisor.agents.acp.client_tools import ClientTools, Tooling
-from supervisor.agents.acp.failures import AgentFailed, CameTooLate, ChildEnded, Refused
-from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.failures import AgentFailed, AgentRefused, ChildEnded, GoneBeforePrompt
+from supervisor.agents.acp.peer import RequestHandler
 from supervisor.agents.acp.permissions import Deadline, Permissions
 from supervisor.agents.acp.prompt import blocks_of, text
-from supervisor.agents.acp.quiet import LOOK_MOST_S, LOOK_S, Activity, Silence, goes_on, says_nothing, wait_s
+from supervisor.agents.acp.quiet import (
+    LOOK_MOST_S,
+    LOOK_S,
+    Activity,
+    Silence,
+    silence_notice,
+    wait_s,
+    work_goes_on_notice,
+)
 from supervisor.agents.acp.session import AcpSession
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.spending.agent_account import AgentAccount
@@ -93,7 +101,7 @@ class AgentTurn:
         except ChildEnded as error:
             await to_the_end(self._child.end())
             if self._came_too_late:
-                raise CameTooLate(str(error)) from error
+                raise GoneBeforePrompt(str(error)) from error
             raise
         except Exception:
             self._child.settle()
@@ -114,15 +122,15 @@ class AgentTurn:
 
     # --- the agent's words and questions ----------------------------------------------------------------------------
 
-    async def updated(self, update: Json) -> None:
+    async def take_update(self, update: Json) -> None:
         self._heard = True
         self._sign_at = time.monotonic()
         self._emit(self._updates.take(update))
-        await self._turn.room()
+        await self._turn.wait_for_room()
 
-    def served(self, method: str) -> Serve | None:
+    def handler_for(self, method: str) -> RequestHandler | None:
         self._heard = True
-        return self._ask_permission if method == "session/request_permission" else self._tools.served(method)
+        return self._ask_permission if method == "session/request_permission" else self._tools.handler_for(method)
 
     async def _ask_permission(self, params: Json) -> Json:
         with self._account.waiting():
@@ -154,7 +162,7 @@ class AgentTurn:
     def _refuse_pictures(self, inputs: Sequence[PendingInput]) -> None:
         """Fail a turn that begins with pictures if the agent has not said that it takes them."""
         pictures = any(not isinstance(item, TextItem) for entry in inputs for item in entry.items)
-        if pictures and "pictures" not in self._child.can:
+        if pictures and "pictures" not in self._child.capabilities:
             name = self._child.definition.name
             raise AgentFailed(f"the agent {name} takes no pictures; send words alone, or choose another agent")
 
@@ -172,7 +180,7 @@ class AgentTurn:
         params = {"sessionId": session.id, "prompt": [*seed, *blocks] or [text(GO_ON)]}
         self._prompted = True
         self._prompted_at = min(self._prompted_at, time.monotonic())
-        self._account.prompted()
+        self._account.note_prompt()
         self._prompt = asyncio.create_task(self._child.peer.request("session/prompt", params))
         self._prompt.add_done_callback(
             lambda prompt: prompt.cancelled() or prompt.exception()
@@ -192,7 +200,7 @@ class AgentTurn:
         """Report the answers of prompts: the tokens used, and why the agent stopped short."""
         for answer in self._answers:
             self._emit(self._updates.finish(answer))
-            self._account.answered()
+            self._account.note_answer()
             reason = answer.get("stopReason") if isinstance(answer, dict) else None
             if reason in STOPPED_SHORT:
                 notice = f"{self._child.definition.name} stopped: {STOPPED_SHORT[reason]}"
@@ -202,7 +210,7 @@ class AgentTurn:
     async def _happening(self, prompt: "asyncio.Task[Any]") -> None:
         """Wait for the answer, for input to steer in, or for the next look."""
         waiting: set[asyncio.Task[Any]] = {prompt}
-        offered = asyncio.create_task(self._turn.offered.wait()) if self._child.can_be_steered else None
+        offered = asyncio.create_task(self._turn.input_ready.wait()) if self._child.can_be_steered else None
         if offered is not None:
             waiting.add(offered)
         await asyncio.wait(waiting, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
@@ -214,8 +222,8 @@ class AgentTurn:
         now = time.monotonic()
         if self._updates.open or self._permissions.waits:
             self._sign_at = now  # a tool or a person takes as long as it takes
-        if self._silence.is_told(silent_s := now - self._sign_at):
-            self._turn.emit(ev.BackgroundEvent(message=says_nothing(silent_s, self._child.definition.name)))
+        if self._silence.is_notice_due(silent_s := now - self._sign_at):
+            self._turn.emit(ev.BackgroundEvent(message=silence_notice(silent_s, self._child.definition.name)))
 
     async def _steer(self) -> None:
         """Give the agent new input in the middle of a prompt. Input that it can't take now is its next prompt."""
@@ -225,7 +233,7 @@ class AgentTurn:
         params = {"sessionId": self._session.id, "prompt": blocks, "_meta": IF_IT_WORKS}
         try:
             answer = await self._child.peer.request("_session/steering", params)
-        except Refused:
+        except AgentRefused:
             answer = None
         outcome = answer.get("outcome") if isinstance(answer, dict) else None
         if outcome == "startedNewTurn":
@@ -235,18 +243,18 @@ class AgentTurn:
 
     async def _quiet(self) -> None:
         """Wait until the work is over, work that goes on after the answer included."""
-        pause_s, before = LOOK_S, self._child.begun()
+        pause_s, before = LOOK_S, self._child.new_processes()
         if not (self._unsaid or self._turn.input_offered or wait_s(self._activity(len(before)))):
             self._turn.output.end_soon()  # the last words and the turn's end are then one commit
         self._tell_answers()
         while (left_s := wait_s(self._activity(len(before)))) > 0:
             await asyncio.sleep(min(left_s, pause_s))
             pause_s = min(2 * pause_s, LOOK_MOST_S)
-            if (begun := self._child.begun()) != before:
+            if (begun := self._child.new_processes()) != before:
                 before, self._sign_at = begun, time.monotonic()
             if not self._child.is_alive:
-                raise self._child.gone()
-        if notice := goes_on(self._activity(len(before)), self._child.definition.name):
+                raise self._child.ended_error()
+        if notice := work_goes_on_notice(self._activity(len(before)), self._child.definition.name):
             self._turn.emit(ev.BackgroundEvent(message=notice))
 
     def _activity(self, processes: int) -> Activity:
@@ -290,7 +298,7 @@ class AgentTurn:
             if isinstance(error := self._prompt.exception(), ChildEnded):
                 raise error
         self._sign_at = time.monotonic()
-        while self._child.begun() or self._works_unprompted():  # noqa: ASYNC110  # only children report their end
+        while self._child.new_processes() or self._works_unprompted():  # noqa: ASYNC110  # only children report their end
             await asyncio.sleep(GONE_S)
 
     def _works_unprompted(self) -> bool:

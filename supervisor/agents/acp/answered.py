@@ -24,7 +24,7 @@ ALLOWED = dict.fromkeys(
 )  # the rule for the session is ours
 
 
-class Answered:
+class AnsweredQuestions:
     """Collects answered questions from events. A sign of life of the agent shows that it got all earlier answers."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Answered:
 
     def text(self) -> str:
         latest = list(self._answers.values())[-MOST:]
-        lines = [told_about(request, answer) for request, answer in latest]
+        lines = [answer_line(request, answer) for request, answer in latest]
         return "\n".join([OPENING, *lines, CLOSING]) if lines else ""
 
     def _resolve(self, event: ev.ApprovalResolved) -> None:
@@ -54,7 +54,7 @@ class Answered:
             self._answers[event.approval_id] = (request, event)
 
 
-def told_about(request: ev.ApprovalRequest, answer: ev.ApprovalResolved) -> str:
+def answer_line(request: ev.ApprovalRequest, answer: ev.ApprovalResolved) -> str:
     """Return a line with the question and its answer."""
     verdict = ALLOWED.get(answer.decision, "refused")
     reason = f", because: {_line(answer.reason)}" if answer.reason else ""

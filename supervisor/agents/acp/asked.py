@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary.agent_events import Beyond, FurtherChange
 from actors.vocabulary.event_bases import FileChange
-from supervisor.agents.acp.changes import tells_changes
+from supervisor.agents.acp.changes import has_codex_changes
 from supervisor.agents.acp.contents import diffs_in
 from supervisor.agents.acp.shapes import text
 
@@ -37,7 +37,7 @@ NUMBER = re.compile(r"[\w.-]{1,64}", re.ASCII)  # the form of an id; any other v
 WORDS = frozenset({"description", "reason", "justification"})
 
 
-class Asked(Struct, frozen=True):
+class CallDetails(Struct, frozen=True):
     """Details of a tool call: the arguments that nothing else shows (`given`, as JSON), and digests to recognise it.
 
     `mark`: a digest of all arguments but the describing words.
@@ -52,11 +52,11 @@ class Asked(Struct, frozen=True):
     diffs: str = ""  # a digest of all changes
 
     @property
-    def tells(self) -> bool:
+    def is_recognisable(self) -> bool:
         """True if there is more than words by which the same question is recognised."""
         return self.mark != UNREADABLE and bool(self.mark or self.diffs)
 
-    def showing(self, content: Any, further: tuple[tuple[str, FileChange], ...]) -> "Asked":
+    def with_changes(self, content: Any, further: tuple[tuple[str, FileChange], ...]) -> "CallDetails":
         """Return a copy with the changes of an update."""
         diffs = [[text(diff.get(name)) for name in ("path", "oldText", "newText")] for diff in diffs_in(content)]
         texts = {hash(part) for path, old, new in diffs for part in (path, "" if old else new)}
@@ -64,11 +64,11 @@ class Asked(Struct, frozen=True):
         mark = digest(diffs) if diffs else ""
         return replace(self, further=further, texts=frozenset(texts), pieces=frozenset(pieces), diffs=mark)
 
-    def given_with(self, arguments: Any, seen: Iterable[str], *, is_command: bool) -> "Asked":
+    def with_arguments(self, arguments: Any, seen: Iterable[str], *, is_command: bool) -> "CallDetails":
         """Return a copy with the arguments of an update. `seen`: the texts that the question shows already."""
         given = arguments if isinstance(arguments, Mapping) else {"input": arguments}
         shown = self.texts | frozenset(map(hash, seen))
-        left_out = {"changes"} if tells_changes(given) else set[str]()
+        left_out = {"changes"} if has_codex_changes(given) else set[str]()
         left_out |= {name for name, value in given.items() if _is_number(name, value)}
         rest = {
             name: value
@@ -78,7 +78,7 @@ class Asked(Struct, frozen=True):
         words = WORDS if is_command else frozenset[str]()
         marked = {name: value for name, value in given.items() if name not in words and not _is_number(name, value)}
         mark = digest(marked) if marked else ""
-        return replace(self, given=written(rest) if rest else "", mark=mark, said=text(given.get("description")))
+        return replace(self, given=as_json(rest) if rest else "", mark=mark, said=text(given.get("description")))
 
     def _shows(self, name: str, value: Any, shown: frozenset[int]) -> bool:
         """Tell whether the whole value is on the screen, unchanged lines of an edit aside."""
@@ -92,10 +92,10 @@ class Asked(Struct, frozen=True):
             case _:
                 return value is None
 
-    def beyond(self, words: str) -> Beyond:
+    def further_details(self, words: str) -> Beyond:
         """Return the details that a question shows besides its command and changes. `words`: the call's own."""
         further = tuple(FurtherChange(path=path, change=change) for path, change in self.further)
-        return Beyond(given=self.given, says=cut(self.own_words(words)), changes=further)
+        return Beyond(given=self.given, says=without_middle(self.own_words(words)), changes=further)
 
     def own_words(self, words: str) -> str:
         """Return the words of the call, unless its arguments have them as well."""
@@ -114,15 +114,15 @@ def digest(value: Any) -> str:
         return UNREADABLE
 
 
-def written(arguments: Any) -> str:
+def as_json(arguments: Any) -> str:
     """Return the arguments as JSON, without the middle if that is too long."""
     try:
-        return cut(text(json.dumps(arguments, ensure_ascii=False)))
+        return without_middle(text(json.dumps(arguments, ensure_ascii=False)))
     except (ValueError, TypeError, RecursionError):
         return ""
 
 
-def cut(text: str) -> str:
+def without_middle(text: str) -> str:
     left_out = len(text) - LONGEST
     half = LONGEST // 2
     return text if left_out <= 0 else f"{text[:half]}[… {left_out:,} characters …]{text[-half:]}"

@@ -6,12 +6,12 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Task
 from supervisor.agents.acp.agent_turn import AgentTurn
-from supervisor.agents.acp.children import Children, Place
+from supervisor.agents.acp.children import Children, ProgramPlace
 from supervisor.agents.acp.client_tools import Tooling
-from supervisor.agents.acp.failures import AgentFailed, CameTooLate
+from supervisor.agents.acp.failures import AgentFailed, GoneBeforePrompt
 from supervisor.agents.acp.permissions import Deadline
 from supervisor.agents.acp.session import AcpSession
-from supervisor.agents.acp.starting import Starter
+from supervisor.agents.acp.starting import SessionStarter
 from supervisor.agents.spending.agent_account import AgentAccount
 from supervisor.agents.turn import Turn
 from supervisor.config.bounds import Bounds
@@ -23,7 +23,7 @@ class AcpBackend:
     def __init__(
         self,
         children: Children,
-        starter: Starter,
+        starter: SessionStarter,
         bounds: Callable[[], Bounds],
         deadline: Callable[[Turn], Deadline],
         tooling: Tooling,
@@ -67,12 +67,12 @@ class AcpBackend:
             lived = place.live is not None
             try:
                 return await self._run_with(await self._session(place, turn, account), turn, account)
-            except CameTooLate:
+            except GoneBeforePrompt:
                 if not lived:
                     raise
             return await self._run_with(await self._session(place, turn, account), turn, account)
 
-    async def _session(self, place: Place, turn: Turn, account: AgentAccount) -> AcpSession:
+    async def _session(self, place: ProgramPlace, turn: Turn, account: AgentAccount) -> AcpSession:
         if place.live is not None and (changed := await self._starter.changes(place.live, turn)):
             agent = turn.order.settings.agent
             turn.emit(ev.BackgroundEvent(message=f"{agent} is started anew: {changed} changed"))
@@ -88,7 +88,7 @@ class AcpBackend:
         running = AgentTurn(turn, session, self._bounds(), self._deadline(turn), self._tooling, account)
         self._turns[turn.order.turn] = running
         try:
-            async with self._starter.watched(session, turn):
+            async with self._starter.watch_projects(session, turn):
                 return await running.run()
         finally:
             del self._turns[turn.order.turn]
@@ -103,5 +103,5 @@ class AcpBackend:
 
 
 def _wait_notice(agent: str, bounds: Bounds) -> str:
-    full = bounds.beyond("agents", "as many agents run as may, and all of them are busy")
+    full = bounds.describe_excess("agents", "as many agents run as may, and all of them are busy")
     return f"{agent} waits until another agent is done; {full}"

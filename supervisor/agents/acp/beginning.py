@@ -17,11 +17,11 @@ from supervisor.config.mcp_servers import McpServer
 from transports.requests import GivenServer
 
 NEW, LOAD, RESUME = "session/new", "session/load", "session/resume"
-How = Literal["new", "resumed", "loaded"]
+StartKind = Literal["new", "resumed", "loaded"]
 WHY = 300  # characters of an agent's reason
 
 
-class Asked(Struct, frozen=True):
+class StepRequest(Struct, frozen=True):
     """A request of the start. `replays`: updates that come before its answer are history."""
 
     method: str
@@ -29,7 +29,7 @@ class Asked(Struct, frozen=True):
     replays: bool = False
 
 
-class Given(Struct, frozen=True):
+class StepReply(Struct, frozen=True):
     """The answer to a request, or why there is none. `replayed`: how many updates of history came before it."""
 
     answer: Any = None
@@ -38,29 +38,29 @@ class Given(Struct, frozen=True):
     replayed: int = 0
 
 
-class Begun(Struct, frozen=True):
+class StartedSession(Struct, frozen=True):
     """The started session. `lost`: why a known session could not be taken up, if so."""
 
     session: str
-    how: How
+    how: StartKind
     answer: Any = None
     lost: str = ""
 
 
-class NotBegun(Exception):
+class SessionNotStarted(Exception):
     """The agent started no session; the text says why."""
 
 
-Beginning = Generator[Asked, Given, Begun]
+Beginning = Generator[StepRequest, StepReply, StartedSession]
 
 
-def begin(can: Capabilities, place: Mapping[str, Any], known: KnownSession | None) -> Beginning:
+def start_requests(can: Capabilities, place: Mapping[str, Any], known: KnownSession | None) -> Beginning:
     lost = []
     for how, request in _ways(can, place, known) if known is not None else ():
         reply = yield request
         trouble = _trouble(reply, request, known)
         if not trouble:
-            return Begun(request.params["sessionId"], how, reply.answer)
+            return StartedSession(request.params["sessionId"], how, reply.answer)
         lost.append(f"{request.method}: {trouble}"[:WHY])
         if reply.timed_out:
             break
@@ -71,24 +71,26 @@ def begin(can: Capabilities, place: Mapping[str, Any], known: KnownSession | Non
 
 
 def _new_session(place: Mapping[str, Any]) -> Beginning:
-    reply = yield Asked(NEW, dict(place))
+    reply = yield StepRequest(NEW, dict(place))
     if reply.failed:
-        raise NotBegun(reply.failed)
+        raise SessionNotStarted(reply.failed)
     session = text(shape(reply.answer).get("sessionId"))
     if not session:
-        raise NotBegun(f"its answer to `{NEW}` names no session")
-    return Begun(session, "new", reply.answer)
+        raise SessionNotStarted(f"its answer to `{NEW}` names no session")
+    return StartedSession(session, "new", reply.answer)
 
 
-def _ways(can: Capabilities, place: Mapping[str, Any], known: KnownSession) -> Iterator[tuple[How, Asked]]:
+def _ways(
+    can: Capabilities, place: Mapping[str, Any], known: KnownSession
+) -> Iterator[tuple[StartKind, StepRequest]]:
     params = {"sessionId": known.session, **place}
     if "resume sessions" in can:
-        yield "resumed", Asked(RESUME, params)
+        yield "resumed", StepRequest(RESUME, params)
     if "load sessions" in can:
-        yield "loaded", Asked(LOAD, params, replays=True)
+        yield "loaded", StepRequest(LOAD, params, replays=True)
 
 
-def _trouble(reply: Given, request: Asked, known: KnownSession | None) -> str:
+def _trouble(reply: StepReply, request: StepRequest, known: KnownSession | None) -> str:
     if reply.failed:
         return reply.failed
     other = shape(reply.answer).get("sessionId", request.params["sessionId"])
@@ -99,7 +101,7 @@ def _trouble(reply: Given, request: Asked, known: KnownSession | None) -> str:
     return ""
 
 
-def place_of(
+def session_params(
     settings: Settings,
     can: Capabilities,
     servers: Mapping[str, McpServer],

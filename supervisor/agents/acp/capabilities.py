@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from supervisor.agents.acp.shapes import Shape, shape, within
+from supervisor.agents.acp.shapes import Shape, member_at, shape
 
 NAMES: Mapping[str, tuple[str, ...]] = {  # the name in events, and its path in the answer
     "load sessions": ("agentCapabilities", "loadSession"),
@@ -31,14 +31,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # the name in events, and its path in 
 class Capabilities(Struct, frozen=True):
     """The capabilities that an agent has announced, by name."""
 
-    told: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.told
+        return name in self.names
 
 
 def capabilities_of(answer: Shape) -> Capabilities:
-    return Capabilities(tuple(name for name, path in NAMES.items() if _is_offered(within(shape(answer), *path))))
+    return Capabilities(tuple(name for name, path in NAMES.items() if _is_offered(member_at(shape(answer), *path))))
 
 
 def _is_offered(value: Any) -> bool:

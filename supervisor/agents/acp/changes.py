@@ -16,7 +16,7 @@ from supervisor.agents.acp.shapes import Shape, shape, short, text
 from supervisor.config.bounds import Bounds
 from supervisor.work.patch.diff import COMMENT, diff_lines
 from supervisor.work.patch.edits import DIFF_CONTEXT_LINES
-from supervisor.work.patch.telling import Telling
+from supervisor.work.patch.telling import EventRoom
 from supervisor.work.patch.text import split_lines
 
 MOST_FILES = 100  # of one call; patches of agents change a handful
@@ -35,7 +35,7 @@ class FoundChanges(Struct, frozen=True):
 
 def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -> FoundChanges:
     """Return the changes in a call's content, and those that Codex writes into the arguments."""
-    told = Telling(bounds)
+    told = EventRoom(bounds)
     found: Changes = {}
     further: list[tuple[str, FileChange]] = []
     codex = _of_codex(shape(arguments).get("changes"), told)
@@ -54,7 +54,7 @@ def changes_in(content: Any, arguments: Any, cwd: Path | None, bounds: Bounds) -
     return FoundChanges(found, tuple(further))
 
 
-def tells_changes(arguments: Any) -> bool:
+def has_codex_changes(arguments: Any) -> bool:
     """Tell whether the arguments have changes as Codex writes them, each of which can be shown."""
     changes = shape(shape(arguments).get("changes"))
     known = {"add": "content", "update": "unified_diff"}
@@ -68,12 +68,12 @@ def _absolute(path: str, cwd: Path | None) -> str:
     return path if path.startswith("/") or cwd is None else str(cwd / path)
 
 
-def _of_diffs(content: Any, told: Telling) -> Iterator[tuple[str, FileChange]]:
+def _of_diffs(content: Any, told: EventRoom) -> Iterator[tuple[str, FileChange]]:
     for diff in diffs_in(content):
         yield short(diff["path"], LONGEST_PATH), _of_diff(diff, told)
 
 
-def _of_diff(diff: Shape, told: Telling) -> FileChange:
+def _of_diff(diff: Shape, told: EventRoom) -> FileChange:
     old, new = text(diff.get("oldText")), text(diff.get("newText"))
     kind = shape(diff.get("_meta")).get("kind")
     if kind == "delete" or not isinstance(diff.get("newText"), str):
@@ -83,15 +83,15 @@ def _of_diff(diff: Shape, told: Telling) -> FileChange:
     return _update_change(_difference(old, new, told), None)
 
 
-def _difference(old: str, new: str, told: Telling) -> str:
+def _difference(old: str, new: str, told: EventRoom) -> str:
     size = max(len(old), len(new))
     fits = size <= told.room  # a text that doesn't is not even split into lines
     compared = diff_lines(old, new, DIFF_CONTEXT_LINES, most_steps=MOST_STEPS) if fits else (max(old, new, key=len),)
-    return told.told(compared, size, COMMENT)
+    return told.join_fitting(compared, size, COMMENT)
 
 
-def _add_change(content: str, told: Telling) -> FileChange:
-    added: FileAdd = {"add": {"content": told.told(split_lines(content[: told.room + 1]), len(content))}}
+def _add_change(content: str, told: EventRoom) -> FileChange:
+    added: FileAdd = {"add": {"content": told.join_fitting(split_lines(content[: told.room + 1]), len(content))}}
     return added
 
 
@@ -100,7 +100,7 @@ def _update_change(diff: str, move_path: Path | None) -> FileChange:
     return update
 
 
-def _of_codex(changes: Any, told: Telling) -> tuple[tuple[str, FileChange], ...]:
+def _of_codex(changes: Any, told: EventRoom) -> tuple[tuple[str, FileChange], ...]:
     """Return the changes in the arguments of Codex; nothing if any of them has another form."""
     read = [
         (path, _of_codex_file(shape(change), told)) for path, change in islice(shape(changes).items(), MOST_FILES)
@@ -108,14 +108,14 @@ def _of_codex(changes: Any, told: Telling) -> tuple[tuple[str, FileChange], ...]
     return tuple((path, change) for path, change in read if change) if all(change for _, change in read) else ()
 
 
-def _of_codex_file(change: Shape, told: Telling) -> FileChange | None:
+def _of_codex_file(change: Shape, told: EventRoom) -> FileChange | None:
     match change.get("type"):
         case "add" if isinstance(change.get("content"), str):
             return _add_change(text(change["content"]), told)
         case "update" if isinstance(change.get("unified_diff"), str):
             diff, moved = text(change["unified_diff"]), short(change.get("move_path"), LONGEST_PATH)
             lines = split_lines(diff[: told.room + 1])
-            return _update_change(told.told(lines, len(diff), COMMENT), Path(moved) if moved else None)
+            return _update_change(told.join_fitting(lines, len(diff), COMMENT), Path(moved) if moved else None)
         case "delete":
             return "delete"
         case _:

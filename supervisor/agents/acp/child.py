@@ -16,19 +16,19 @@ import structlog
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
 from supervisor.agents.acp.failures import ChildEnded
-from supervisor.agents.acp.peer import MISUSES, Hears, Misused, Peer
+from supervisor.agents.acp.peer import MISUSES, AgentPeer, PeerReceiver, TooManyMisuses
 from supervisor.agents.acp.wire import Json
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.bounds import Bounds
-from supervisor.formats.lines import IN_A_ROW, LastWords, Lines, TooLong
+from supervisor.formats.lines import IN_A_ROW, LineCutter, MessageTooLong, StderrLog
 from supervisor.version import VERSION
 from supervisor.work.processes.command import Command, Finished, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 
-KEPT = 1  # byte of output that is kept after it was read: it is not needed again
-ENDLESS = 1 << 62  # bytes that are read in all; each turn has a bound of its own
+KEEP_BYTES = 1  # byte of output that is kept after it was read: it is not needed again
+READ_BYTES = 1 << 62  # bytes that are read in all; each turn has a bound of its own
 PROTOCOL = 1  # of ACP
 
 Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # the confined start command, valid in the context
@@ -36,7 +36,7 @@ Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # the confine
 log = structlog.get_logger()
 
 
-class Opened(Input):
+class DeferredInput(Input):
     """An input whose writes wait until the process is started."""
 
     def __init__(self) -> None:
@@ -52,11 +52,11 @@ class Opened(Input):
         return await super().write(data)
 
 
-class Flooded(Exception):
+class TooMuchOutput(Exception):
     """The agent has written more in one turn than the bound allows."""
 
 
-class Child:
+class AgentProcess:
     def __init__(
         self,
         conversation: ConversationId,
@@ -65,14 +65,14 @@ class Child:
         processes: Processes,
         launch: Launch,
         bounds: Bounds,
-        hears: Hears,
+        hears: PeerReceiver,
     ) -> None:
         self.conversation = conversation
         self.definition = definition
         self.owner = owner
-        self.about: Json = {}  # its answer to `initialize`
-        self.can = Capabilities()  # from that answer
-        self.over = asyncio.Event()  # set when none of its processes is alive
+        self.initialize_answer: Json = {}  # its answer to `initialize`
+        self.capabilities = Capabilities()  # from that answer
+        self.ended_event = asyncio.Event()  # set when none of its processes is alive
         self._why = ""  # why it ended; a text, as an error would keep the frames that raised it
         self.ended_at = math.inf  # when that was noticed
         self._seen: frozenset[tuple[int, int]] = frozenset()  # processes of its tree, at the last look
@@ -80,16 +80,16 @@ class Child:
         self._processes = processes
         self._launch = launch
         self._bounds = bounds
-        self._input = Opened()
-        self._lines = Lines(bounds.frame_bytes)
-        self._words = LastWords("agent.stderr", agent=definition.name, conversation=conversation)
+        self._input = DeferredInput()
+        self._lines = LineCutter(bounds.frame_bytes)
+        self._words = StderrLog("agent.stderr", agent=definition.name, conversation=conversation)
         self._said = 0
         self._ending = False
-        self.peer = Peer(definition.name, self._input.write, hears)
+        self.peer = AgentPeer(definition.name, self._input.write, hears)
         self._running: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
-        return f"<Child {self.definition.name} {self.owner} {'over' if self.over.is_set() else 'lives'}>"
+        return f"<Child {self.definition.name} {self.owner} {'over' if self.ended_event.is_set() else 'lives'}>"
 
     @property
     def is_alive(self) -> bool:
@@ -98,14 +98,14 @@ class Child:
     @property
     def program(self) -> str:
         """The program's own name, with its version."""
-        info = self.about.get("agentInfo")
+        info = self.initialize_answer.get("agentInfo")
         words = [str(info[key]) for key in ("name", "version") if info.get(key)] if isinstance(info, dict) else []
         return " ".join(words)[:200]
 
     @property
     def can_be_steered(self) -> bool:
         """Tell whether the agent takes input while a prompt is open."""
-        return "steering" in self.can
+        return "steering" in self.capabilities
 
     async def start(self, client_capabilities: Json) -> None:
         """Start the program, and wait until it has answered `initialize`. Raises ChildEnded; then nothing is left."""
@@ -113,13 +113,13 @@ class Child:
         limit_s = self.definition.start_s
         try:
             async with asyncio.timeout(limit_s):
-                self.about = await self._initialize(client_capabilities)
-                self.can = capabilities_of(self.about)
+                self.initialize_answer = await self._initialize(client_capabilities)
+                self.capabilities = capabilities_of(self.initialize_answer)
         except TimeoutError:
             longer = f"`startup_timeout_seconds` in [agents.{self.definition.name}] gives it longer"
             self._note_end(f"it did not answer `initialize` within {limit_s:g} s; {longer}")
             await self.end(kill=True)
-            raise self.gone() from None
+            raise self.ended_error() from None
         except BaseException:
             await self.end(kill=True)
             raise
@@ -148,16 +148,16 @@ class Child:
     def settle(self) -> None:
         """Count the processes that live now as the program's own: they belong to no later turn."""
         if self.is_alive:
-            self.begun()
+            self.new_processes()
             self.settle_seen()
 
     def settle_seen(self) -> None:
         """Do the same with the processes of the last look, without another one."""
         self._settled = self._seen
 
-    def begun(self) -> frozenset[tuple[int, int]]:
+    def new_processes(self) -> frozenset[tuple[int, int]]:
         """Look for processes that began since the last settling; return each as pid and start time."""
-        self._seen = frozenset(process.name for process in self._processes.living(self.owner))
+        self._seen = frozenset(process.name for process in self._processes.living_processes(self.owner))
         return self._seen - self._settled
 
     # --- its end ----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Child:
         """End the grace of an end that is under way."""
         self._processes.kill_now(self.owner)
 
-    def gone(self) -> ChildEnded:
+    def ended_error(self) -> ChildEnded:
         return ChildEnded(f"{self.definition.name} has ended{self._why and f': {self._why}'}")
 
     def _note_end(self, why: str) -> ChildEnded:
@@ -184,19 +184,20 @@ class Child:
         if not self._why:
             self.ended_at = time.monotonic()
             self._why = why
-        return self.gone()
+        return self.ended_error()
 
     async def _run(self) -> None:
         """Run the program. The processes that it leaves are ended before its end is announced."""
         why = "it was ended"
         try:
             why = await self._run_to_the_end()
-        except TooLong:
-            bound = self._bounds.beyond("frame_bytes", "a line of its output is too long")
+        except MessageTooLong:
+            bound = self._bounds.describe_excess("frame_bytes", "a line of its output is too long")
             why = f"it was ended, because {bound}"
-        except Flooded:
-            why = f"it was ended, because {self._bounds.beyond('agent_turn_bytes', 'it said too much in one turn')}"
-        except Misused as error:
+        except TooMuchOutput:
+            bound = self._bounds.describe_excess("agent_turn_bytes", "it said too much in one turn")
+            why = f"it was ended, because {bound}"
+        except TooManyMisuses as error:
             why = (
                 f"it was ended, because it sent {MISUSES:,} messages that nobody can answer in one turn, last {error}"
             )
@@ -208,33 +209,35 @@ class Child:
         finally:
             self._note_end(why)
             await self._processes.end_turn(self.owner)
-            self.peer.end(str(self.gone()))
-            self.over.set()
-            log.info("agent.ended", agent=self.definition.name, conversation=self.conversation, why=str(self.gone()))
+            self.peer.end(str(self.ended_error()))
+            self.ended_event.set()
+            log.info(
+                "agent.ended", agent=self.definition.name, conversation=self.conversation, why=str(self.ended_error())
+            )
 
     async def _run_to_the_end(self) -> str:
-        output = Output(self._take, keep_bytes=KEPT, live_bytes=ENDLESS)
+        output = Output(self._take, keep_bytes=KEEP_BYTES, live_bytes=READ_BYTES)
         async with self._launch(self.owner) as command:
             if self._ending:  # an end was asked for before there was a process
                 return "it was ended before it began"
             result = await self._processes.run(command, output, self._input)
-        return how(result, self._words.text)
+        return describe_end(result, self._words.text)
 
     async def _take(self, stream: Stream, piece: bytes) -> None:
         self._said += len(piece)
         if self._said > self._bounds.agent_turn_bytes:
-            raise Flooded
+            raise TooMuchOutput
         if stream == "stderr":
             self._words.take(piece)
             return
-        for number, line in enumerate(self._lines.cut(piece), 1):
+        for number, line in enumerate(self._lines.complete_lines(piece), 1):
             if line.strip():
                 await self.peer.hear(line)
             if number % IN_A_ROW == 0:
                 await asyncio.sleep(0)
 
 
-def how(result: Finished | NotStarted, words: str) -> str:
+def describe_end(result: Finished | NotStarted, words: str) -> str:
     """Describe how a program ended, with its last words."""
     if isinstance(result, NotStarted):
         return f"it could not be started: {result.reason}"

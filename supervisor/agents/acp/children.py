@@ -15,7 +15,7 @@ from supervisor.config.bounds import Bounds
 Key = tuple[ConversationId, str]  # the agent's name
 
 
-class Place:
+class ProgramPlace:
     """A place for one program. Its session is None while nothing runs in it."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Children:
     def __init__(self, bounds: Callable[[], Bounds], clock: Callable[[], float] = time.monotonic) -> None:
         self._bounds = bounds
         self._clock = clock
-        self._places: dict[Key, Place] = {}
+        self._places: dict[Key, ProgramPlace] = {}
         self._coming = asyncio.Lock()  # fair: its holder is the next to get a place
         self._freed = asyncio.Event()
         self._ending: set[asyncio.Task[None]] = set()
@@ -52,7 +52,7 @@ class Children:
         return {"children": len(live), "busy": sum(place.busy for place in self._places.values())}
 
     @asynccontextmanager
-    async def place(self, key: Key, say_waits: Callable[[], None]) -> AsyncIterator[Place]:
+    async def place(self, key: Key, say_waits: Callable[[], None]) -> AsyncIterator[ProgramPlace]:
         """Hold the place of a conversation for a turn; only one turn has it at a time."""
         await self._end_others(key)
         place = self._places.get(key) or await self._free_place(key, say_waits)
@@ -84,7 +84,7 @@ class Children:
 
     # --- places -----------------------------------------------------------------------------------------------------
 
-    async def _free_place(self, key: Key, say_waits: Callable[[], None]) -> Place:
+    async def _free_place(self, key: Key, say_waits: Callable[[], None]) -> ProgramPlace:
         if self._coming.locked() or (self._is_full and self._oldest_idle() is None):
             say_waits()
         async with self._coming:
@@ -92,7 +92,7 @@ class Children:
                 self._freed.clear()
                 oldest = self._oldest_idle()
                 await (self._end(oldest) if oldest is not None else self._freed.wait())
-            place = self._places[key] = Place()
+            place = self._places[key] = ProgramPlace()
             return place
 
     @property
@@ -130,7 +130,7 @@ class Children:
         ending.add_done_callback(self._has_ended)
         return ending
 
-    async def _end_session(self, place: Place) -> None:
+    async def _end_session(self, place: ProgramPlace) -> None:
         if place.session is not None:
             await place.session.child.end(why="nobody used it")
 

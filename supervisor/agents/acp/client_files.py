@@ -3,21 +3,21 @@
 from typing import BinaryIO
 
 from actors.vocabulary.settings import DangerFullAccess, SandboxPolicy
-from supervisor.agents.acp.failures import Refused
+from supervisor.agents.acp.failures import AgentRefused
 from supervisor.config.bounds import Bounds
 from supervisor.disk.reading import NotReadable
 from supervisor.loop.worker_job import WorkerJob
 from supervisor.work.patch.apply import apply_plan
-from supervisor.work.patch.edits import FileEdit, told_changes
+from supervisor.work.patch.edits import FileEdit, event_changes
 from supervisor.work.patch.effort import Effort
 from supervisor.work.patch.errors import PatchMismatch, os_error_text
 from supervisor.work.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.work.patch.paths import readable_path
 from supervisor.work.patch.plan import PatchPlan
 from supervisor.work.reach.readable import Reach
-from supervisor.work.safety.roots import cover
+from supervisor.work.safety.roots import are_writable
 from supervisor.work.sandbox.roots import Roots
-from supervisor.work.sandbox.settings_watch import accepting
+from supervisor.work.sandbox.settings_watch import allow_writes
 
 NOT_FOUND, NOT_DONE = -32002, -32603
 READ_BYTES = 8 << 20  # of an answer; an agent that wants more asks for lines
@@ -32,15 +32,17 @@ def read(job: WorkerJob, reach: Reach, path: str, first: int, lines: int | None)
             data = _lines(job, file, lines) if found else b""
     except NotReadable as error:
         missing = not (reach.cwd / path).exists()
-        raise Refused(f"{path}: No such file or directory" if missing else error.reason, NOT_FOUND) from None
+        raise AgentRefused(f"{path}: No such file or directory" if missing else error.reason, NOT_FOUND) from None
     except OSError as error:
-        raise Refused(f"{path} can't be read: {error.strerror}", NOT_DONE) from None
+        raise AgentRefused(f"{path} can't be read: {error.strerror}", NOT_DONE) from None
     if len(data) > READ_BYTES:
-        raise Refused(f"{path} is longer than {READ_BYTES:,} bytes; ask for a part, by `line` and `limit`", NOT_DONE)
+        raise AgentRefused(
+            f"{path} is longer than {READ_BYTES:,} bytes; ask for a part, by `line` and `limit`", NOT_DONE
+        )
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Refused(f"{path} can't be read as UTF-8", NOT_DONE) from None
+        raise AgentRefused(f"{path} can't be read as UTF-8", NOT_DONE) from None
 
 
 def _skip(job: WorkerJob, file: BinaryIO, lines: int) -> bool:
@@ -69,7 +71,7 @@ def _lines(job: WorkerJob, file: BinaryIO, lines: int | None) -> bytes:
     return data
 
 
-def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bounds) -> PatchPlan:
+def plan_write(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bounds) -> PatchPlan:
     """Plan a write: compare the new content with the file. Raises PatchError."""
     effort = Effort(bounds, job.go_on)
     found = readable_path(path, reach)
@@ -86,7 +88,7 @@ def planned(job: WorkerJob, reach: Reach, path: str, content: str, bounds: Bound
     if before is not None and before.mode is not None and not is_writable(found.real, before.mode):
         raise PatchMismatch("it is write-protected")
     edit = FileEdit(found, before, FileState(data, before.mode if before else None))
-    return PatchPlan((edit,), dict(told_changes((edit,), {}, effort)), "", empty=False)
+    return PatchPlan((edit,), dict(event_changes((edit,), {}, effort)), "", empty=False)
 
 
 def insist_on_roots(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, *, approved: bool = False) -> None:
@@ -94,12 +96,12 @@ def insist_on_roots(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, *, app
 
     `approved`: a person has allowed it, because another program would obey the written file.
     """
-    if not (isinstance(policy, DangerFullAccess) or approved or cover(roots, plan.touched)):
+    if not (isinstance(policy, DangerFullAccess) or approved or are_writable(roots, plan.touched_paths)):
         raise PatchMismatch(f"the conversation's sandbox ({policy.mode}) does not let it be written")
 
 
-def put(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int, *, approved: bool = False) -> None:
+def write(plan: PatchPlan, policy: SandboxPolicy, roots: Roots, umask: int, *, approved: bool = False) -> None:
     """Write the plan under the roots as they are now. Raises PatchError."""
     insist_on_roots(plan, policy, roots, approved=approved)
-    with accepting(plan.touched):
+    with allow_writes(plan.touched_paths):
         apply_plan(plan, umask, {root.path: root.identity() for root in roots.writable})

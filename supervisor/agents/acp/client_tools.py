@@ -17,13 +17,13 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode
 from supervisor.agents.acp import client_files as files
-from supervisor.agents.acp.failures import Refused
-from supervisor.agents.acp.peer import Serve
-from supervisor.agents.acp.shapes import short, text, texts, whole
-from supervisor.agents.acp.terminals import Terminal, Terminals, Wanted
+from supervisor.agents.acp.failures import AgentRefused
+from supervisor.agents.acp.peer import RequestHandler
+from supervisor.agents.acp.shapes import short, text, texts, whole_number
+from supervisor.agents.acp.terminals import RequestedCommand, Terminal, Terminals
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import PARAMS_INVALID, Json
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.turn import Turn
 from supervisor.config.bounds import Bounds
 from supervisor.disk.folders import lies_in
@@ -36,7 +36,7 @@ from supervisor.work.reach.readable import Reach
 from supervisor.work.safety.judge import judge_patch
 from supervisor.work.safety.roots import obeyed_by
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.sandbox import Sandbox
 
@@ -51,11 +51,11 @@ class Tooling(Struct, frozen=True):
 
     processes: Processes
     sandbox: Sandbox
-    around: Callable[[Turn], Around]
+    around: Callable[[Turn], CommandEnvironment]
     bounds: Callable[[], Bounds]
 
 
-def offered(tooling: Tooling, turn: Turn, agent: str) -> Json:
+def client_capabilities(tooling: Tooling, turn: Turn, agent: str) -> Json:
     """Return the capabilities that an agent is told of. Commands are offered if they can be confined as needed."""
     confined = isinstance(turn.settings.sandbox, DangerFullAccess) or tooling.sandbox.availability.ok
     offers_files = agent not in BETTER_BY_ITSELF
@@ -75,9 +75,9 @@ class ClientTools:
         self._writing = asyncio.Lock()
         self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that belong to no tool call of the agent
         self.terminals = Terminals(tooling.processes, turn.order, self._around.umask)
-        updates.show_terminals(self.terminals.shown)
+        updates.show_terminals(self.terminals.snapshot)
 
-    def served(self, method: str) -> Serve | None:
+    def handler_for(self, method: str) -> RequestHandler | None:
         match method:
             case "fs/read_text_file":
                 return self._read
@@ -104,20 +104,20 @@ class ClientTools:
     # --- files ------------------------------------------------------------------------------------------------------
 
     async def _read(self, params: Json) -> Json:
-        path, first = _path(params), whole(params.get("line"))
-        lines = whole(params.get("limit"))
+        path, first = _path(params), whole_number(params.get("line"))
+        lines = whole_number(params.get("limit"))
         return {"content": await in_worker(files.read, self.reach, path, max(1, first or 1), lines)}
 
     async def _write(self, params: Json) -> Json:
         path, content = _path(params), params.get("content")
         if not isinstance(content, str):
-            raise Refused("`content` is not a text", PARAMS_INVALID)
+            raise AgentRefused("`content` is not a text", PARAMS_INVALID)
         async with self._writing:
             try:
-                plan = await in_worker(files.planned, self.reach, path, text(content), self._bounds)
+                plan = await in_worker(files.plan_write, self.reach, path, text(content), self._bounds)
                 await self._apply(plan, approved=await self._is_approved(plan))
             except PatchError as error:
-                raise Refused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
+                raise AgentRefused(f"{path} was not written: {error.message}", files.NOT_DONE) from None
         return {}
 
     async def _is_approved(self, plan: PatchPlan) -> bool:
@@ -149,14 +149,14 @@ class ClientTools:
         settings = self._turn.settings
         with self._roots() as roots:
             opened = all(
-                roots.over(path) and not any(lies_in(path, folder) for folder in roots.hidden)
-                for path in plan.touched
+                roots.innermost_root(path) and not any(lies_in(path, folder) for folder in roots.hidden)
+                for path in plan.touched_paths
             )
             free = isinstance(settings.sandbox, DangerFullAccess)
-            return obeyed_by(roots, settings.cwd, plan.touched) if opened or free else ()
+            return obeyed_by(roots, settings.cwd, plan.touched_paths) if opened or free else ()
 
     async def _apply(self, plan: PatchPlan, *, approved: bool) -> None:
-        known = any(_is_about(use.changes, use.places, plan) for use in self._updates.not_over)
+        known = any(_is_about(use.changes, use.places, plan) for use in self._updates.unfinished)
         title = f"Write {next(iter(plan.changes), '')}"
         try:
             await asyncio.to_thread(self._insist_on_roots, plan, approved=approved)
@@ -165,7 +165,7 @@ class ClientTools:
                 self._tell_end(self._begin(kind="edit", title=title), "failed")
             raise
         begin = None if known else self._begin(kind="edit", title=title, plan=plan)
-        await self._turn.stored()  # so that the history knows of the write even after a crash
+        await self._turn.wait_until_stored()  # so that the history knows of the write even after a crash
         status = "failed"
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it.
@@ -189,7 +189,7 @@ class ClientTools:
 
     def _put(self, plan: PatchPlan, *, approved: bool) -> None:
         with self._roots() as roots:
-            files.put(plan, self._turn.settings.sandbox, roots, self._around.umask, approved=approved)
+            files.write(plan, self._turn.settings.sandbox, roots, self._around.umask, approved=approved)
 
     def _roots(self) -> AbstractContextManager[Roots]:
         settings, sandbox = self._turn.settings, self._tooling.sandbox
@@ -206,16 +206,16 @@ class ClientTools:
     async def _create(self, params: Json) -> Json:
         wanted = self._requested_command(params)
         name = self.terminals.create(wanted, self)
-        if not any(use.kind == "execute" or use.command for use in self._updates.not_over):
+        if not any(use.kind == "execute" or use.command for use in self._updates.unfinished):
             title = " ".join(wanted.argv)
             self._own[name] = self._begin(kind="execute", title=title, command=wanted.argv, cwd=wanted.cwd)
-            await self._turn.stored()
+            await self._turn.wait_until_stored()
         return {"terminalId": name}
 
-    def _requested_command(self, params: Json) -> Wanted:
+    def _requested_command(self, params: Json) -> RequestedCommand:
         program, words = text(params.get("command")), texts(params.get("args"), WORDS)
         if not program or (params.get("args") and not words) or "\0" in "".join((program, *words)):
-            raise Refused("`command` and `args` are not the words of a command", PARAMS_INVALID)
+            raise AgentRefused("`command` and `args` are not the words of a command", PARAMS_INVALID)
         given = params.get("env")
         listed = given[:VARIABLES] if isinstance(given, list) else []
         added = {
@@ -225,14 +225,14 @@ class ClientTools:
         }
         cwd = text(params.get("cwd"))
         keep = self._bounds.command_output_bytes
-        return Wanted(
+        return RequestedCommand(
             argv=(program, *words),
             cwd=self._turn.settings.cwd / cwd if cwd and "\0" not in cwd else self._turn.settings.cwd,
             env={**self._around.env, **{name: value for name, value in added.items() if name and "=" not in name}},
-            keep=min(keep, _limit(whole(params.get("outputByteLimit")), keep)),
+            keep=min(keep, _limit(whole_number(params.get("outputByteLimit")), keep)),
         )
 
-    def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+    def confine(self, wanted: RequestedCommand) -> AbstractContextManager[ConfinedCommand]:
         """Confine a command as the turn's settings are now. In a worker thread."""
         settings, sandbox = self._turn.settings, self._tooling.sandbox
         pins = sandbox.pins(self._turn.order.conversation, settings, self._around.env)
@@ -252,15 +252,15 @@ class ClientTools:
         await self.terminals.release(_terminal(params))
         return {}
 
-    async def wrote(self, name: str, piece: str) -> None:
+    async def terminal_wrote(self, name: str, piece: str) -> None:
         own = self._own.get(name)
         if own is not None:
             self._say(ev.ToolUseDelta(call_id=own.call_id, item_id=own.item_id, delta=piece, reads_as=own.reads_as))
         else:
             self._say(*self._updates.terminal_wrote(name, piece))
-        await self._turn.room()
+        await self._turn.wait_for_room()
 
-    def over(self, name: str, terminal: Terminal) -> None:
+    def terminal_ended(self, name: str, terminal: Terminal) -> None:
         own, ended = self._own.pop(name, None), terminal.ended.result()
         if own is not None:
             code = ended.exit_code if isinstance(ended, Finished) else None
@@ -307,14 +307,14 @@ def _end(begin: ev.ToolUseBegin) -> dict[str, object]:
 
 
 def _is_about(changes: Mapping[str, object], places: Iterable[ev.Place], plan: PatchPlan) -> bool:
-    touched = {*map(str, plan.touched), *plan.changes}
+    touched = {*map(str, plan.touched_paths), *plan.changes}
     return bool(touched & {*changes, *(str(place.path) for place in places)})
 
 
 def _path(params: Json) -> str:
     path = text(params.get("path"))
     if not path.startswith("/"):
-        raise Refused(f"{path[:100]!r} is no absolute path", PARAMS_INVALID)
+        raise AgentRefused(f"{path[:100]!r} is no absolute path", PARAMS_INVALID)
     return path
 
 

@@ -12,7 +12,7 @@ from supervisor.config.agent_definitions import AgentDefinition, kind_named
 
 # Codex's approval policies. `untrusted` asks before everything that does more than read. `on-request` asks before
 # leaving Codex's own sandbox, and without one never. Only one of the two adapters still takes it from the arguments.
-ASKS, ASKS_NOTHING = "untrusted", "never"
+ASK_POLICY, NEVER_ASK_POLICY = "untrusted", "never"
 
 
 def kind_of(definition: AgentDefinition) -> str:
@@ -32,22 +32,22 @@ _VARIABLES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class Inside(Struct, frozen=True):
+class SandboxAdditions(Struct, frozen=True):
     """Arguments and variables that an agent in the sandbox is started with, besides its own."""
 
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def inside(agent: str, approvals: ApprovalPolicy) -> Inside:
+def sandbox_additions(agent: str, approvals: ApprovalPolicy) -> SandboxAdditions:
     """Return the additions for an agent in our sandbox. A person's own settings for it come later, and win."""
     if agent == "codex":
-        asks = ASKS_NOTHING if approvals is ApprovalPolicy.NEVER else ASKS
-        return Inside(
+        asks = NEVER_ASK_POLICY if approvals is ApprovalPolicy.NEVER else ASK_POLICY
+        return SandboxAdditions(
             ("-c", 'sandbox_mode="danger-full-access"', "-c", f'approval_policy="{asks}"'),
             {"INITIAL_AGENT_MODE": "agent-full-access"},  # for the adapter that reads no arguments
         )
-    return Inside(env=_VARIABLES.get(agent, {}))
+    return SandboxAdditions(env=_VARIABLES.get(agent, {}))
 
 
 def keeps_its_mode(agent: str) -> bool:

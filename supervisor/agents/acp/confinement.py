@@ -14,24 +14,26 @@ import msgspec
 from msgspec import Struct
 
 from actors.vocabulary.settings import DangerFullAccess, Pin, Settings, WorkspaceWrite
-from supervisor.agents.acp.confined_agents import MADE_AT_START, inside, kind_of
+from supervisor.agents.acp.confined_agents import MADE_AT_START, kind_of, sandbox_additions
 from supervisor.agents.acp.git_desk import make_desk
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.disk.folders import lies_in, open_folder
 from supervisor.work.reach.agent_homes import databases_of, homes_of, logins_of
-from supervisor.work.reach.home_views import Own, own_homes
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.reach.home_views import OwnPlaces, own_homes
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 from transports.requests import GivenServer
 
-WITHOUT = "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
+WITHOUT_SANDBOX = (
+    "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
+)
 
 
 class NotConfined(OSError):
     """The agent must not be started. The text says why, and how to change that."""
 
 
-class Confinement(Struct, frozen=True):
+class ConfinementInputs(Struct, frozen=True):
     """The inputs of a running agent and its sandbox. If they change, the agent must be started anew."""
 
     sandbox: str
@@ -40,7 +42,7 @@ class Confinement(Struct, frozen=True):
     servers: str = ""  # a hash of the client's servers
     login: str = ""  # the files of a login in the sandbox: if they are replaced, the agent does not see the new ones
 
-    def changes(self, other: "Confinement") -> str:
+    def name_changes(self, other: "ConfinementInputs") -> str:
         """Name the differences, in words."""
         both = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
         differing = [name for name, now, then in both if now != then and (name != "login" or (now and then))]
@@ -49,14 +51,20 @@ class Confinement(Struct, frozen=True):
 
 def fingerprint(
     settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = (), login: str = ""
-) -> Confinement:
+) -> ConfinementInputs:
     """Return the inputs of an agent and its sandbox. Pure and cheap: compared before each prompt."""
     policy = settings.sandbox
     roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
     # The variables may hold secrets, so only their hash is kept.
-    program = (definition.argv, sorted(definition.env.items()), definition.own, definition.network, definition.wanted)
-    added = inside(kind_of(definition), settings.approval_policy)
-    return Confinement(
+    program = (
+        definition.argv,
+        sorted(definition.env.items()),
+        definition.own,
+        definition.network,
+        definition.variables,
+    )
+    added = sandbox_additions(kind_of(definition), settings.approval_policy)
+    return ConfinementInputs(
         sandbox=f"{policy.model_dump_json()} {definition.confine} {added}",
         directories=(str(settings.cwd), str(definition.cwd or ""), *roots),
         program=hashlib.sha256(msgspec.json.encode(program, enc_hook=str)).hexdigest(),
@@ -77,14 +85,14 @@ def is_confined(settings: Settings, definition: AgentDefinition) -> bool:
 
 
 @contextlib.contextmanager
-def confined(
+def confine_agent(
     sandbox: Sandbox,
     settings: Settings,
     definition: AgentDefinition,
     env: Mapping[str, str],
     pins: Sequence[Pin],
     desk: Path | None = None,
-) -> Iterator[Confined]:
+) -> Iterator[ConfinedCommand]:
     """Yield the confined command that starts the agent; the context lasts until the agent ends. Raises NotConfined.
 
     `desk`: the folder to make for the agent's git, see git_desk.py. `env` is the conversation's, and `pins` are its
@@ -92,13 +100,13 @@ def confined(
     """
     start, given = definition.cwd or settings.cwd, {**env, **definition.env}
     if not is_confined(settings, definition):
-        yield Confined(definition.argv, start, given)
+        yield ConfinedCommand(definition.argv, start, given)
         return
     if not sandbox.availability.ok:
         found = sandbox.availability
-        raise NotConfined(f"nothing confines it here: {found.reason}; {found.how_to_get}, or {WITHOUT}")
+        raise NotConfined(f"nothing confines it here: {found.reason}; {found.how_to_get}, or {WITHOUT_SANDBOX}")
     kind, given = kind_of(definition), {**env, **definition.env}
-    added = inside(kind, settings.approval_policy)
+    added = sandbox_additions(kind, settings.approval_policy)
     argv, given = (*definition.argv, *added.args), {**env, **databases_of(kind, given), **added.env, **definition.env}
     _refuse_open_homes([home for home, _ in homes_of(kind, given)], pins)
     own = own_homes(kind, definition.own, given)
@@ -106,7 +114,7 @@ def confined(
     if isinstance(settings.sandbox, WorkspaceWrite) and (file := MADE_AT_START.get(kind)) is not None:
         _make_before(start, *file)
     writable = [pin.path for pin in pins if pin.path is not None]
-    placed = make_desk(desk, given, (*writable, *own.written)) if desk is not None else ()
+    placed = make_desk(desk, given, (*writable, *own.kept_paths)) if desk is not None else ()
     with sandbox.confine_agent(
         settings.sandbox,
         settings.cwd,
@@ -139,17 +147,17 @@ def _refuse_open_homes(homes: Sequence[Path], pins: Sequence[Pin]) -> None:
         if lies_in(root, Path(os.path.realpath(home))):
             raise NotConfined(
                 f"{root} lies in {home}, where its own settings are, and it must not change those; work elsewhere, "
-                f"or {WITHOUT}"
+                f"or {WITHOUT_SANDBOX}"
             )
         for link in (folder for folder in (home, *home.parents) if folder.is_symlink()):
             if lies_in(Path(os.path.realpath(link.parent)), root):
                 raise NotConfined(
                     f"its own {home} is reached by the link {link}, which it could replace, as {root} is open to it; "
-                    f"work in a folder below, or {WITHOUT}"
+                    f"work in a folder below, or {WITHOUT_SANDBOX}"
                 )
 
 
-def _refuse_ours(sandbox: Sandbox, definition: AgentDefinition, start: Path, own: Own) -> None:
+def _refuse_ours(sandbox: Sandbox, definition: AgentDefinition, start: Path, own: OwnPlaces) -> None:
     """Refuse an agent that needs to see Greenroom's hidden directories, or to write into closed ones."""
     ours = sandbox.protection
     closed = (*ours.hidden, *ours.closed, *ours.files)

@@ -9,7 +9,7 @@ FENCE = "```"
 LONGEST_FIRST_LINE = 40  # of a fence: three backticks and a language
 
 
-def words_of(block: Shape) -> str:
+def block_text(block: Shape) -> str:
     """Return a block of a message as a person reads it. A block that is no text is named."""
     match block.get("type"):
         case "text":
@@ -36,13 +36,13 @@ def _resource(resource: Shape) -> str:
     return f"[{address or 'a resource'}]"
 
 
-def said_in(content: Any) -> str:
+def content_text(content: Any) -> str:
     """Return the text of a tool call's content."""
     return "\n".join(part for part in map(_text_of, shapes(content)) if part)
 
 
 def _text_of(part: Shape) -> str:
-    return without_fence(words_of(shape(part.get("content")))) if part.get("type") == "content" else ""
+    return without_fence(block_text(shape(part.get("content")))) if part.get("type") == "content" else ""
 
 
 def diffs_in(content: Any) -> Iterator[Shape]:

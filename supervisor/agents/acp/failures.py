@@ -8,7 +8,7 @@ AgentFailed            the agent, or the connection to it, failed; the message i
 """
 
 from supervisor.agents.errors import ModelError
-from supervisor.work.reach.known_agents import KNOWN, roads_to_a_login
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, roads_to_a_login
 
 
 class AgentFailed(ModelError):
@@ -25,11 +25,11 @@ class ChildEnded(AgentFailed):
     jsonrpc = -31521
 
 
-class CameTooLate(ChildEnded):
+class GoneBeforePrompt(ChildEnded):
     """The agent was gone already when it was prompted, which was noticed later: it did nothing of the prompt."""
 
 
-class Refused(AgentFailed):
+class AgentRefused(AgentFailed):
     """The agent answered a request with an error; `given` is the error's code."""
 
     code = "agent_refused"
@@ -37,18 +37,18 @@ class Refused(AgentFailed):
 
     def __init__(self, message: str, given: int) -> None:
         super().__init__(message)
-        self.given = given
+        self.error_code = given
 
 
 def _login_advice(agent: str) -> str:
     """Name the ways to log in; for an unknown agent, where to look."""
-    more = f"log in by {roads_to_a_login(agent)}; " if agent in KNOWN else ""
+    more = f"log in by {roads_to_a_login(agent)}; " if agent in KNOWN_AGENTS else ""
     return f"{more}`greenroom agents {agent}` says how to log in"
 
 
-class LoginWanted(Refused):
+class LoginWanted(AgentRefused):
     """The agent wants the user to log in; `said` are its own words."""
 
     def __init__(self, said: str, agent: str, given: int) -> None:
         super().__init__(f"{said.rstrip('.')}; {_login_advice(agent)}", given)
-        self.said = said
+        self.agent_message = said

@@ -30,30 +30,30 @@ from supervisor.work.processes.command import MARKS, Command, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
-from supervisor.work.safety.git_commands import CHANGES, history_place
+from supervisor.work.safety.git_commands import CHANGES, history_directory
 from supervisor.work.sandbox.bubblewrap import SYSTEM
-from supervisor.work.sandbox.confined import Placed
+from supervisor.work.sandbox.confined import PlacedFile
 from supervisor.work.sandbox.sandbox import Sandbox
 
 log = structlog.get_logger()
-ASKING = "asking.py"
+PROGRAM_FILE = "asking.py"
 INSIDE = Path("/dev/greenroom")  # below /dev, the only folder of every sandbox in which a mount point can be made
 ASKED_BYTES = 4 << 20  # of a request: arguments, variables and input
 ANSWER_BYTES = 1 << 20  # of each stream
 AT_ONCE, WAITING = 4, 64  # requests of an agent; git's own locks let one through for each repository
-ITSELF = b"{}"  # the answer that leaves the command to git in the agent's sandbox
+LEAVE_TO_GIT = b"{}"  # the answer that leaves the command to git in the agent's sandbox
 LIMIT_S = 600.0  # of a command: hooks may run tests
 NAME_BYTES = 33  # of a request's name in the bell, and the end of its line
 
 
-class Asked(Struct, frozen=True):
+class GitRequest(Struct, frozen=True):
     args: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
     input: str
 
 
-class Ran(Struct, frozen=True):
+class GitResult(Struct, frozen=True):
     exit_code: int
     out: bytes
     err: bytes
@@ -129,10 +129,10 @@ class GitDesk:
         request = await asyncio.to_thread(self._read, name)
         policy, cwd, start = self._settings.sandbox, self._settings.cwd, Path(request.cwd)
         assert isinstance(policy, WorkspaceWrite)  # noqa: S101  # otherwise there is no desk
-        changes = history_place(("git", *request.args)) is not None
+        changes = history_directory(("git", *request.args)) is not None
         found = await asyncio.to_thread(self._sandbox.repository, policy, cwd, start) if changes else None
         if found is None:
-            return ITSELF
+            return LEAVE_TO_GIT
         env = {name: value for name, value in request.env.items() if name not in MARKS}
         argv = (real_git(env)[0], *request.args)
         confining = in_a_thread(
@@ -142,12 +142,12 @@ class GitDesk:
         async with confining as inside:
             command = inside.command(conversation, own, LIMIT_S, umask)
             result = await self._run(command, base64.b64decode(request.input))
-        if not isinstance(result, Ran):
+        if not isinstance(result, GitResult):
             return _answer(128, b"", f"git: {result}\n".encode())
         notes = "".join(f"greenroom: {finding}\n" for finding in (*inside.notices, *inside.aftermath))
         return _answer(result.exit_code, result.out, result.err + notes.encode())
 
-    async def _run(self, command: Command, words: bytes) -> Ran | NotStarted:
+    async def _run(self, command: Command, words: bytes) -> GitResult | NotStarted:
         stdin, output = Input(), Output(_ignore_output, keep_bytes=ANSWER_BYTES)
         running = asyncio.ensure_future(self._processes.run(command, output, stdin))
         while not (stdin.is_open or running.done()):  # noqa: ASYNC110 - it is opened in the next steps of the loop
@@ -157,9 +157,9 @@ class GitDesk:
         result = await running
         if isinstance(result, NotStarted):
             return result
-        return Ran(result.exit_code, output.stdout.text().encode(), output.stderr.text().encode())
+        return GitResult(result.exit_code, output.stdout.text().encode(), output.stderr.text().encode())
 
-    def _read(self, name: str) -> Asked:
+    def _read(self, name: str) -> GitRequest:
         asks = open_folder(Path(os.path.realpath(self._folder / ASKS)))
         file = open_below(asks, (name,), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(file, "rb") as stream:
@@ -167,7 +167,7 @@ class GitDesk:
         (self._folder / ASKS / name).unlink(missing_ok=True)
         if len(data) > ASKED_BYTES:
             raise ValueError(f"more than {ASKED_BYTES} bytes of arguments, variables and input")
-        return msgspec.json.decode(data, type=Asked)
+        return msgspec.json.decode(data, type=GitRequest)
 
     def _put(self, name: str, answer: bytes) -> None:
         """Write the answer into the folder that the agent can only read."""
@@ -200,7 +200,7 @@ def real_git(env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(program) for program in found if program is not None))
 
 
-def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) -> tuple[Placed, ...]:
+def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) -> tuple[PlacedFile, ...]:
     """Make the desk's folder, if there is a git; return its parts with their places in the agent's sandbox."""
     gits = [
         Path(program) for program in real_git(env) if not any(Path(program).is_relative_to(root) for root in writable)
@@ -212,9 +212,9 @@ def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) ->
     os.mkfifo(folder / BELL, 0o600)
     (folder / GIT).touch()
     shutil.copyfile(
-        Path(__file__).with_name("git_asking.py"), folder / ASKING
+        Path(__file__).with_name("git_asking.py"), folder / PROGRAM_FILE
     )  # our own file may lie in /tmp, which the sandbox replaces
-    asking = shlex.join((os.path.realpath(sys.executable), "-SEs", str(INSIDE / ASKING), str(INSIDE)))
+    asking = shlex.join((os.path.realpath(sys.executable), "-SEs", str(INSIDE / PROGRAM_FILE), str(INSIDE)))
     script = (
         f"#!/bin/sh\n# Changes of history are asked for; all else is git's own.\nfor word do\n"
         f'case "$word" in {"|".join(sorted(CHANGES))}) exec {asking} "$@" ;; esac\ndone\nexec {INSIDE / GIT} "$@"\n'
@@ -222,8 +222,8 @@ def make_desk(folder: Path, env: Mapping[str, str], writable: Sequence[Path]) ->
     (folder / "program").write_text(script)
     (folder / "program").chmod(0o755)
     return (
-        Placed(folder, INSIDE),
-        Placed(folder / ASKS, INSIDE / ASKS, writable=True),
-        Placed(gits[0], INSIDE / GIT),
-        *(Placed(folder / "program", git) for git in gits),
+        PlacedFile(folder, INSIDE),
+        PlacedFile(folder / ASKS, INSIDE / ASKS, writable=True),
+        PlacedFile(gits[0], INSIDE / GIT),
+        *(PlacedFile(folder / "program", git) for git in gits),
     )

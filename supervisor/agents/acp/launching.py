@@ -16,27 +16,27 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agents.acp.child import Launch
-from supervisor.agents.acp.confinement import Confinement, confined, fingerprint, is_confined, login_of
+from supervisor.agents.acp.confinement import ConfinementInputs, confine_agent, fingerprint, is_confined, login_of
 from supervisor.agents.acp.git_desk import GitDesk
 from supervisor.agents.acp.variables import variables_of
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.turn import Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.load import LoadedConfig
 from supervisor.loop.entering import in_a_thread
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 from transports.requests import GivenServer
 
 log = structlog.get_logger()
 
-Closed = frozenset[tuple[Path, int]]
-Define = Callable[[RunAgent, Around], AgentDefinition]
+ClosedPaths = frozenset[tuple[Path, int]]
+Define = Callable[[RunAgent, CommandEnvironment], AgentDefinition]
 
 
-class LookedUp(Struct, frozen=True):
+class LookupInputs(Struct, frozen=True):
     """The inputs of a definition's lookup. While they stay the same, a running program is the right one."""
 
     settings: Settings
@@ -44,7 +44,7 @@ class LookedUp(Struct, frozen=True):
     loaded: LoadedConfig
     given: tuple[GivenServer, ...]
 
-    def is_like(self, other: "LookedUp | None") -> bool:
+    def is_same_as(self, other: "LookupInputs | None") -> bool:
         return (
             other is not None
             and self.loaded is other.loaded
@@ -59,7 +59,7 @@ class Launching:
         self,
         sandbox: Sandbox,
         processes: Processes,
-        around: Callable[[RunAgent], Around],
+        around: Callable[[RunAgent], CommandEnvironment],
         define: Define,
         loaded: Callable[[], LoadedConfig],
         given: Callable[[ConversationId], tuple[GivenServer, ...]],
@@ -71,41 +71,41 @@ class Launching:
         self._define = define
         self._loaded = loaded
         self._given = given
-        self._closed: dict[TurnId, Closed] = {}  # by running agent: the closed paths in its writable directories
+        self._closed: dict[TurnId, ClosedPaths] = {}  # by running agent: the closed paths in its writable directories
 
     def environ(self, order: RunAgent) -> Mapping[str, str]:
         """Return the variables of the conversation's client."""
         return self._around(order).env
 
-    def looked_up(self, turn: Turn) -> LookedUp:
+    def lookup_inputs(self, turn: Turn) -> LookupInputs:
         """Return the present inputs of the definition's lookup. Cheap, and needs no disk."""
-        return LookedUp(turn.settings, self.environ(turn.order), self._loaded(), self._given_to(turn))
+        return LookupInputs(turn.settings, self.environ(turn.order), self._loaded(), self._given_to(turn))
 
     async def definition(self, turn: Turn) -> AgentDefinition:
         """Look up the agent that the conversation's settings and variables name now."""
         order = turn.order
         return await asyncio.to_thread(self._define, order, self._around(order))
 
-    def of(self, turn: Turn, definition: AgentDefinition) -> tuple[Launch, Confinement]:
+    def prepare(self, turn: Turn, definition: AgentDefinition) -> tuple[Launch, ConfinementInputs]:
         """Return the launch of an agent, and the inputs of its sandbox."""
         return self._launch(turn, definition), self._fingerprint(turn, definition)
 
-    async def changes(self, made_of: Confinement, turn: Turn) -> str:
+    async def changes(self, made_of: ConfinementInputs, turn: Turn) -> str:
         """Name the inputs of an agent's sandbox that have changed; empty: it still fits."""
-        return made_of.changes(self._fingerprint(turn, await self.definition(turn)))
+        return made_of.name_changes(self._fingerprint(turn, await self.definition(turn)))
 
     async def are_more_closed(self, owner: TurnId, turn: Turn) -> bool:
         """Tell whether an agent's directories have new paths that should be closed, but its sandbox leaves open."""
         at_start = self._closed.get(owner)
         return at_start is not None and not await asyncio.to_thread(self._closed_now, turn) <= at_start
 
-    def _closed_now(self, turn: Turn) -> Closed:
+    def _closed_now(self, turn: Turn) -> ClosedPaths:
         settings, around = turn.settings, self._around(turn.order)
         pins = self._sandbox.pins(turn.order.conversation, settings, around.env)
-        return self._sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
+        return self._sandbox.closed_paths(settings.sandbox, settings.cwd, pins, around.env)
 
     @asynccontextmanager
-    async def watched(self, turn: Turn, definition: AgentDefinition) -> AsyncIterator[None]:
+    async def watch_projects(self, turn: Turn, definition: AgentDefinition) -> AsyncIterator[None]:
         """Watch the projects of a confined agent during a turn; afterwards report the changes that were undone."""
         settings, around = turn.settings, self._around(turn.order)
         if not (is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)):
@@ -114,7 +114,7 @@ class Launching:
         pins = await asyncio.to_thread(self._sandbox.pins, turn.order.conversation, settings, around.env)
 
         def watching() -> AbstractContextManager[list[str]]:
-            return self._sandbox.watched(settings.sandbox, settings.cwd, pins, around.env)
+            return self._sandbox.watch_projects(settings.sandbox, settings.cwd, pins, around.env)
 
         undone: list[str] = []
         try:
@@ -124,11 +124,11 @@ class Launching:
             for finding in undone:
                 turn.emit(ev.BackgroundEvent(message=finding))
 
-    def has_login(self, made_of: Confinement, turn: Turn, definition: AgentDefinition) -> bool:
+    def has_login(self, made_of: ConfinementInputs, turn: Turn, definition: AgentDefinition) -> bool:
         """Tell whether the agent's login is still that of its start; a person may have made another."""
         return made_of.login == login_of(turn.settings, definition, self.environ(turn.order))
 
-    def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> Confinement:
+    def _fingerprint(self, turn: Turn, definition: AgentDefinition) -> ConfinementInputs:
         login = login_of(turn.settings, definition, self.environ(turn.order))
         return fingerprint(turn.settings, definition, self._given_to(turn), login)
 
@@ -137,7 +137,7 @@ class Launching:
 
     def _launch(self, turn: Turn, definition: AgentDefinition) -> Launch:
         settings, conversation, around = turn.settings, turn.order.conversation, self._around(turn.order)
-        sandbox, config = self._sandbox, self._loaded().relayered(settings.overrides).config
+        sandbox, config = self._sandbox, self._loaded().with_overrides(settings.overrides).config
         env = variables_of(definition, settings, config, around.env)
 
         @asynccontextmanager
@@ -146,10 +146,10 @@ class Launching:
             asks = is_confined(settings, definition) and isinstance(settings.sandbox, WorkspaceWrite)
             folder = sandbox.new_desk() if asks else None
 
-            def confine() -> AbstractContextManager[Confined]:
+            def confine() -> AbstractContextManager[ConfinedCommand]:
                 if asks:
-                    self._closed[owner] = sandbox.closed(settings.sandbox, settings.cwd, pins, around.env)
-                return confined(sandbox, settings, definition, env, pins, folder)
+                    self._closed[owner] = sandbox.closed_paths(settings.sandbox, settings.cwd, pins, around.env)
+                return confine_agent(sandbox, settings, definition, env, pins, folder)
 
             async with AsyncExitStack() as stack:
                 stack.callback(self._closed.pop, owner, None)

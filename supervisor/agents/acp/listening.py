@@ -10,7 +10,7 @@ from typing import Protocol
 
 from actors.vocabulary.agent_events import AgentCommands, AgentOptions, AgentTitle
 from actors.vocabulary.ids import ConversationId
-from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.peer import RequestHandler
 from supervisor.agents.acp.permissions import CANCELLED
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
@@ -24,12 +24,12 @@ Record = Callable[[ConversationId, tuple[News, ...]], None]
 Follow = Callable[[ConversationId], None]
 
 
-class Ears(Protocol):
+class TurnReceiver(Protocol):
     """A turn as the receiver of its agent's messages."""
 
-    async def updated(self, update: Json) -> None: ...
+    async def take_update(self, update: Json) -> None: ...
 
-    def served(self, method: str) -> Serve | None: ...
+    def handler_for(self, method: str) -> RequestHandler | None: ...
 
 
 class BetweenTurns:
@@ -43,7 +43,7 @@ class BetweenTurns:
         self._recorded = 0
         self._asking: asyncio.TimerHandle | None = None  # the next request for a turn
 
-    def worked(self) -> None:
+    def request_turn(self) -> None:
         if self._asking is None:
             self._ask(ASKED_MOST)
 
@@ -52,7 +52,7 @@ class BetweenTurns:
         self._follow(self._conversation)
         self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN_S, self._ask, left - 1) if left else None
 
-    def told(self, update: Json) -> None:
+    def take_news(self, update: Json) -> None:
         news = tuple(self._updates.news_outside(update))
         if news and self._recorded < NEWS_MOST:
             self._recorded += len(news)
@@ -65,20 +65,20 @@ class BetweenTurns:
             self._asking = None
 
 
-class Listening:
+class MessageReceiver:
     """The receiver of a peer's messages, for the life of a session."""
 
     def __init__(self, between: BetweenTurns, updates: Updates) -> None:
         self.updates = updates
         self._between = between
-        self._ears: Ears | None = None
+        self._ears: TurnReceiver | None = None
         self._waiting: deque[Json] = deque()
         self._heard = asyncio.Event()  # set while a turn listens
         self.session = ""
         self.muted = False  # the agent replays history that is known already
         self.replayed = 0  # updates of that replay
 
-    async def told(self, method: str, params: Json) -> bool:
+    async def take_notification(self, method: str, params: Json) -> bool:
         update = params.get("update")
         if method != "session/update" or not isinstance(update, dict):
             return False
@@ -93,38 +93,38 @@ class Listening:
         if self.muted and self.updates.is_work(update):
             self.replayed += 1
         elif self._ears is not None:
-            await self._ears.updated(update)
+            await self._ears.take_update(update)
         elif self.updates.is_work(update):
             await self._keep(update)
         else:
-            self._between.told(update)
+            self._between.take_news(update)
 
     async def _keep(self, update: Json) -> None:
         self._waiting.append(update)
-        self._between.worked()
+        self._between.request_turn()
         if len(self._waiting) >= WAITING:
             await self._heard.wait()
 
-    def served(self, method: str) -> Serve | None:
+    def handler_for(self, method: str) -> RequestHandler | None:
         if method == "session/request_permission":
             return self._permission
-        return self._ears.served(method) if self._ears is not None else None
+        return self._ears.handler_for(method) if self._ears is not None else None
 
     async def _permission(self, params: Json) -> Json:
         """Serve a question; if no turn runs, ask for one and wait for it."""
         if self._ears is None:
-            self._between.worked()
+            self._between.request_turn()
             await self._heard.wait()
-        serve = self._ears.served("session/request_permission") if self._ears is not None else None
+        serve = self._ears.handler_for("session/request_permission") if self._ears is not None else None
         return await serve(params) if serve is not None else CANCELLED
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
-    async def listen(self, ears: Ears) -> None:
+    async def listen(self, ears: TurnReceiver) -> None:
         """Pass messages to a turn from now on, those that have waited first."""
         self._between.turn_began()
         while self._waiting:
-            await ears.updated(self._waiting.popleft())
+            await ears.take_update(self._waiting.popleft())
         self._ears = ears
         self._heard.set()
 

@@ -23,7 +23,7 @@ NAME = 200  # characters of a name or a value
 SENTENCE = 500  # characters of a command's description: some agents write pages, and each event has all of them
 
 
-class AgentNews:
+class LatestNews:
     """Keeps the latest news of each kind, and yields only those that differ from it."""
 
     def __init__(self, agent: str) -> None:
@@ -41,7 +41,7 @@ class AgentNews:
         """The model that is set; empty if the agent doesn't say."""
         return next((option.value for option in self._options if option.category == MODEL), "")
 
-    def begun(self, answer: Any) -> Iterator[News]:
+    def initial_news(self, answer: Any) -> Iterator[News]:
         """Take the answer that starts a session: new, resumed or loaded."""
         shown = shape(answer)
         options = (*_options(shown.get("configOptions")), *_older_options(shown))
@@ -63,7 +63,7 @@ class AgentNews:
             case _:
                 pass
 
-    def chosen(self, option: str, value: str) -> Iterator[News]:
+    def news_of_choice(self, option: str, value: str) -> Iterator[News]:
         """Take a value that we have set, where the agent did not report it itself."""
         yield from self._set(
             tuple(_with_value(known, value) if known.id == option else known for known in self._options)

@@ -16,14 +16,14 @@ from actors.vocabulary.raises import Raise
 from actors.vocabulary.settings import Decision, Settings
 from supervisor.agents.acp.backend import AcpBackend
 from supervisor.agents.acp.children import Children
-from supervisor.agents.acp.client_tools import Tooling, offered
-from supervisor.agents.acp.given import ClientServers
+from supervisor.agents.acp.client_tools import Tooling, client_capabilities
+from supervisor.agents.acp.given import AgentClientServers
 from supervisor.agents.acp.launching import Launching
 from supervisor.agents.acp.listening import News
 from supervisor.agents.acp.permissions import Deadline
-from supervisor.agents.acp.starting import Starter
-from supervisor.agents.acp.telling import History
-from supervisor.agents.environments import Around, Environments
+from supervisor.agents.acp.starting import SessionStarter
+from supervisor.agents.acp.telling import MissedHistory
+from supervisor.agents.environments import CommandEnvironment, Environments
 from supervisor.agents.given_servers import GivenServers
 from supervisor.agents.spending.agent_account import AgentAccount
 from supervisor.agents.spending.ledger import Ledger
@@ -33,15 +33,15 @@ from supervisor.config.allowed import budgets_for
 from supervisor.config.bounds import Bounds
 from supervisor.config.budgets import BudgetsTable
 from supervisor.config.load import LoadedConfig
-from supervisor.disk.search_paths import open_folders
+from supervisor.disk.search_paths import writable_folders
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.sandbox import Sandbox
 
 
-class Needs(Struct, frozen=True):
+class ThirdPartyAgentsDeps(Struct, frozen=True):
     """The parts of the engine that agents need. `loaded`: the present config; `tell`: sends to a conversation."""
 
-    loaded: Callable[[], LoadedConfig]
+    loaded_config: Callable[[], LoadedConfig]
     journal: Journal
     processes: Processes
     environments: Environments
@@ -49,20 +49,25 @@ class Needs(Struct, frozen=True):
     ledger: Ledger
     raises: Callable[[], tuple[Raise, ...]]
     tell: Callable[[ConversationId, Command], None]
-    given: GivenServers
+    client_servers: GivenServers
 
 
-class OtherAgents:
-    def __init__(self, needs: Needs) -> None:
+class ThirdPartyAgents:
+    def __init__(self, needs: ThirdPartyAgentsDeps) -> None:
         self._needs = needs
-        history = History(needs.journal, lambda: self._bounds().agent_seed_bytes)
-        given = ClientServers(needs.given, history, self._deadline)
+        history = MissedHistory(needs.journal, lambda: self._bounds().agent_seed_bytes)
+        given = AgentClientServers(needs.client_servers, history, self._deadline)
         launching = Launching(
-            needs.sandbox, needs.processes, self._client_surroundings, self._definition, needs.loaded, given.of
+            needs.sandbox,
+            needs.processes,
+            self._client_surroundings,
+            self._definition,
+            needs.loaded_config,
+            given.all_of,
         )
         tooling = self._tooling()
-        offers = partial(offered, tooling)
-        starter = Starter(
+        offers = partial(client_capabilities, tooling)
+        starter = SessionStarter(
             needs.processes, launching, self._bounds, self._record, self._follow, history, offers, given
         )
         self.children = Children(self._bounds)
@@ -72,17 +77,17 @@ class OtherAgents:
         await self.children.aclose()
 
     def _bounds(self) -> Bounds:
-        return self._needs.loaded().config.greenroom.limits
+        return self._needs.loaded_config().config.greenroom.limits
 
     def _account(self, turn: Turn) -> AgentAccount:
         return AgentAccount(turn, self._budgets, self._needs.ledger)
 
     def _budgets(self, settings: Settings) -> BudgetsTable:
-        return budgets_for(self._needs.loaded(), settings, self._needs.raises())
+        return budgets_for(self._needs.loaded_config(), settings, self._needs.raises())
 
     def _deadline(self, turn: Turn) -> Deadline:
         """Return the longest time that an approval of the turn waits, and the answer that it gets then."""
-        ours = self._needs.loaded().relayered(turn.order.settings.overrides).config.greenroom
+        ours = self._needs.loaded_config().with_overrides(turn.order.settings.overrides).config.greenroom
         if ours.approval_default == "abort":
             return Deadline(ours.approval_deadline_seconds, Decision.ABORT)
         return Deadline(ours.approval_deadline_seconds)
@@ -91,20 +96,20 @@ class OtherAgents:
         """Return the means to serve an agent's tools like our own: the environment of commands, in their sandbox."""
         needs = self._needs
 
-        def surroundings(turn: Turn) -> Around:
-            config = needs.loaded().relayered(turn.order.settings.overrides).config
+        def surroundings(turn: Turn) -> CommandEnvironment:
+            config = needs.loaded_config().with_overrides(turn.order.settings.overrides).config
             return needs.environments.for_commands(turn.order.conversation, config)
 
         return Tooling(needs.processes, needs.sandbox, surroundings, self._bounds)
 
-    def _client_surroundings(self, order: RunAgent) -> Around:
+    def _client_surroundings(self, order: RunAgent) -> CommandEnvironment:
         """Return the client's whole environment; an agent's program gets a part of it, see acp/variables.py."""
-        return self._needs.environments.unfiltered(order.conversation)
+        return self._needs.environments.whole_environment(order.conversation)
 
-    def _definition(self, order: RunAgent, around: Around) -> AgentDefinition:
-        config = self._needs.loaded().relayered(order.settings.overrides).config
+    def _definition(self, order: RunAgent, around: CommandEnvironment) -> AgentDefinition:
+        config = self._needs.loaded_config().with_overrides(order.settings.overrides).config
         settings = order.settings
-        writable = open_folders(settings.sandbox, settings.cwd, around.env)
+        writable = writable_folders(settings.sandbox, settings.cwd, around.env)
         return definition_of(settings.agent, config, around.env, writable)
 
     def _record(self, conversation: ConversationId, news: tuple[News, ...]) -> None:

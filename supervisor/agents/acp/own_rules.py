@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 # The words in an option's name by which the adapters say that its rule lasts as long as their own session.
 SESSION = re.compile(r"\b(this|the) (session|conversation)\b|\ball edits\b", re.IGNORECASE)
 
 
-class Lasting(Struct, frozen=True):
+class RuleReach(Struct, frozen=True):
     """The reach and the end of a rule. `options`: words in the ids of the options that make it; empty: any."""
 
     where: str
@@ -22,24 +22,24 @@ class Lasting(Struct, frozen=True):
     options: tuple[str, ...] = ()
 
 
-OF_A_SESSION = Lasting("in its own session of this conversation", "until that session ends")
-UNKNOWN = Lasting("where and until when is its own to say", "")
+OF_A_SESSION = RuleReach("in its own session of this conversation", "until that session ends")
+UNKNOWN = RuleReach("where and until when is its own to say", "")
 # Taken from the agents' source code. Entries with `options` come first, then names that say "session", then the rest.
-LASTING: Mapping[str, tuple[Lasting, ...]] = {
+REACHES: Mapping[str, tuple[RuleReach, ...]] = {
     "claude": (
-        Lasting("in its own session of this conversation", "until its mode is set otherwise", ("exit-plan",)),
-        Lasting("for the whole project", "until you remove it from .claude/settings.local.json"),
+        RuleReach("in its own session of this conversation", "until its mode is set otherwise", ("exit-plan",)),
+        RuleReach("for the whole project", "until you remove it from .claude/settings.local.json"),
     ),
     "codex": (
-        Lasting("for every project", "until you remove it from ~/.codex/rules/default.rules", ("execpolicy",)),
-        Lasting("for every project", "until you remove it from ~/.codex", ("network", "allow_always")),
+        RuleReach("for every project", "until you remove it from ~/.codex/rules/default.rules", ("execpolicy",)),
+        RuleReach("for every project", "until you remove it from ~/.codex", ("network", "allow_always")),
         OF_A_SESSION,
     ),
     "gemini": (
-        Lasting("for every project", "until you remove it from ~/.gemini/policies/auto-saved.toml", ("save",)),
+        RuleReach("for every project", "until you remove it from ~/.gemini/policies/auto-saved.toml", ("save",)),
         OF_A_SESSION,
     ),
-    "opencode": (Lasting("for the whole project", "until its program ends"),),
+    "opencode": (RuleReach("for the whole project", "until its program ends"),),
 }
 
 
@@ -47,12 +47,12 @@ def own_rule(agent: str, kind: str, option: str, name: str) -> str:
     """Describe the rule in a line. `agent`: its name in the config; `kind`: its name among known agents, or empty."""
     rule = _lasting(kind, option, name)
     until = f", {rule.until}" if rule.until else ""
-    title = KNOWN[kind].title if kind in KNOWN else agent
+    title = KNOWN_AGENTS[kind].title if kind in KNOWN_AGENTS else agent
     return f"{title}'s own rule: “{name}”, {rule.where}{until}"
 
 
-def _lasting(kind: str, option: str, name: str) -> Lasting:
-    known = LASTING.get(kind, ())
+def _lasting(kind: str, option: str, name: str) -> RuleReach:
+    known = REACHES.get(kind, ())
     special = next((lasting for lasting in known if any(word in option for word in lasting.options)), None)
     if special is not None:
         return special

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import structlog
 
 from supervisor.agents.acp import wire
-from supervisor.agents.acp.failures import AgentFailed, ChildEnded, LoginWanted, Refused
+from supervisor.agents.acp.failures import AgentFailed, AgentRefused, ChildEnded, LoginWanted
 from supervisor.agents.acp.wire import Json
 
 REQUESTS = 64  # of the agent's at the same time; each may be a question that waits for a person
@@ -33,27 +33,27 @@ CANCEL = "$/cancel_request"
 
 log = structlog.get_logger()
 
-Serve = Callable[[Json], Awaitable[Any]]
+RequestHandler = Callable[[Json], Awaitable[Any]]
 
 
-class Misused(Exception):
+class TooManyMisuses(Exception):
     """The agent has sent too many useless messages; the text names the kind of the last one."""
 
 
-class Hears(Protocol):
+class PeerReceiver(Protocol):
     """The receiver of the agent's messages."""
 
-    async def told(self, method: str, params: Json) -> bool:
+    async def take_notification(self, method: str, params: Json) -> bool:
         """Take a notification; the next message is read when this returns. False: its method is unknown."""
         ...
 
-    def served(self, method: str) -> Serve | None:
+    def handler_for(self, method: str) -> RequestHandler | None:
         """Return the function that answers such requests of the agent; None: there is none."""
         ...
 
 
-class Peer:
-    def __init__(self, agent: str, write: Callable[[bytes], Awaitable[int]], hears: Hears) -> None:
+class AgentPeer:
+    def __init__(self, agent: str, write: Callable[[bytes], Awaitable[int]], hears: PeerReceiver) -> None:
         self._agent = agent
         self._write = write
         self._hears = hears
@@ -101,14 +101,14 @@ class Peer:
 
     async def hear(self, line: bytes) -> None:
         match await asyncio.to_thread(wire.read, line) if len(line) > IN_A_THREAD else wire.read(line):
-            case wire.Notification(method=method, params=params) if method == CANCEL:
+            case wire.RpcNotification(method=method, params=params) if method == CANCEL:
                 self._cancel(params)
-            case wire.Notification(method=method, params=params):
-                if not await self._hears.told(method, params):
+            case wire.RpcNotification(method=method, params=params):
+                if not await self._hears.take_notification(method, params):
                     self._skip(method)
-            case wire.Request() as request:
+            case wire.RpcRequest() as request:
                 self._serve(request)
-            case wire.Answer() as answer:
+            case wire.RpcAnswer() as answer:
                 self._settle(answer)
             case None:
                 self._count_misuse("a line that is not a message", line=line)
@@ -133,9 +133,9 @@ class Peer:
             log.info("agent.misused_us", agent=self._agent, what=kind, last_shown=self._misuses == LOGGED, **shown)
         if self._misuses > MISUSES:
             log.warning("agent.misused_us", agent=self._agent, messages=self._misuses)
-            raise Misused(" ".join((kind, *(value[:60] for value in details.values()))))
+            raise TooManyMisuses(" ".join((kind, *(value[:60] for value in details.values()))))
 
-    def _settle(self, answer: wire.Answer) -> None:
+    def _settle(self, answer: wire.RpcAnswer) -> None:
         """Pass an answer to its request. Without a waiting request it is a second answer, or too late."""
         waiting = self._open.get(answer.id)
         if waiting is None or waiting.done():
@@ -143,10 +143,10 @@ class Peer:
         elif answer.error is None:
             waiting.set_result(answer.result)
         else:
-            waiting.set_exception(refused(answer.error, self._agent))
+            waiting.set_exception(agent_error(answer.error, self._agent))
 
-    def _serve(self, request: wire.Request) -> None:
-        serve = self._hears.served(request.method)
+    def _serve(self, request: wire.RpcRequest) -> None:
+        serve = self._hears.handler_for(request.method)
         if request.id in self._serving:  # its answer would be taken for the first request's
             self._count_misuse("a request under an id that is taken", method=request.method)
             return
@@ -160,14 +160,14 @@ class Peer:
         self._serving[request.id] = serving
         serving.add_done_callback(lambda _: self._serving.pop(request.id, None))
 
-    def _refuse(self, request: wire.Request) -> None:
+    def _refuse(self, request: wire.RpcRequest) -> None:
         """Refuse a request beyond the limit, unless the agent does not even read refusals."""
         self._count_misuse("a request too many", method=request.method)
         line = wire.refusal(request.id, wire.INTERNAL, f"{REQUESTS} requests are open; wait for an answer first")
         with contextlib.suppress(asyncio.QueueFull):
             self._unsent.put_nowait(line)
 
-    async def _serve_and_answer(self, request: wire.Request, serve: Serve | None) -> None:
+    async def _serve_and_answer(self, request: wire.RpcRequest, serve: RequestHandler | None) -> None:
         if serve is None:
             line = wire.refusal(request.id, wire.METHOD_UNKNOWN, f"{request.method} is not offered")
         else:
@@ -175,13 +175,13 @@ class Peer:
         if not self._ended:
             await self._unsent.put(line)
 
-    async def _result(self, request: wire.Request, serve: Serve) -> bytes:
+    async def _result(self, request: wire.RpcRequest, serve: RequestHandler) -> bytes:
         try:
             return wire.answer(request.id, await serve(request.params))
         except asyncio.CancelledError:
             return wire.refusal(request.id, wire.CANCELLED, "cancelled")
-        except Refused as error:
-            return wire.refusal(request.id, error.given, str(error))
+        except AgentRefused as error:
+            return wire.refusal(request.id, error.error_code, str(error))
         except Exception as error:
             log.exception("agent.request_failed", agent=self._agent, method=request.method)
             return wire.refusal(request.id, wire.INTERNAL, type(error).__name__)
@@ -209,7 +209,7 @@ class Peer:
             serving.cancel()
 
 
-def refused(error: Json, agent: str) -> AgentFailed:
+def agent_error(error: Json, agent: str) -> AgentFailed:
     """Return the agent's error as people read it: its message, with its details if they say more."""
     message, data = str(error.get("message") or "an error without words"), error.get("data")
     more = (
@@ -223,4 +223,4 @@ def refused(error: Json, agent: str) -> AgentFailed:
     code = error.get("code")
     if code == wire.LOGIN_WANTED and any(word in text.lower() for word in OF_A_LOGIN):
         return LoginWanted(text[:ERROR_TEXT], agent, code)
-    return Refused(text[:ERROR_TEXT], code if isinstance(code, int) else wire.INTERNAL)
+    return AgentRefused(text[:ERROR_TEXT], code if isinstance(code, int) else wire.INTERNAL)

@@ -36,20 +36,20 @@ OPTION_ID = 200  # characters; people could not tell longer ids apart
 QUESTIONS = 1_000  # of a turn that are remembered, so that the same question gets the same answer
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 # An answer without an option never chooses a rule of the agent's own. A yes for the conversation is a rule of ours.
-MEANT = {
+OPTION_KIND_OF = {
     Decision.APPROVED: "allow_once",
     Decision.APPROVED_FOR_SESSION: "allow_once",
     Decision.DENIED: "reject_once",
     Decision.ABORT: "reject_once",
 }
-LOOKS = {"read", "search", "think"}
-UNASKED = {ApprovalPolicy.ON_REQUEST, ApprovalPolicy.ON_FAILURE}
+READING_KINDS = {"read", "search", "think"}
+READS_UNASKED = {ApprovalPolicy.ON_REQUEST, ApprovalPolicy.ON_FAILURE}
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 YES = ApprovalAnswer(Decision.APPROVED)
-NO_BECAUSE = "[Refused: {}. The reason: {}]"
+REFUSAL_NOTE = "[Refused: {}. The reason: {}]"
 
 
-class Asking(Struct, frozen=True):
+class PermissionQuestion(Struct, frozen=True):
     """A question of the turn, and the task that waits for its answer."""
 
     about: tuple[object, ...]
@@ -79,7 +79,7 @@ class Permissions:
         self._updates = updates
         self._deadline = deadline
         self.reasons: list[str] = []  # of refusals: the protocol's answers have no room for them
-        self._asked: dict[CallId, list[Asking]] = {}
+        self._asked: dict[CallId, list[PermissionQuestion]] = {}
         self._noticed: set[str] = set()
 
     async def ask(self, params: Json) -> Json:
@@ -94,12 +94,12 @@ class Permissions:
         if answer is None:
             return CANCELLED
         result = outcome(answer, options)
-        if answer.approved and result == CANCELLED:
+        if answer.is_approved and result == CANCELLED:
             self._notice(f"{self._agent} offered no yes for this once, only rules of its own, so it was refused")
-        self._settle(use, approved=answer.approved and result != CANCELLED)
-        if answer.reason and not answer.approved:
+        self._settle(use, approved=answer.is_approved and result != CANCELLED)
+        if answer.reason and not answer.is_approved:
             self.reasons.append(
-                NO_BECAUSE.format(line_of_command(use.command) or use.title or use.kind, answer.reason)
+                REFUSAL_NOTE.format(line_of_command(use.command) or use.title or use.kind, answer.reason)
             )
         return result
 
@@ -117,12 +117,12 @@ class Permissions:
         if policy is ApprovalPolicy.NEVER:
             self._notice(f"what {self._agent} asks for is allowed without a question: the approval policy is never")
             return YES
-        looks = use.kind in LOOKS and not (use.command or use.changes)
-        return YES if looks and policy in UNASKED else None
+        looks = use.kind in READING_KINDS and not (use.command or use.changes)
+        return YES if looks and policy in READS_UNASKED else None
 
     def _obeyed_by(self, use: ToolUse) -> tuple[str, ...]:
         """Return the programs that would obey a file which the call would change."""
-        if use.kind in LOOKS and not use.changes:
+        if use.kind in READING_KINDS and not use.changes:
             return ()
         cwd = self._turn.settings.cwd
         paths = (*(Path(path) for path in use.changes), *(place.path for place in use.places))
@@ -147,7 +147,7 @@ class Permissions:
             reason=OBEYED_REASON.format(" and ".join(obeyed)) if obeyed else None,
             options=options,
             outside_sandbox=None if confined else True,
-            beyond=use.asked.beyond(use.words),
+            beyond=use.asked.further_details(use.words),
             fingerprint=use.fingerprint("confined" if confined else "free", str(settings.cwd)),
             approval_id=approval_in(self._turn.order.conversation, token_hex(6)),
             deadline_s=self._deadline.after_s,
@@ -155,7 +155,7 @@ class Permissions:
         )
         self._say(self._updates.end_words())  # stored with the question, they outlive a daemon that is killed
         asking = asyncio.create_task(self._turn.ask(request), name=f"ask-{use.call_id}")
-        self._asked.setdefault(use.call_id, []).append(Asking(_subject(use, options), asking))
+        self._asked.setdefault(use.call_id, []).append(PermissionQuestion(_subject(use, options), asking))
         self._forget_the_oldest()
         return asking
 
@@ -177,10 +177,10 @@ class Permissions:
         )
         self._say(self._updates.end_words())
         asking = asyncio.create_task(self._turn.ask(request, resumable=False), name=f"ask-{call}")
-        self._asked[call] = [Asking((), asking)]
+        self._asked[call] = [PermissionQuestion((), asking)]
         self._forget_the_oldest()
         await asyncio.wait({asking})
-        return not asking.cancelled() and asking.result().approved
+        return not asking.cancelled() and asking.result().is_approved
 
     def _forget_the_oldest(self) -> None:
         if sum(map(len, self._asked.values())) > QUESTIONS:
@@ -191,7 +191,7 @@ class Permissions:
                 self._asked[oldest] = kept
 
     def _settle(self, use: ToolUse, *, approved: bool) -> None:
-        news = self._updates.allowed if approved else self._updates.refused
+        news = self._updates.allow if approved else self._updates.refuse
         self._say(news(use.call_id))
 
     def _notice(self, message: str) -> None:
@@ -239,6 +239,6 @@ def outcome(answer: ApprovalAnswer, options: Iterable[ev.ApprovalOption]) -> Jso
     """Return the option that the answer names, or the option that stands for it; else `cancelled`."""
     offered = tuple(options)
     named = (option.id for option in offered if option.id == answer.option)
-    meant = (option.id for option in offered if option.kind == MEANT.get(answer.decision))
+    meant = (option.id for option in offered if option.kind == OPTION_KIND_OF.get(answer.decision))
     chosen = next(named, None) or next(meant, None)
     return CANCELLED if chosen is None else {"outcome": {"outcome": "selected", "optionId": chosen}}

@@ -114,7 +114,7 @@ def _return_to_own(options: Sequence[AgentOption], category: str, own: Mapping[s
             yield Wish(option, own[option.id])
 
 
-def is_free(definition: AgentDefinition, settings: Settings, options: Sequence[AgentOption]) -> str:
+def unrestricted_mode(definition: AgentDefinition, settings: Settings, options: Sequence[AgentOption]) -> str:
     """Return the mode without questions that the agent is in though no person chose it; empty: it is in none."""
     for option in () if _keeps_its_mode(definition, settings) else options:
         chosen = {definition.mode, definition.config_options.get(option.id)}

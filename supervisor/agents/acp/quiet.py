@@ -30,7 +30,7 @@ def wait_s(now: Activity) -> float:
     return max(0.0, SILENT_S - now.silent_s)
 
 
-def goes_on(now: Activity, agent: str) -> str:
+def work_goes_on_notice(now: Activity, agent: str) -> str:
     """Return the notice of work that goes on although the turn is over; empty if there is none."""
     parts = [
         _count_phrase(now.uses, "tool use that it has not ended", "tool uses that it has not ended"),
@@ -54,7 +54,7 @@ class Silence:
     def __init__(self) -> None:
         self._due_s = 0.0
 
-    def is_told(self, silent_s: float) -> bool:
+    def is_notice_due(self, silent_s: float) -> bool:
         """Tell whether a notice is due: after a while, and again each time that the silence has doubled."""
         if silent_s < TOLD_AFTER_S:
             self._due_s = TOLD_AFTER_S
@@ -65,7 +65,7 @@ class Silence:
         return True
 
 
-def says_nothing(silent_s: float, agent: str) -> str:
+def silence_notice(silent_s: float, agent: str) -> str:
     return (
         f"{agent} has not said anything for {silent_s:.0f} s, and uses no tool; the turn waits on, an interrupt "
         f"ends it. It may have no network or no login: `greenroom agents {agent} --check` tries it"

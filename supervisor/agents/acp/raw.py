@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from supervisor.agents.acp.contents import without_fence
-from supervisor.agents.acp.shapes import Shape, count, shape, short, text, texts, whole, within
+from supervisor.agents.acp.shapes import Shape, count, member_at, shape, short, text, texts, whole_number
 
 SHELL = ("bash", "-c")  # stands for the agent's own shell, which it doesn't name
 LONGEST_COMMAND = 512 * 1024  # characters of a command, as `greenroom.limits.command_bytes` has it for models
@@ -30,7 +30,7 @@ def command_of(arguments: Any, title: str) -> tuple[str, ...]:
 
 
 def cwd_of(arguments: Any, meta: Any) -> Path | None:
-    found = text(shape(arguments).get("cwd")) or text(within(meta, "terminal_info", "cwd"))
+    found = text(shape(arguments).get("cwd")) or text(member_at(meta, "terminal_info", "cwd"))
     return Path(short(found)) if found else None
 
 
@@ -44,7 +44,7 @@ def _raw_outputs(update: Shape) -> Iterator[str]:
     yield without_fence(text(raw))
     yield from (text(shape(raw).get(name)) for name in OUTPUTS)
     yield _both_streams(shape(raw))
-    yield _both_streams(shape(within(update, "_meta", "claudeCode", "toolResponse")))
+    yield _both_streams(shape(member_at(update, "_meta", "claudeCode", "toolResponse")))
 
 
 def _both_streams(result: Shape) -> str:
@@ -54,23 +54,23 @@ def _both_streams(result: Shape) -> str:
 
 def terminal_piece(update: Shape) -> str:
     """Return the new piece of output in a terminal of the agent's own."""
-    return text(within(update, "_meta", "terminal_output_delta", "data"))
+    return text(member_at(update, "_meta", "terminal_output_delta", "data"))
 
 
 def terminal_whole(update: Shape) -> str:
-    return text(within(update, "_meta", "terminal_output", "data"))
+    return text(member_at(update, "_meta", "terminal_output", "data"))
 
 
 def exit_code(update: Shape, output: str) -> int | None:
     raw = shape(update.get("rawOutput"))
     metadata = shape(raw.get("metadata"))
     codes: tuple[Any, ...] = (
-        within(update, "_meta", "terminal_exit", "exit_code"),
+        member_at(update, "_meta", "terminal_exit", "exit_code"),
         raw.get("exit_code"),
         raw.get("exitCode"),
         metadata.get("exit"),
     )
-    known = next((code for code in map(whole, codes) if code is not None), None)
+    known = next((code for code in map(whole_number, codes) if code is not None), None)
     if known is not None or update.get("status") != "failed":
         return known
     match = EXIT.match(output)
@@ -78,11 +78,11 @@ def exit_code(update: Shape, output: str) -> int | None:
 
 
 def seconds(update: Shape) -> float | None:
-    took = shape(within(update, "rawOutput", "duration"))
+    took = shape(member_at(update, "rawOutput", "duration"))
     secs, nanos = count(took.get("secs")), count(took.get("nanos"))
     return None if secs is None else secs + (nanos or 0) / 1e9
 
 
 def was_refused(update: Shape) -> bool:
     """Tell whether the agent reports that a person or a rule refused the call."""
-    return isinstance(within(update, "_meta", "claudeCode", "nonExecutionKind"), str)
+    return isinstance(member_at(update, "_meta", "claudeCode", "nonExecutionKind"), str)

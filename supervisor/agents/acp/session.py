@@ -14,16 +14,16 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentSession
 from actors.vocabulary.settings import Settings
 from supervisor.agents.acp import beginning
-from supervisor.agents.acp.beginning import Asked, Begun, Given, NotBegun, place_of
-from supervisor.agents.acp.child import Child
-from supervisor.agents.acp.confinement import Confinement
+from supervisor.agents.acp.beginning import SessionNotStarted, StartedSession, StepReply, StepRequest, session_params
+from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.confinement import ConfinementInputs
 from supervisor.agents.acp.failures import AgentFailed, ChildEnded
-from supervisor.agents.acp.given import Handed
-from supervisor.agents.acp.launching import LookedUp
-from supervisor.agents.acp.listening import Listening
+from supervisor.agents.acp.given import ServersForAgent
+from supervisor.agents.acp.launching import LookupInputs
+from supervisor.agents.acp.listening import MessageReceiver
 from supervisor.agents.acp.prompt import text
-from supervisor.agents.acp.setting import Setter
-from supervisor.agents.acp.telling import History, Told, told_after, told_at_first
+from supervisor.agents.acp.setting import OptionSetter
+from supervisor.agents.acp.telling import CatchUp, MissedHistory, catch_up_at_start, catch_up_later
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.turn import Turn
 
@@ -34,42 +34,47 @@ class EndedMeanwhile(Exception):
     """The program has ended while it took up a known session."""
 
 
-class About(Struct, frozen=True):
+class SessionContext(Struct, frozen=True):
     """The surroundings of a session: the history that the agent may have missed, and the client's variables."""
 
-    history: History
+    history: MissedHistory
     environ: Mapping[str, str]
     offered: Json  # our capabilities
-    handed: Handed = Handed()  # the clients' servers
+    handed: ServersForAgent = ServersForAgent()  # the clients' servers
 
 
 class AcpSession:
     """A child's session. `seed`: blocks that go before the next prompt's own."""
 
-    def __init__(self, child: Child, listening: Listening, session: str, answer: Any = None) -> None:
+    def __init__(self, child: AgentProcess, listening: MessageReceiver, session: str, answer: Any = None) -> None:
         self.child = child
         self.listening = listening
         self.id = session
         self.seed: list[Json] = []
-        self.setter = Setter(child, session, listening.updates, answer)
-        self.made_of: Confinement | None = None  # the inputs of its sandbox
-        self.looked_up: LookedUp | None = None  # the inputs of the last lookup that found them unchanged
+        self.setter = OptionSetter(child, session, listening.updates, answer)
+        self.confinement_inputs: ConfinementInputs | None = None  # the inputs of its sandbox
+        self.lookup_inputs: LookupInputs | None = None  # the inputs of the last lookup that found them unchanged
 
-    async def catch_up(self, turn: Turn, history: History) -> None:
+    async def catch_up(self, turn: Turn, history: MissedHistory) -> None:
         """Tell the agent, with the next prompt, the part of the conversation that it has missed."""
-        self.seed = list(map(text, await told_after(turn.order, history)))
+        self.seed = list(map(text, await catch_up_later(turn.order, history)))
 
 
-async def begin(
-    child: Child, listening: Listening, turn: Turn, about: About, known: KnownSession | None, lost: str = ""
+async def start_session(
+    child: AgentProcess,
+    listening: MessageReceiver,
+    turn: Turn,
+    about: SessionContext,
+    known: KnownSession | None,
+    lost: str = "",
 ) -> AcpSession:
     """Start the child and its session. Raises AgentFailed; then no process is left."""
     await child.start(about.offered)
     try:
-        turn.emit(*about.handed.notices(child.can))
+        turn.emit(*about.handed.notices(child.capabilities))
         started = await _send_requests(child, listening, _place(child, turn.settings, about), known)
-        catch_up = await told_at_first(turn.order, about.history, started, lost or started.lost)
-    except NotBegun as error:
+        catch_up = await catch_up_at_start(turn.order, about.history, started, lost or started.lost)
+    except SessionNotStarted as error:
         await child.end(kill=True)
         raise AgentFailed(f"{child.definition.name} began no session: {error}") from None
     except BaseException:
@@ -77,7 +82,7 @@ async def begin(
         raise
     listening.session = started.session
     child.settle()
-    news = listening.updates.begun(started.answer, anew=started.how == "new")
+    news = listening.updates.initial_news(started.answer, anew=started.how == "new")
     turn.emit(_session_event(child, started, catch_up), *news)
     if catch_up.note:
         turn.emit(ev.BackgroundEvent(message=catch_up.note))
@@ -86,25 +91,27 @@ async def begin(
     return session
 
 
-def _session_event(child: Child, started: Begun, catch_up: Told) -> AgentSession:
+def _session_event(child: AgentProcess, started: StartedSession, catch_up: CatchUp) -> AgentSession:
     return AgentSession(
         agent=child.definition.name,
         session=started.session,
         how=catch_up.how,
         program=child.program,
-        can=child.can.told,
+        can=child.capabilities.names,
         note=catch_up.note,
     )
 
 
-def _place(child: Child, settings: Settings, about: About) -> Json:
-    servers = about.handed.to(child.can)
-    return place_of(settings, child.can, child.definition.mcp_servers, about.environ, servers)
+def _place(child: AgentProcess, settings: Settings, about: SessionContext) -> Json:
+    servers = about.handed.usable_by(child.capabilities)
+    return session_params(settings, child.capabilities, child.definition.mcp_servers, about.environ, servers)
 
 
-async def _send_requests(child: Child, listening: Listening, place: Json, known: KnownSession | None) -> Begun:
+async def _send_requests(
+    child: AgentProcess, listening: MessageReceiver, place: Json, known: KnownSession | None
+) -> StartedSession:
     """Send the requests of the start, and hand back the replies."""
-    requests = beginning.begin(child.can, place, known)
+    requests = beginning.start_requests(child.capabilities, place, known)
     request = next(requests)
     while True:
         reply = await _reply(child, listening, request)
@@ -114,7 +121,7 @@ async def _send_requests(child: Child, listening: Listening, place: Json, known:
             return end.value  # type: ignore[no-any-return]  # a generator's end is not typed
 
 
-async def _reply(child: Child, listening: Listening, request: Asked) -> Given:
+async def _reply(child: AgentProcess, listening: MessageReceiver, request: StepRequest) -> StepReply:
     limit_s = child.definition.start_s
     listening.muted, listening.replayed = request.replays, 0
     try:
@@ -123,19 +130,19 @@ async def _reply(child: Child, listening: Listening, request: Asked) -> Given:
             if request.replays:
                 await _silence(listening)
     except TimeoutError:
-        return Given(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
+        return StepReply(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
     except ChildEnded as error:
         if request.method == beginning.NEW:
             raise
         raise EndedMeanwhile(str(error)) from error
     except AgentFailed as error:
-        return Given(failed=str(error))
+        return StepReply(failed=str(error))
     finally:
         listening.muted = False
-    return Given(answer, replayed=listening.replayed)
+    return StepReply(answer, replayed=listening.replayed)
 
 
-async def _silence(listening: Listening) -> None:
+async def _silence(listening: MessageReceiver) -> None:
     """Wait, for a bounded time, until no more history comes."""
     heard = -1
     for _ in range(REPLAY_LOOKS):

@@ -12,9 +12,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentOption
 from actors.vocabulary.settings import Settings
 from supervisor.agents.acp import wire
-from supervisor.agents.acp.child import Child
-from supervisor.agents.acp.failures import AgentFailed, Refused
-from supervisor.agents.acp.policy import MODE, MODEL, ModeRefused, Wish, is_confined, is_free, wishes
+from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.failures import AgentFailed, AgentRefused
+from supervisor.agents.acp.policy import MODE, MODEL, ModeRefused, Wish, is_confined, unrestricted_mode, wishes
 from supervisor.agents.acp.shapes import shape, shapes, text
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
@@ -25,10 +25,10 @@ LEAVE_IT = "`greenroom set CONVERSATION model=` leaves the choice to it"
 UNKNOWN = {wire.METHOD_UNKNOWN, wire.PARAMS_INVALID}
 
 
-class Setter:
+class OptionSetter:
     """Sets the options of a session. `begun`: the answer that started it."""
 
-    def __init__(self, child: Child, session: str, updates: Updates, begun: Any) -> None:
+    def __init__(self, child: AgentProcess, session: str, updates: Updates, begun: Any) -> None:
         self._child = child
         self._session = session
         self._updates = updates
@@ -39,7 +39,7 @@ class Setter:
     async def follow(self, turn: Turn) -> None:
         """Set the options again if the settings have changed. Raises AgentFailed: the agent must not be prompted."""
         definition, settings = self._child.definition, turn.settings
-        free = is_free(definition, settings, self._updates.options)
+        free = unrestricted_mode(definition, settings, self._updates.options)
         if self._set_for == _relevant(settings) and not free:
             return
         try:
@@ -48,7 +48,7 @@ class Setter:
         except ModeRefused as error:
             raise AgentFailed(str(error)) from None
         self._set_for = _relevant(settings)
-        if free := is_free(definition, settings, self._updates.options):
+        if free := unrestricted_mode(definition, settings, self._updates.options):
             self._say_free(turn, free)
 
     def _say_free(self, turn: Turn, mode: str) -> None:
@@ -77,9 +77,9 @@ class Setter:
                     answer = await self._child.peer.request(method, {"sessionId": self._session, **params})
             except TimeoutError:
                 return f"{wish.option.id}: no answer to `{method}` within {SET_S:g} s"
-            except Refused as error:
+            except AgentRefused as error:
                 trouble = str(error)
-                if error.given in UNKNOWN:
+                if error.error_code in UNKNOWN:
                     continue
                 break
             turn.emit(*self._news(wish, answer))
@@ -98,7 +98,7 @@ class Setter:
         if "configOptions" in members:
             yield from self._updates.news_outside({**members, "sessionUpdate": "config_option_update"})
         else:
-            yield from self._updates.chosen(wish.option.id, wish.value)
+            yield from self._updates.news_of_choice(wish.option.id, wish.value)
 
 
 def _relevant(settings: Settings) -> tuple[object, ...]:

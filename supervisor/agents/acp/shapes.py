@@ -32,7 +32,7 @@ def shape(value: Any) -> Shape:
     return value if isinstance(value, Mapping) else NOTHING
 
 
-def within(value: Any, *names: str) -> Any:
+def member_at(value: Any, *names: str) -> Any:
     """Return the member of a member; None if any of them is missing."""
     for name in names:
         value = shape(value).get(name)
@@ -50,7 +50,7 @@ def texts(value: Any, most: int = MOST_LISTED) -> tuple[str, ...]:
     return tuple(map(text, listed)) if len(listed) <= most and all(isinstance(item, str) for item in listed) else ()
 
 
-def whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """Return a whole number."""
     if isinstance(value, float) and isfinite(value) and value.is_integer():
         value = int(value)
@@ -58,7 +58,7 @@ def whole(value: Any) -> int | None:
 
 
 def count(value: Any) -> int | None:
-    number = whole(value)
+    number = whole_number(value)
     return number if number is not None and number >= 0 else None
 
 

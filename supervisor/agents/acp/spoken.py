@@ -13,7 +13,7 @@ from actors.vocabulary.items import TextItem
 from supervisor.agents.acp.shapes import Shape, text
 from supervisor.config.bounds import Bounds
 
-Voice = type[ev.AgentMessage] | type[ev.AgentReasoning] | type[ev.UserMessage]
+MessageType = type[ev.AgentMessage] | type[ev.AgentReasoning] | type[ev.UserMessage]
 SpokenNews = ev.AgentMessageDelta | ev.AgentReasoningDelta | ev.AgentMessage | ev.AgentReasoning | ev.UserMessage
 
 
@@ -21,7 +21,7 @@ class Item(Struct):
     """An unfinished item. `left_out`: characters beyond the bound, which are counted and not kept."""
 
     id: ItemId
-    voice: Voice
+    voice: MessageType
     message: str  # the agent's id of it; empty where it gives none
     pieces: list[str]
     room: int
@@ -42,13 +42,15 @@ class Item(Struct):
         return "".join(self.pieces) + note
 
 
-class Spoken:
+class MessageChunks:
     def __init__(self, bounds: Bounds) -> None:
         self._most = bounds.event_bytes // 4  # characters, of which each has up to four bytes
         self._open: Item | None = None
         self.last = ""  # the last finished message
 
-    def take(self, voice: Voice, chunk: Shape, words: str, new_item: Callable[[], ItemId]) -> Iterator[SpokenNews]:
+    def take(
+        self, voice: MessageType, chunk: Shape, words: str, new_item: Callable[[], ItemId]
+    ) -> Iterator[SpokenNews]:
         if not words:
             return
         message = text(chunk.get("messageId"))

@@ -7,12 +7,12 @@ from contextlib import AbstractAsyncContextManager
 
 from actors.messages.orders import KnownSession
 from actors.vocabulary.ids import TurnId
-from supervisor.agents.acp.child import Child
-from supervisor.agents.acp.given import ClientServers, Waiting
+from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.given import AgentClientServers, Waiting
 from supervisor.agents.acp.launching import Launching
-from supervisor.agents.acp.listening import BetweenTurns, Follow, Listening, Record
-from supervisor.agents.acp.session import About, AcpSession, EndedMeanwhile, begin
-from supervisor.agents.acp.telling import History
+from supervisor.agents.acp.listening import BetweenTurns, Follow, MessageReceiver, Record
+from supervisor.agents.acp.session import AcpSession, EndedMeanwhile, SessionContext, start_session
+from supervisor.agents.acp.telling import MissedHistory
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.turn import Turn
@@ -22,7 +22,7 @@ from supervisor.work.processes.processes import Processes
 CLOSED = "what other programs obey in its directories"
 
 
-class Starter:
+class SessionStarter:
     def __init__(
         self,
         processes: Processes,
@@ -30,9 +30,9 @@ class Starter:
         bounds: Callable[[], Bounds],
         record: Record,
         follow: Follow,
-        history: History,
+        history: MissedHistory,
         offered: Callable[[Turn, str], Json],
-        given: ClientServers,
+        given: AgentClientServers,
     ) -> None:
         self._given = given
         self._history = history
@@ -54,10 +54,10 @@ class Starter:
 
     async def _begin(self, turn: Turn, waiting: Waiting, known: KnownSession | None, lost: str = "") -> AcpSession:
         order = turn.order
-        looked_up = self._launching.looked_up(turn)
+        looked_up = self._launching.lookup_inputs(turn)
         definition = await self._launching.definition(turn)
-        launch, made_of = self._launching.of(turn, definition)
-        handed = await self._given.handed(turn, definition, waiting)
+        launch, made_of = self._launching.prepare(turn, definition)
+        handed = await self._given.choose(turn, definition, waiting)
         owner = TurnId(f"agent-{definition.name}-{next(self._lives)}")
         updates = Updates(
             turn.new_item,
@@ -68,11 +68,15 @@ class Starter:
             sum_usd=order.known.sum_usd if order.known else 0.0,
             from_usd=order.known.from_usd if order.known else 0.0,
         )
-        listening = Listening(BetweenTurns(order.conversation, updates, self._record, self._follow), updates)
-        child = Child(order.conversation, definition, owner, self._processes, launch, self._bounds(), listening)
-        about = About(self._history, self._launching.environ(order), self._offered(turn, definition.name), handed)
-        session = await begin(child, listening, turn, about, known, lost)
-        session.made_of, session.looked_up = made_of, looked_up
+        listening = MessageReceiver(BetweenTurns(order.conversation, updates, self._record, self._follow), updates)
+        child = AgentProcess(
+            order.conversation, definition, owner, self._processes, launch, self._bounds(), listening
+        )
+        about = SessionContext(
+            self._history, self._launching.environ(order), self._offered(turn, definition.name), handed
+        )
+        session = await start_session(child, listening, turn, about, known, lost)
+        session.confinement_inputs, session.lookup_inputs = made_of, looked_up
         child.settle()  # counts the sandbox's own processes and the agent's helpers
         return session
 
@@ -82,17 +86,17 @@ class Starter:
 
     async def changes(self, session: AcpSession, turn: Turn) -> str:
         """Name the changes for which the agent must be started anew; empty: there are none."""
-        looked_up = self._launching.looked_up(turn)
-        if session.made_of is not None and not (
-            looked_up.is_like(session.looked_up)
-            and self._launching.has_login(session.made_of, turn, session.child.definition)
+        looked_up = self._launching.lookup_inputs(turn)
+        if session.confinement_inputs is not None and not (
+            looked_up.is_same_as(session.lookup_inputs)
+            and self._launching.has_login(session.confinement_inputs, turn, session.child.definition)
         ):
-            if changed := await self._launching.changes(session.made_of, turn):
-                session.looked_up = None
+            if changed := await self._launching.changes(session.confinement_inputs, turn):
+                session.lookup_inputs = None
                 return changed
-            session.looked_up = looked_up
+            session.lookup_inputs = looked_up
         return CLOSED if await self._launching.are_more_closed(session.child.owner, turn) else ""
 
-    def watched(self, session: AcpSession, turn: Turn) -> AbstractAsyncContextManager[None]:
+    def watch_projects(self, session: AcpSession, turn: Turn) -> AbstractAsyncContextManager[None]:
         """Watch the projects while the agent carries out a turn."""
-        return self._launching.watched(turn, session.child.definition)
+        return self._launching.watch_projects(turn, session.child.definition)

@@ -13,8 +13,8 @@ from actors.messages.ports import Journal
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId
 from supervisor.agents.acp import answered, seed
-from supervisor.agents.acp.answered import Answered
-from supervisor.agents.acp.beginning import Begun
+from supervisor.agents.acp.answered import AnsweredQuestions
+from supervisor.agents.acp.beginning import StartedSession
 from supervisor.agents.acp.seed import Seed
 from supervisor.agents.journal_pages import events_between
 from supervisor.loop.worker_job import WorkerJob, in_worker
@@ -24,21 +24,21 @@ OPENING_EVENTS = 1  # events of a turn before its inputs: its start
 PARAGRAPH = "\n\n"  # after each text: the next block is a person's
 
 
-class History:
+class MissedHistory:
     """Reads the part of a conversation that an agent does not know. `room`: the most bytes that it is told."""
 
     def __init__(self, journal: Journal, room: Callable[[], int]) -> None:
         self._journal = journal
         self._room = room
 
-    async def missed(self, order: RunAgent, seen: int) -> Seed:
+    async def record_since(self, order: RunAgent, seen: int) -> Seed:
         """Return the record of everything after `seen`, without the inputs of this turn."""
         if order.first or order.seq - seen <= OPENING_EVENTS + len(order.inputs):
             return Seed(self._room())
         inputs = frozenset(ItemId(entry.id) for entry in order.inputs)
         return await in_worker(self._read_missed, order.conversation, seen, order.seq, inputs)
 
-    async def answered(self, order: RunAgent) -> str:
+    async def answers_text(self, order: RunAgent) -> str:
         """Return the text of the questions that the turn waited for when its program ended, with their answers."""
         return await in_worker(self._read_answers, order.conversation, order.seq)
 
@@ -69,14 +69,14 @@ class History:
         return missed
 
     def _read_answers(self, job: WorkerJob, conversation: ConversationId, until: int) -> str:
-        answers = Answered()
+        answers = AnsweredQuestions()
         wanted = lambda _, kind: kind in answered.TYPES  # noqa: E731  # short, and used once
         for _, event in events_between(job, self._journal, conversation, 0, until, wanted):
             answers.take(event)
         return answers.text()
 
 
-class Told(Struct, frozen=True):
+class CatchUp(Struct, frozen=True):
     """`texts`: for the agent, before its next prompt. `note`: for people; empty if there is nothing to report."""
 
     how: Literal["new", "resumed", "loaded", "seeded"]
@@ -84,7 +84,7 @@ class Told(Struct, frozen=True):
     note: str = ""
 
 
-async def told_at_first(order: RunAgent, history: History, started: Begun, lost: str) -> Told:
+async def catch_up_at_start(order: RunAgent, history: MissedHistory, started: StartedSession, lost: str) -> CatchUp:
     """Compose the catch-up of an agent whose session starts in a new process."""
     agent, remembers = order.settings.agent, started.how != "new"
     seen = _last_seen(order, started)
@@ -92,27 +92,27 @@ async def told_at_first(order: RunAgent, history: History, started: Begun, lost:
     texts = await _texts(order, history, record)
     note = ". ".join(_notes(agent, lost, bool(record), order))
     if started.how == "new":
-        return Told("seeded" if record else "new", texts, note)
-    return Told(started.how, texts, note)
+        return CatchUp("seeded" if record else "new", texts, note)
+    return CatchUp(started.how, texts, note)
 
 
-async def told_after(order: RunAgent, history: History) -> tuple[str, ...]:
+async def catch_up_later(order: RunAgent, history: MissedHistory) -> tuple[str, ...]:
     """Compose the catch-up of an agent whose program has lived on while others spoke."""
     record = await _record(order, history, order.known.seen, True) if order.known is not None else ""
     return await _texts(order, history, record)
 
 
-async def _texts(order: RunAgent, history: History, record: str) -> tuple[str, ...]:
-    answers = (await history.answered(order) or GO_ON) if order.resume else ""
+async def _texts(order: RunAgent, history: MissedHistory, record: str) -> tuple[str, ...]:
+    answers = (await history.answers_text(order) or GO_ON) if order.resume else ""
     return tuple(f"{text}{PARAGRAPH}" for text in (record, answers) if text)
 
 
-def _last_seen(order: RunAgent, started: Begun) -> int:
+def _last_seen(order: RunAgent, started: StartedSession) -> int:
     return order.known.seen if order.known is not None and started.how != "new" else 0
 
 
-async def _record(order: RunAgent, history: History, seen: int, remembers: bool) -> str:
-    return (await history.missed(order, seen)).text("meanwhile" if remembers else "anew")
+async def _record(order: RunAgent, history: MissedHistory, seen: int, remembers: bool) -> str:
+    return (await history.record_since(order, seen)).text("meanwhile" if remembers else "anew")
 
 
 def _notes(agent: str, lost: str, recorded: bool, order: RunAgent) -> list[str]:

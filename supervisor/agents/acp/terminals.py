@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from actors.messages.orders import RunAgent
 from actors.vocabulary.ids import TurnId
-from supervisor.agents.acp.failures import Refused
+from supervisor.agents.acp.failures import AgentRefused
 from supervisor.agents.acp.tool_uses import ShownTerminal
 from supervisor.agents.acp.wire import PARAMS_INVALID
 from supervisor.loop.entering import in_a_thread
@@ -24,7 +24,7 @@ from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 
 MOST = 32  # unreleased terminals of a turn; each keeps its output
 ALL = 1 << 62  # bytes of output that are read: the kept part is bounded here
@@ -38,7 +38,7 @@ SIGNALLED = 128  # exit codes above it are signals, as in shells
 log = structlog.get_logger()
 
 
-class Wanted(Struct, frozen=True):
+class RequestedCommand(Struct, frozen=True):
     """A command that the agent requests. The last `keep` bytes of its output are kept."""
 
     argv: tuple[str, ...]
@@ -89,20 +89,20 @@ class Terminal:
             return {"exitCode": None, "signal": None if code is None else str(max(code - SIGNALLED, 9))}
         return {"exitCode": code, "signal": None}
 
-    def shown(self) -> ShownTerminal:
+    def snapshot(self) -> ShownTerminal:
         done = self.ended.result() if self.ended.done() else None
         return ShownTerminal(self.text, done.exit_code if isinstance(done, Finished) else None)
 
 
-class Owner(Protocol):
+class TerminalOwner(Protocol):
     """The owner of a terminal, for as long as its command runs. `name` is the terminal's id."""
 
-    def confined(self, wanted: Wanted) -> AbstractContextManager[Confined]:
+    def confine(self, wanted: RequestedCommand) -> AbstractContextManager[ConfinedCommand]:
         """Confine the command. Runs in a worker thread."""
 
-    async def wrote(self, name: str, piece: str) -> None: ...
+    async def terminal_wrote(self, name: str, piece: str) -> None: ...
 
-    def over(self, name: str, terminal: Terminal) -> None: ...
+    def terminal_ended(self, name: str, terminal: Terminal) -> None: ...
 
 
 class Terminals:
@@ -121,9 +121,9 @@ class Terminals:
         self._taken = 0  # bytes that all terminals have written
         self._pace = asyncio.Lock()
 
-    def create(self, wanted: Wanted, owner: Owner) -> str:
+    def create(self, wanted: RequestedCommand, owner: TerminalOwner) -> str:
         if len(self._open) >= MOST:
-            raise Refused(f"{MOST} terminals are open in this turn; release one of them first", PARAMS_INVALID)
+            raise AgentRefused(f"{MOST} terminals are open in this turn; release one of them first", PARAMS_INVALID)
         name = f"{self._turn}-terminal-{next(self._numbers)}"
         terminal = self._open[name] = Terminal(wanted.keep)
         self._processes.tie(TurnId(name), self._turn)
@@ -146,14 +146,14 @@ class Terminals:
     async def release(self, name: str) -> None:
         self._terminal(name)
         await self._end(name)
-        self._released[name] = ShownTerminal("", self._open.pop(name).shown().exit_code)
+        self._released[name] = ShownTerminal("", self._open.pop(name).snapshot().exit_code)
         if len(self._released) > MOST:
             del self._released[next(iter(self._released))]
 
-    def shown(self, name: str) -> ShownTerminal | None:
+    def snapshot(self, name: str) -> ShownTerminal | None:
         """Return the output and exit code that a tool call shows; of a released terminal the exit code alone."""
         terminal = self._open.get(name)
-        return terminal.shown() if terminal is not None else self._released.get(name)
+        return terminal.snapshot() if terminal is not None else self._released.get(name)
 
     async def aclose(self) -> None:
         """End all terminals: the turn is over."""
@@ -162,7 +162,7 @@ class Terminals:
 
     def _terminal(self, name: str) -> Terminal:
         if name not in self._open:
-            raise Refused(f"there is no terminal {name[:100]!r} in this turn", PARAMS_INVALID)
+            raise AgentRefused(f"there is no terminal {name[:100]!r} in this turn", PARAMS_INVALID)
         return self._open[name]
 
     async def _end(self, name: str) -> None:
@@ -170,7 +170,7 @@ class Terminals:
         await self._processes.end_turn(TurnId(name))
         await asyncio.wait({self._running.pop(name)})
 
-    async def _run(self, name: str, terminal: Terminal, wanted: Wanted, owner: Owner) -> None:
+    async def _run(self, name: str, terminal: Terminal, wanted: RequestedCommand, owner: TerminalOwner) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
         async def take(_: Stream, chunk: bytes) -> None:
@@ -178,12 +178,12 @@ class Terminals:
             live = sum(other.size for other in self._open.values() if not other.ended.done())
             if self._stored + live > KEPT:
                 terminal.narrow(KEPT_OF_EACH)
-            await owner.wrote(name, decoder.decode(chunk))
+            await owner.terminal_wrote(name, decoder.decode(chunk))
             await self._hold_back(len(chunk))
 
         result: Finished | NotStarted = NotStarted("it was ended before it began")
         try:
-            async with in_a_thread(lambda: owner.confined(wanted)) as confined:
+            async with in_a_thread(lambda: owner.confine(wanted)) as confined:
                 if not terminal.killed:
                     command = confined.command(self._conversation, TurnId(name), None, self._umask)
                     result = await self._processes.run(command, Output(take, keep_bytes=0, live_bytes=ALL))
@@ -196,7 +196,7 @@ class Terminals:
             if isinstance(result, NotStarted):
                 terminal.take(f"{result}\n".encode())
             terminal.ended.set_result(result)
-            owner.over(name, terminal)
+            owner.terminal_ended(name, terminal)
             self._stored += terminal.size
 
     async def _hold_back(self, taken: int) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors.vocabulary.agent_events import Place, ReadsAs, ToolKind
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agents.acp.asked import Asked, digest, written
+from supervisor.agents.acp.asked import CallDetails, as_json, digest
 from supervisor.agents.acp.changes import changes_in
 from supervisor.agents.acp.contents import diffs_in
 from supervisor.agents.acp.raw import command_of, cwd_of
@@ -36,7 +36,7 @@ class ToolUse(Struct, frozen=True):
     places: tuple[Place, ...] = ()
     arguments: str = ""  # as JSON
     shown: int = 0  # a hash of the changes, which agents repeat with each update
-    asked: Asked = Asked()
+    asked: CallDetails = CallDetails()
     words: str = ""  # the text that came with its question
 
     @property
@@ -58,7 +58,7 @@ class ToolUse(Struct, frozen=True):
             "places": self.places,
         }
 
-    def taking(self, update: Shape, cwd: Path | None, bounds: Bounds) -> "ToolUse":
+    def after_update(self, update: Shape, cwd: Path | None, bounds: Bounds) -> "ToolUse":
         """Return the call as it is after an update."""
         arguments = update.get("rawInput")
         title = short(update.get("title")) or self.title
@@ -70,21 +70,21 @@ class ToolUse(Struct, frozen=True):
             command=command_of(arguments, title) or self.command,
             cwd=cwd_of(arguments, update.get("_meta")) or self.cwd,
             places=_places(update.get("locations")) or self.places,
-            arguments=written(arguments) if arguments else self.arguments,
+            arguments=as_json(arguments) if arguments else self.arguments,
         )
         if shown and shown != self.shown:
             found = changes_in(update.get("content"), arguments, known.cwd or cwd, bounds)
             known = replace(known, changes=found.changes or self.changes, shown=shown)
-            asked = known.asked.showing(update.get("content"), found.further)
+            asked = known.asked.with_changes(update.get("content"), found.further)
             known = replace(known, asked=asked)
         if not arguments:
             return known
         seen = (*known.command, *(text(known.cwd and str(known.cwd)),), *(str(place.path) for place in known.places))
-        return replace(known, asked=known.asked.given_with(arguments, seen, is_command=bool(known.command)))
+        return replace(known, asked=known.asked.with_arguments(arguments, seen, is_command=bool(known.command)))
 
     def fingerprint(self, *where: str) -> str:
         """Return a digest of the question; empty if only words describe it. `where`: more parts of the digest."""
-        if not self.asked.tells:
+        if not self.asked.is_recognisable:
             return ""
         title = "" if self.command else self.title
         parts = (
@@ -102,7 +102,7 @@ def _fingerprint(content: Any, arguments: Any) -> int:
     """Return a hash of the changes; 0 if there are none."""
     parts = [(text(diff["path"]), text(diff.get("oldText")), text(diff.get("newText"))) for diff in diffs_in(content)]
     codex = arguments.get("changes") if isinstance(arguments, dict) else None
-    return hash((*parts, written(codex) if codex else "")) if parts or codex else 0
+    return hash((*parts, as_json(codex) if codex else "")) if parts or codex else 0
 
 
 def _places(locations: Any) -> tuple[Place, ...]:

@@ -14,15 +14,15 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.acp import raw
-from supervisor.agents.acp.contents import said_in, terminals_in
+from supervisor.agents.acp.contents import content_text, terminals_in
 from supervisor.agents.acp.shapes import SHORT, Shape, short, text
 from supervisor.agents.acp.tool_use import ToolUse
-from supervisor.agents.acp.written import Written
+from supervisor.agents.acp.written import OutputSoFar
 from supervisor.config.bounds import Bounds
 
 MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful
 MOST_OVER = 4_096  # ids of ended calls that are remembered, whose late updates are ignored
-UNASKED_S = 1.0  # a question comes within milliseconds of its call; without one for so long, the call runs
+BEGINS_AFTER_S = 1.0  # a question comes within milliseconds of its call; without one for so long, the call runs
 
 End = Literal["completed", "failed", "cancelled"]
 ENDS: Mapping[object, End] = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
@@ -39,10 +39,10 @@ class ShownTerminal(Struct, frozen=True):
 Terminals = Callable[[str], ShownTerminal | None]
 
 
-class Call:
+class OpenToolUse:
     """An unfinished call."""
 
-    def __init__(self, use: ToolUse, written: Written, now: float) -> None:
+    def __init__(self, use: ToolUse, written: OutputSoFar, now: float) -> None:
         self.use = use
         self.written = written
         self.since = now  # while it waits, the time of its last update; then that of its beginning
@@ -63,7 +63,7 @@ class ToolUses:
         self._now = now
         self.terminals = terminals
         self._cwd = cwd
-        self._calls: dict[CallId, Call] = {}
+        self._calls: dict[CallId, OpenToolUse] = {}
         self._over: dict[CallId, None] = {}
         self.ignored = 0  # updates that were dropped: of calls beyond the bound, or without an id
 
@@ -73,7 +73,7 @@ class ToolUses:
         return tuple(call.use for call in self._calls.values() if call.runs)
 
     @property
-    def not_over(self) -> tuple[ToolUse, ...]:
+    def unfinished(self) -> tuple[ToolUse, ...]:
         return tuple(call.use for call in self._calls.values())
 
     def is_late(self, update: Shape) -> bool:
@@ -102,37 +102,37 @@ class ToolUses:
     def ask(self, update: Shape, new_item: Callable[[], ItemId]) -> ToolUse:
         """Take a request for permission, and return its call. The call waits then, whatever earlier updates said."""
         call = self._call_of(update, new_item)
-        words = said_in(update.get("content")) or (call.said if call is not None else "")
+        words = content_text(update.get("content")) or (call.said if call is not None else "")
         if call is None:
             use = ToolUse(CallId(short(update.get("toolCallId"))), new_item())
-            return replace(use.taking(update, self._cwd, self._bounds), words=words)
+            return replace(use.after_update(update, self._cwd, self._bounds), words=words)
         call.asked = True
         return replace(call.use, words=words)
 
-    def allowed(self, call_id: str) -> Iterator[UseNews]:
+    def allow(self, call_id: str) -> Iterator[UseNews]:
         call = self._calls.get(CallId(call_id))
         if call is not None:
             call.asked = False
             yield from self._begin(call)
 
-    def refused(self, call_id: str) -> Iterator[UseNews]:
+    def refuse(self, call_id: str) -> Iterator[UseNews]:
         """End a refused call: it never runs, and its later updates are ignored."""
         call = self._calls.get(CallId(call_id))
         if call is not None:
             yield from self._close(call, "cancelled", begin=False)
 
-    def unasked(self) -> Iterator[UseNews]:
+    def begin_waiting(self) -> Iterator[UseNews]:
         """Begin the calls that have waited without a question for a while."""
-        until = self._now() - UNASKED_S
+        until = self._now() - BEGINS_AFTER_S
         for call in list(self._calls.values()):
             if not (call.runs or call.asked) and call.since <= until:
                 yield from self._begin(call)
 
-    def wrote(self, terminal: str, piece: str) -> Iterator[UseNews]:
+    def terminal_wrote(self, terminal: str, piece: str) -> Iterator[UseNews]:
         """Take new output of a terminal of ours, for the call that shows it."""
         for call in self._calls.values():
             if terminal in call.terminals:
-                yield from self._write(call, call.written.more(piece))
+                yield from self._write(call, call.written.add(piece))
                 return
 
     def forget(self) -> None:
@@ -142,7 +142,7 @@ class ToolUses:
 
     # --- one call -------------------------------------------------------------------------------------------------
 
-    def _call_of(self, update: Shape, new_item: Callable[[], ItemId]) -> Call | None:
+    def _call_of(self, update: Shape, new_item: Callable[[], ItemId]) -> OpenToolUse | None:
         """Return the call of an update, a new one if need be; None if it has no id or there are too many calls."""
         call_id = CallId(text(update.get("toolCallId")))
         call = self._calls.get(call_id)
@@ -150,10 +150,10 @@ class ToolUses:
             if not call_id or len(call_id) > SHORT or len(self._calls) >= MOST_CALLS:
                 return None
             self._over.pop(call_id, None)
-            written = Written(self._bounds.command_output_bytes)
-            call = self._calls[call_id] = Call(ToolUse(call_id, new_item()), written, self._now())
-            call.said = said_in(update.get("content")) if text(update.get("status")) not in ENDS else ""
-        call.use = call.use.taking(update, self._cwd, self._bounds)
+            written = OutputSoFar(self._bounds.command_output_bytes)
+            call = self._calls[call_id] = OpenToolUse(ToolUse(call_id, new_item()), written, self._now())
+            call.said = content_text(update.get("content")) if text(update.get("status")) not in ENDS else ""
+        call.use = call.use.after_update(update, self._cwd, self._bounds)
         shown = terminals_in(update.get("content")) or call.terminals
         found = (self.terminals(name) for name in shown if name not in call.terminals)
         call.unread += "".join(terminal.text for terminal in found if terminal is not None)
@@ -162,59 +162,61 @@ class ToolUses:
             call.since = self._now()
         return call
 
-    def _take_output(self, call: Call, update: Shape, status: str) -> Iterator[UseNews]:
+    def _take_output(self, call: OpenToolUse, update: Shape, status: str) -> Iterator[UseNews]:
         """Take the output in an update."""
         call.exit_code = raw.exit_code(update, "") if call.exit_code is None else call.exit_code
         unread, call.unread = call.unread, ""
-        yield from self._write(call, call.written.more(unread))
+        yield from self._write(call, call.written.add(unread))
         piece = raw.terminal_piece(update)
         whole = raw.terminal_whole(update)
         if whole and status in ENDS:
-            piece += call.written.whole(whole)
+            piece += call.written.take_whole(whole)
         elif piece or whole:
-            piece = call.written.more(piece + whole)
+            piece = call.written.add(piece + whole)
         if status in ENDS:
             yield from self._write(call, piece)
             return
-        words = said_in(update.get("content"))
+        words = content_text(update.get("content"))
         if not call.runs:
             call.said = words or call.said
         elif words and words != call.said:
-            piece += call.written.whole(words)
+            piece += call.written.take_whole(words)
         yield from self._write(call, piece)
 
-    def _write(self, call: Call, new: str) -> Iterator[UseNews]:
+    def _write(self, call: OpenToolUse, new: str) -> Iterator[UseNews]:
         if new:
             yield from self._begin(call)
             yield ev.ToolUseDelta(
                 call_id=call.use.call_id, item_id=call.use.item_id, delta=new, reads_as=call.reads_as
             )
 
-    def _begin(self, call: Call) -> Iterator[UseNews]:
+    def _begin(self, call: OpenToolUse) -> Iterator[UseNews]:
         if not call.runs:
             call.runs, call.since = True, self._now()
             call.reads_as = call.use.reads_as
             yield ev.ToolUseBegin(**call.use.facts(), arguments=call.use.arguments, reads_as=call.reads_as)
 
-    def _end(self, call: Call, update: Shape, status: End) -> Iterator[UseNews]:
-        words = said_in(update.get("content"))
+    def _end(self, call: OpenToolUse, update: Shape, status: End) -> Iterator[UseNews]:
+        words = content_text(update.get("content"))
         words = (words if words != call.said else "") or raw.raw_output(update) or self._terminal_output(call)
         if words and call.written.goes_on(words):
-            yield from self._write(call, call.written.whole(words))
+            yield from self._write(call, call.written.take_whole(words))
         elif words:
-            call.written.whole(words)
+            call.written.take_whole(words)
         if call.exit_code is None:
             call.exit_code = raw.exit_code(update, call.written.text[:SHORT])
         yield from self._close(call, "cancelled" if raw.was_refused(update) else status, raw.seconds(update))
 
-    def _terminal_output(self, call: Call) -> str:
+    def _terminal_output(self, call: OpenToolUse) -> str:
         shown = [terminal for terminal in map(self.terminals, call.terminals) if terminal is not None]
         call.exit_code = next(
             (terminal.exit_code for terminal in shown if terminal.exit_code is not None), call.exit_code
         )
         return "\n".join(terminal.text for terminal in shown)
 
-    def _close(self, call: Call, status: End, took: float | None = None, *, begin: bool = True) -> Iterator[UseNews]:
+    def _close(
+        self, call: OpenToolUse, status: End, took: float | None = None, *, begin: bool = True
+    ) -> Iterator[UseNews]:
         began = call.since if call.runs else self._now()
         if begin:
             yield from self._begin(call)
@@ -225,7 +227,7 @@ class ToolUses:
                 status=status,
                 output=call.written.text,
                 exit_code=call.exit_code,
-                duration=ev.Duration.of(took if took is not None else max(0.0, self._now() - began)),
+                duration=ev.Duration.from_seconds(took if took is not None else max(0.0, self._now() - began)),
                 reads_as=call.reads_as,
             )
 

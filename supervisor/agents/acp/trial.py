@@ -20,24 +20,24 @@ from actors.vocabulary.agent_now import MODE, MODEL
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import SandboxMode, Settings
 from supervisor.agents.acp.beginning import NEW
-from supervisor.agents.acp.child import Child, Launch
-from supervisor.agents.acp.confinement import confined
+from supervisor.agents.acp.child import AgentProcess, Launch
+from supervisor.agents.acp.confinement import confine_agent
 from supervisor.agents.acp.failures import AgentFailed, LoginWanted
-from supervisor.agents.acp.options import AgentNews
-from supervisor.agents.acp.peer import Serve
+from supervisor.agents.acp.options import LatestNews
+from supervisor.agents.acp.peer import RequestHandler
 from supervisor.agents.acp.shapes import shape, shapes, short
 from supervisor.agents.acp.variables import variables_of
 from supervisor.agents.acp.wire import Json
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.derive import sandbox_policy
 from supervisor.config.models import Config
 from supervisor.disk.pins import pins_of
-from supervisor.disk.workspace import temporary_of
+from supervisor.disk.workspace import client_tmpdir
 from supervisor.loop.entering import in_a_thread
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 
 TRIAL = ConversationId("trial")
@@ -65,16 +65,16 @@ class Trial(Struct, frozen=True):
         return "no login" if self.needs_login else "failed" if self.wrong else "ready"
 
 
-class Place(Struct, frozen=True):
+class TrialMeans(Struct, frozen=True):
     """The means to start a program: parts of the engine, and the variables of the client that asks."""
 
     processes: Processes
     sandbox: Sandbox
     config: Config
-    around: Around
+    around: CommandEnvironment
 
 
-async def tried(place: Place, definition: AgentDefinition, limit_s: float) -> Trial:
+async def try_agent(place: TrialMeans, definition: AgentDefinition, limit_s: float) -> Trial:
     """Try an agent, for `limit_s` at most. Its whole tree is gone when this returns."""
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="greenroom-", ignore_cleanup_errors=True)
     try:
@@ -83,10 +83,12 @@ async def tried(place: Place, definition: AgentDefinition, limit_s: float) -> Tr
         await asyncio.shield(asyncio.to_thread(folder.cleanup))
 
 
-async def _try_in(place: Place, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
+async def _try_in(place: TrialMeans, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
-    child = Child(TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody())
+    child = AgentProcess(
+        TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody()
+    )
     began, trial = time.monotonic(), Trial()
     try:
         async with asyncio.timeout(limit_s):
@@ -96,14 +98,14 @@ async def _try_in(place: Place, definition: AgentDefinition, folder: Path, limit
     except TimeoutError:
         return replace(trial, wrong=f"it did not answer within {limit_s:g} s")
     except LoginWanted as error:
-        return replace(trial, wrong=error.said, needs_login=True)
+        return replace(trial, wrong=error.agent_message, needs_login=True)
     except AgentFailed as error:
         return replace(trial, wrong=str(error))
     finally:
         await asyncio.shield(child.end())
 
 
-def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
+def _launch(place: TrialMeans, definition: AgentDefinition, folder: Path) -> Launch:
     """Return the launch of the agent in the sandbox of a conversation in this folder."""
     config, env = place.config, place.around.env
     policy = sandbox_policy(config.sandbox_mode or SandboxMode.WORKSPACE_WRITE, config)
@@ -113,9 +115,9 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
 
     given = variables_of(definition, settings, config, env)
 
-    def confine() -> AbstractContextManager[Confined]:
-        pins = pins_of(policy, folder, temporary_of(env))
-        return confined(place.sandbox, settings, definition, given, pins)
+    def confine() -> AbstractContextManager[ConfinedCommand]:
+        pins = pins_of(policy, folder, client_tmpdir(env))
+        return confine_agent(place.sandbox, settings, definition, given, pins)
 
     @asynccontextmanager
     async def launch(owner: TurnId) -> AsyncIterator[Command]:
@@ -128,26 +130,26 @@ def _launch(place: Place, definition: AgentDefinition, folder: Path) -> Launch:
 class _Nobody:
     """A receiver that ignores all messages and serves no request."""
 
-    async def told(self, method: str, params: Json) -> bool:  # noqa: ARG002  # as the protocol has it
+    async def take_notification(self, method: str, params: Json) -> bool:  # noqa: ARG002  # as the protocol has it
         return True
 
-    def served(self, method: str) -> Serve | None:  # noqa: ARG002  # as the protocol has it
+    def handler_for(self, method: str) -> RequestHandler | None:  # noqa: ARG002  # as the protocol has it
         return None
 
 
-def _of_greeting(child: Child, took_s: float) -> Trial:
-    ways = shapes(child.about.get("authMethods"), LOGINS)
+def _of_greeting(child: AgentProcess, took_s: float) -> Trial:
+    ways = shapes(child.initialize_answer.get("authMethods"), LOGINS)
     return Trial(
         program=child.program,
         took_s=round(took_s, 3),
-        can=child.can.told,
+        can=child.capabilities.names,
         logins=tuple(filter(None, (short(way.get("name"), NAME) for way in ways))),
     )
 
 
 def _with_session(trial: Trial, answer: object) -> Trial:
-    news = AgentNews("")
-    for _ in news.begun(shape(answer)):
+    news = LatestNews("")
+    for _ in news.initial_news(shape(answer)):
         """Its options are read below."""
     offered: Mapping[str, tuple[str, ...]] = {
         option.category: tuple(choice.value for choice in option.choices) for option in reversed(news.options)

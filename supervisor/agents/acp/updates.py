@@ -12,20 +12,20 @@ from typing import Any
 from actors.messages.orders import AgentNews as TurnNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
-from supervisor.agents.acp.contents import words_of
-from supervisor.agents.acp.options import AgentNews, News
+from supervisor.agents.acp.contents import block_text
+from supervisor.agents.acp.options import LatestNews, News
 from supervisor.agents.acp.shapes import Shape, shape, shapes, short, text
-from supervisor.agents.acp.spoken import Spoken, Voice
+from supervisor.agents.acp.spoken import MessageChunks, MessageType
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.tool_uses import Terminals, ToolUses
-from supervisor.agents.acp.usage import Usage
+from supervisor.agents.acp.usage import AgentUsage
 from supervisor.config.bounds import Bounds
 
 NewItem = Callable[[], ItemId]
 
 MOST_STEPS = 200  # of a plan; a longer list is no plan
 MOST_KINDS = 64  # unknown kinds of updates that are counted separately
-VOICES: dict[str, Voice] = {
+VOICES: dict[str, MessageType] = {
     "agent_message_chunk": ev.AgentMessage,
     "agent_thought_chunk": ev.AgentReasoning,
     "user_message_chunk": ev.UserMessage,
@@ -56,10 +56,10 @@ class Updates:
     ) -> None:
         """`sum_usd`: the session's cost as its last process reported it; `from_usd`: the cost when that began."""
         self._new_item = new_item
-        self._spoken = Spoken(bounds)
+        self._spoken = MessageChunks(bounds)
         self._uses = ToolUses(bounds, now, terminals, cwd)
-        self._news = AgentNews(agent)
-        self._usage = Usage(agent, sum_usd, from_usd)
+        self._news = LatestNews(agent)
+        self._usage = AgentUsage(agent, sum_usd, from_usd)
         self._plan: tuple[ev.PlanStep, ...] = ()
         self.prompted = True  # a prompt is open, which some agents send back as an update
         self.unknown: Counter[str] = Counter()
@@ -98,7 +98,7 @@ class Updates:
         kind = text(members.get("sessionUpdate"))
         if kind in CALLS:
             return bool(members.get("toolCallId")) and not self._uses.is_late(members)
-        return kind == "plan" or (kind in VOICES and bool(words_of(shape(members.get("content")))))
+        return kind == "plan" or (kind in VOICES and bool(block_text(shape(members.get("content")))))
 
     def news_outside(self, update: Any) -> Iterator[News]:
         """Yield the news of an update that is no work. Its usage is reported with the end of the next work."""
@@ -107,15 +107,15 @@ class Updates:
             self._usage.take(members)
         yield from self._news.take(members)
 
-    def begun(self, answer: Any, *, anew: bool = False) -> Iterator[News]:
+    def initial_news(self, answer: Any, *, anew: bool = False) -> Iterator[News]:
         """Yield the news in the answer that starts the session. `anew`: it is another than the last process's."""
         if anew:
             self._usage.begin_anew()
-        yield from self._news.begun(answer)
+        yield from self._news.initial_news(answer)
 
-    def chosen(self, option: str, value: str) -> Iterator[News]:
+    def news_of_choice(self, option: str, value: str) -> Iterator[News]:
         """Yield the news that the agent took a value which we have set."""
-        yield from self._news.chosen(option, value)
+        yield from self._news.news_of_choice(option, value)
 
     def end_words(self) -> Iterator[TurnNews]:
         """Finish the open message before something else begins: a question comes after the words before it."""
@@ -124,7 +124,7 @@ class Updates:
     def finish(self, answer: Any = None) -> Iterator[TurnNews]:
         """Yield the events at the end of a prompt, with its answer if there was one. Running tools go on."""
         yield from self._spoken.close()
-        yield from self._usage.answered(answer, self._news.model)
+        yield from self._usage.usage_event(answer, self._news.model)
 
     # --- tools ----------------------------------------------------------------------------------------------------
 
@@ -133,9 +133,9 @@ class Updates:
         return self._uses.open
 
     @property
-    def not_over(self) -> tuple[ToolUse, ...]:
+    def unfinished(self) -> tuple[ToolUse, ...]:
         """The calls that run, that wait for a permission, or that have only been announced."""
-        return self._uses.not_over
+        return self._uses.unfinished
 
     @property
     def last_message(self) -> str:
@@ -149,28 +149,28 @@ class Updates:
         """Take a request for permission, and return its call, which waits from then on."""
         return self._uses.ask(shape(call), self._new_item)
 
-    def allowed(self, call_id: str) -> Iterator[TurnNews]:
-        yield from self._uses.allowed(call_id)
+    def allow(self, call_id: str) -> Iterator[TurnNews]:
+        yield from self._uses.allow(call_id)
 
-    def refused(self, call_id: str) -> Iterator[TurnNews]:
-        yield from self._uses.refused(call_id)
+    def refuse(self, call_id: str) -> Iterator[TurnNews]:
+        yield from self._uses.refuse(call_id)
 
     def tick(self) -> Iterator[TurnNews]:
         """Begin the calls that wait without a question: some agents never report that a call runs."""
-        yield from self._uses.unasked()
+        yield from self._uses.begin_waiting()
 
     def show_terminals(self, terminals: Terminals) -> None:
         self._uses.terminals = terminals
 
     def terminal_wrote(self, terminal: str, piece: str) -> Iterator[TurnNews]:
-        yield from self._uses.wrote(terminal, piece)
+        yield from self._uses.terminal_wrote(terminal, piece)
 
     # --- words and plans ------------------------------------------------------------------------------------------
 
-    def _say(self, voice: Voice, update: Shape) -> Iterator[TurnNews]:
+    def _say(self, voice: MessageType, update: Shape) -> Iterator[TurnNews]:
         if voice is ev.UserMessage and self.prompted:
             return
-        yield from self._spoken.take(voice, update, words_of(shape(update.get("content"))), self._new_item)
+        yield from self._spoken.take(voice, update, block_text(shape(update.get("content"))), self._new_item)
 
     def _plan_of(self, update: Shape) -> Iterator[TurnNews]:
         entries = shapes(update.get("entries"), MOST_STEPS)

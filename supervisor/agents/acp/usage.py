@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.vocabulary.event_bases import MOST
 from actors.vocabulary.events import TokenCount
-from supervisor.agents.acp.shapes import Shape, amount, count, shape, shapes, short, within
+from supervisor.agents.acp.shapes import Shape, amount, count, member_at, shape, shapes, short
 
 NAME = 200
 A_CENT_OF_A_CENT = 1e-6  # sums of floating numbers are not exact
@@ -28,7 +28,7 @@ class Tokens(Struct, frozen=True):
     reasoning: int | None = None
 
 
-class Usage:
+class AgentUsage:
     """`sum_usd`: the last sum of the process before; `from_usd`: the sum with which that process began."""
 
     def __init__(self, agent: str, sum_usd: float = 0.0, from_usd: float = 0.0) -> None:
@@ -51,14 +51,14 @@ class Usage:
         """Take a report in the middle of a prompt; the event at its end has it."""
         self._context = _count(update.get("used"), self._context)
         self._window = _count(update.get("size"), self._window) or None
-        self._model = short(within(update, "_meta", "_claude/model"), NAME) or self._model
+        self._model = short(member_at(update, "_meta", "_claude/model"), NAME) or self._model
         self._has_report = True
         cost = shape(update.get("cost"))
         total = amount(cost.get("amount"))
         if total is not None and cost.get("currency", DOLLARS) == DOLLARS:
             self._add(total)
 
-    def answered(self, answer: Any = None, model: str = "") -> Iterator[TokenCount]:
+    def usage_event(self, answer: Any = None, model: str = "") -> Iterator[TokenCount]:
         """Yield an event with all usage since the last one, after a prompt's answer or the end of unprompted work."""
         tokens = tokens_of(answer)
         if tokens is None and not self._has_report:
@@ -93,10 +93,10 @@ class Usage:
 
 def tokens_of(answer: Any) -> Tokens | None:
     """Return the tokens of a prompt from its answer; None if it has none."""
-    usage = shape(within(answer, "usage"))
+    usage = shape(member_at(answer, "usage"))
     if usage:
         return _of_usage(usage)
-    counted = shape(within(answer, "_meta", "quota", "token_count"))  # Gemini's form
+    counted = shape(member_at(answer, "_meta", "quota", "token_count"))  # Gemini's form
     read, written = count(counted.get("input_tokens")), count(counted.get("output_tokens"))
     return None if read is None and written is None else Tokens(read=_count(read, 0), written=_count(written, 0))
 
@@ -120,7 +120,7 @@ def _of_usage(usage: Shape) -> Tokens:
 
 def _model_of(answer: Any) -> str:
     """Return the model that answered, if it was only one."""
-    models = [short(entry.get("model"), NAME) for entry in shapes(within(answer, "_meta", "quota", "model_usage"))]
+    models = [short(entry.get("model"), NAME) for entry in shapes(member_at(answer, "_meta", "quota", "model_usage"))]
     return models[0] if len(models) == 1 else ""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from supervisor.formats.json_values import intricate
+from supervisor.formats.json_values import has_too_many_values
 
 Json = dict[str, Any]  # an agent's JSON, of which nothing is checked
 
@@ -21,18 +21,18 @@ NAME = 200  # characters of a method's name
 HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")
 
 
-class Request(Struct, frozen=True):
+class RpcRequest(Struct, frozen=True):
     id: bytes
     method: str
     params: Json
 
 
-class Notification(Struct, frozen=True):
+class RpcNotification(Struct, frozen=True):
     method: str
     params: Json
 
 
-class Answer(Struct, frozen=True):
+class RpcAnswer(Struct, frozen=True):
     """An answer to a request of ours. `error` is None if it is a result."""
 
     id: int
@@ -40,7 +40,7 @@ class Answer(Struct, frozen=True):
     error: Json | None = None
 
 
-Message = Request | Notification | Answer
+Message = RpcRequest | RpcNotification | RpcAnswer
 
 
 class _Frame(Struct):
@@ -57,7 +57,7 @@ _encode = msgspec.json.Encoder().encode
 
 def read(line: bytes) -> Message | None:
     """Return the message of a line; None if it is no JSON-RPC, but a greeting or a stack trace."""
-    if not line.lstrip().startswith(b"{") or intricate(line, VALUES):
+    if not line.lstrip().startswith(b"{") or has_too_many_values(line, VALUES):
         return None
     try:
         frame = _decode(line)
@@ -76,21 +76,21 @@ def _decode(line: bytes) -> _Frame:
         return _decoder.decode(HALF_PAIR.sub(rb"\\ufffd", line))
 
 
-def _request_or_notification(frame: _Frame, method: str) -> Request | Notification:
+def _request_or_notification(frame: _Frame, method: str) -> RpcRequest | RpcNotification:
     params = frame.params if isinstance(frame.params, dict) else {}
     if frame.id is msgspec.UNSET:
-        return Notification(method, params)
-    return Request(bytes(frame.id), method, params)
+        return RpcNotification(method, params)
+    return RpcRequest(bytes(frame.id), method, params)
 
 
-def _answer(frame: _Frame) -> Answer | None:
+def _answer(frame: _Frame) -> RpcAnswer | None:
     if frame.id is msgspec.UNSET:
         return None
     digits = bytes(frame.id).strip(b'"')  # ours are numbers; some send them back as text
     if not (digits.isdigit() and len(digits) < NAME):
         return None
     error = frame.error if isinstance(frame.error, dict) or frame.error is None else {"message": str(frame.error)}
-    return Answer(int(digits), frame.result, error)
+    return RpcAnswer(int(digits), frame.result, error)
 
 
 def request(number: int, method: str, params: Mapping[str, Any]) -> bytes:

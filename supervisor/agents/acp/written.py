@@ -7,7 +7,7 @@ only the end, so that their whole output has another beginning each time.
 OVERLAP = 256  # characters of the known end by which an output without its beginning is recognised
 
 
-class Written:
+class OutputSoFar:
     def __init__(self, most: int) -> None:
         self._half = max(1, most // 2)
         self._head = ""
@@ -19,7 +19,7 @@ class Written:
     def __bool__(self) -> bool:
         return bool(self._length)
 
-    def more(self, text: str) -> str:
+    def add(self, text: str) -> str:
         """Add a piece, and return it: all of it is new."""
         room = self._half - len(self._head)
         if room > 0:
@@ -32,15 +32,15 @@ class Written:
         self._length += len(text)
         return text
 
-    def whole(self, text: str) -> str:
+    def take_whole(self, text: str) -> str:
         """Take the whole output as it is now, and return its new part."""
         if self.goes_on(text):
-            return self.more(text[self._length :])
+            return self.add(text[self._length :])
         if self._head.startswith(text) and len(text) <= len(self._head):
             return ""  # an older report, or its beginning alone
         new = self._after_overlap(text)
         if new is not None:
-            return self.more(new)
+            return self.add(new)
         return self._start_over(text)
 
     @property
@@ -76,5 +76,5 @@ class Written:
         fits = self._rewritten + len(text) <= 2 * self._half
         self._rewritten += len(text)
         self._head, self._tail, self._kept, self._length = "", [], 0, 0
-        self.more(text)
+        self.add(text)
         return text if fits else ""

@@ -14,36 +14,36 @@ from supervisor.agents.errors import Rejected
 from supervisor.agents.own.backends.demo import DemoModel
 from supervisor.agents.own.backends.openai import OpenAiModel
 from supervisor.agents.own.backends.ports import Model
-from supervisor.agents.own.context.window import AskedWindow, ContextWindow, FixedWindow
+from supervisor.agents.own.context.window import ContextWindow, FixedWindow, ServerWindow
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.window_questions import WindowQuestions, is_hosted, is_near
 from supervisor.agents.own.model.windows import known_window
-from supervisor.agents.spending.account import Asked
+from supervisor.agents.spending.account import BilledModel
 from supervisor.agents.spending.prices import price_of
 from supervisor.config.load import LoadedConfig
 from supervisor.config.models import Config
 from supervisor.config.providers import Provider, choose_provider, provider_named
 
 DEMO = "demo"
-KNOWN = 256  # choices of conversations at work, each with a key and some lines of config
+MOST_CHOICES = 256  # choices of conversations at work, each with a key and some lines of config
 
 
 class ChosenEndpoint(Struct, frozen=True):
     """The endpoint of a conversation, None for the demo, and all that led to it. Holds secrets, so it has no repr."""
 
-    loaded: LoadedConfig
+    loaded_config: LoadedConfig
     env: Mapping[str, str]
     settings: Settings
     config: Config
     endpoint: Endpoint | None
-    asked: Asked
+    billing: BilledModel
 
     def __repr__(self) -> str:
         return "ChosenEndpoint()"
 
     def follows_from(self, loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> bool:
-        return self.loaded is loaded and self.env is env and self.settings is settings
+        return self.loaded_config is loaded and self.env is env and self.settings is settings
 
 
 class Models:
@@ -67,7 +67,7 @@ class Models:
         self._known: dict[ConversationId, ChosenEndpoint] = {}
         self._noticed = False
 
-    def of(self, conversation: ConversationId, settings: Settings) -> Model:
+    def model_for(self, conversation: ConversationId, settings: Settings) -> Model:
         try:
             choice = self._chosen_for(conversation, settings)
         except ConfigError as error:
@@ -75,14 +75,14 @@ class Models:
         if choice.endpoint is None:
             return DemoModel()
         window = self._window(choice.config, choice.endpoint, settings.model)
-        return OpenAiModel(self._client, choice.endpoint, settings.model, window, choice.asked)
+        return OpenAiModel(self._client, choice.endpoint, settings.model, window, choice.billing)
 
     def _chosen_for(self, conversation: ConversationId, settings: Settings) -> ChosenEndpoint:
         """The choice of the last turn, unless the config, the environment or the settings have changed."""
         loaded, env = self._loaded(), self._environment_of(conversation)
         known = self._known.get(conversation)
         if known is None or not known.follows_from(loaded, env, settings):
-            if len(self._known) >= KNOWN:
+            if len(self._known) >= MOST_CHOICES:
                 self._known.clear()
             known = self._known[conversation] = _choose_endpoint(loaded, env, settings)
         return known
@@ -100,7 +100,7 @@ class Models:
         near = is_near(
             endpoint.base_url
         )  # there a model's name proves nothing: its window depends on how it was loaded
-        return AskedWindow(self._questions, endpoint, model, None if near else known_window(model))
+        return ServerWindow(self._questions, endpoint, model, None if near else known_window(model))
 
     async def aclose(self) -> None:
         await self._questions.aclose()
@@ -118,7 +118,7 @@ class Models:
         """A message to the person about our choice of the model, once; None if the person made the choice."""
         if self._noticed:
             return None
-        loaded = self._loaded().relayered(settings.overrides)
+        loaded = self._loaded().with_overrides(settings.overrides)
         env = self._environment_of(conversation)
         choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
         if settings.provider not in {"", choice.provider.id}:
@@ -128,14 +128,14 @@ class Models:
 
 
 def _choose_endpoint(loaded: LoadedConfig, env: Mapping[str, str], settings: Settings) -> ChosenEndpoint:
-    config, name = loaded.relayered(settings.overrides).config, settings.provider
+    config, name = loaded.with_overrides(settings.overrides).config, settings.provider
     provider = provider_named(name, config, env) if name else choose_provider(config, env).provider
     if provider.id == DEMO:
-        return ChosenEndpoint(loaded, env, settings, config, None, Asked(settings.model))
+        return ChosenEndpoint(loaded, env, settings, config, None, BilledModel(settings.model))
     longest, searches = config.model_max_output_tokens, config.tools.web_search
     endpoint = endpoint_of(provider, env, longest, web_search=searches)
     price = price_of(config.greenroom.prices, provider.id, provider.base_url, settings.model)
-    return ChosenEndpoint(loaded, env, settings, config, endpoint, Asked(settings.model, provider.id, price))
+    return ChosenEndpoint(loaded, env, settings, config, endpoint, BilledModel(settings.model, provider.id, price))
 
 
 def endpoint_of(

@@ -16,12 +16,12 @@ from actors.vocabulary.events import JobEnded
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.raises import Raise
 from actors.vocabulary.settings import Decision, Settings
-from supervisor.agents.environments import Around, Environments
+from supervisor.agents.environments import CommandEnvironment, Environments
 from supervisor.agents.given_servers import GivenServers
-from supervisor.agents.own.backends.model import AgentOptions, ModelBackend
+from supervisor.agents.own.backends.model import ModelBackend, ModelOptions
 from supervisor.agents.own.context.keeper import CompactAt
-from supervisor.agents.own.mcp_client.connections import Connections
-from supervisor.agents.own.mcp_client.given import ClientServers
+from supervisor.agents.own.mcp_client.connections import ServerConnections
+from supervisor.agents.own.mcp_client.given import ServersForTurns
 from supervisor.agents.own.mcp_client.tools import ServerTools
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model_choice import Models
@@ -36,44 +36,46 @@ from supervisor.config.allowed import budgets_for
 from supervisor.config.budgets import BudgetsTable
 from supervisor.config.load import LoadedConfig
 from supervisor.config.mcp_servers import McpServer
-from supervisor.disk.search_paths import open_folders, outside
-from supervisor.work.jobs.jobs import Jobs, ended
+from supervisor.disk.search_paths import drop_writable_entries, writable_folders
+from supervisor.work.jobs.jobs import BackgroundJobs, end_event
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.sandbox import Sandbox
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
 
-class Needs(Struct, frozen=True):
+class OwnAgentDeps(Struct, frozen=True):
     """The parts of the engine that the agent needs. `loaded`: the present config; `environ`: the daemon's own."""
 
-    loaded: Callable[[], LoadedConfig]
+    loaded_config: Callable[[], LoadedConfig]
     home: Path
     environ: Mapping[str, str]
     journal: Journal
     processes: Processes
     sandbox: Sandbox
     environments: Environments
-    given: GivenServers
+    client_servers: GivenServers
     job_ended: Callable[[ConversationId, JobEnded], None]
     ledger: Ledger
     raises: Callable[[], tuple[Raise, ...]]
 
 
 class OwnAgent:
-    def __init__(self, needs: Needs) -> None:
+    def __init__(self, needs: OwnAgentDeps) -> None:
         self._needs = needs
-        bounds = needs.loaded().config.greenroom.limits
+        bounds = needs.loaded_config().config.greenroom.limits
         self._client = ModelClient(bounds=bounds)
-        self._models = Models(self._client, needs.loaded, needs.environments.of, needs.environ)
+        self._models = Models(self._client, needs.loaded_config, needs.environments.variables_of, needs.environ)
         self.transcripts = TranscriptCache(needs.journal, bounds)
         self._server_tools = ServerTools(
-            Connections(needs.processes, bounds.frame_bytes),
+            ServerConnections(needs.processes, bounds.frame_bytes),
             self._servers,
             self._server_surroundings,
-            ClientServers(needs.given, needs.sandbox),
+            ServersForTurns(needs.client_servers, needs.sandbox),
         )
-        self.jobs = Jobs(needs.processes, lambda job: needs.job_ended(job.spec.conversation, ended(job)), bounds)
+        self.jobs = BackgroundJobs(
+            needs.processes, lambda job: needs.job_ended(job.spec.conversation, end_event(job)), bounds
+        )
         self.backend = self._make_backend()
 
     def prepare(self) -> None:
@@ -82,7 +84,7 @@ class OwnAgent:
 
     def reload(self) -> None:
         """Use the present config from the next turn on."""
-        self.jobs.bounds = self._needs.loaded().config.greenroom.limits
+        self.jobs.bounds = self._needs.loaded_config().config.greenroom.limits
         self._needs.ledger.forget_uncounted()
         self.backend = self._make_backend()
 
@@ -96,8 +98,8 @@ class OwnAgent:
         await self._client.aclose()
 
     def _make_backend(self) -> ModelBackend:
-        needs, config = self._needs, self._needs.loaded().config
-        options = AgentOptions(
+        needs, config = self._needs, self._needs.loaded_config().config
+        options = ModelOptions(
             home=needs.home,
             hidden=needs.sandbox.protection.hidden,
             guide_bytes=config.project_doc_max_bytes,
@@ -112,7 +114,7 @@ class OwnAgent:
         disabled = (*config.greenroom.disabled_tools, *(() if config.tools.view_image else ("view_image",)))
         tools = own_tools(needs.processes, needs.sandbox, self.jobs, config.greenroom.limits)
         news = lambda work: ends_to_tell(self.jobs, work)  # noqa: E731  # short, and used once
-        toolbox = Toolbox(tools, news, self._server_tools).without(disabled)
+        toolbox = Toolbox(tools, news, self._server_tools).without_tools(disabled)
         return ModelBackend(
             self._models,
             self.transcripts,
@@ -127,17 +129,20 @@ class OwnAgent:
         return Account(turn, self._budgets, self._needs.ledger)
 
     def _budgets(self, settings: Settings) -> BudgetsTable:
-        return budgets_for(self._needs.loaded(), settings, self._needs.raises())
+        return budgets_for(self._needs.loaded_config(), settings, self._needs.raises())
 
-    def _command_surroundings(self, order: RunAgent) -> Around:
+    def _command_surroundings(self, order: RunAgent) -> CommandEnvironment:
         """Surroundings of commands by the present config, with the conversation's own overrides."""
-        config = self._needs.loaded().relayered(order.settings.overrides).config
+        config = self._needs.loaded_config().with_overrides(order.settings.overrides).config
         return self._needs.environments.for_commands(order.conversation, config)
 
     def _servers(self, settings: Settings) -> Mapping[str, McpServer]:
-        return self._needs.loaded().relayered(settings.overrides).config.mcp_servers
+        return self._needs.loaded_config().with_overrides(settings.overrides).config.mcp_servers
 
-    def _server_surroundings(self, conversation: ConversationId, settings: Settings) -> Around:
+    def _server_surroundings(self, conversation: ConversationId, settings: Settings) -> CommandEnvironment:
         """The client's whole environment, of which a server gets a part. Search paths leave out writable roots."""
-        client = self._needs.environments.unfiltered(conversation)
-        return Around(outside(client.env, open_folders(settings.sandbox, settings.cwd, client.env)), client.umask)
+        client = self._needs.environments.whole_environment(conversation)
+        return CommandEnvironment(
+            drop_writable_entries(client.env, writable_folders(settings.sandbox, settings.cwd, client.env)),
+            client.umask,
+        )

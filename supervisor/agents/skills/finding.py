@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from supervisor.agents.skills.front_matter import NoFrontMatter, front_matter
-from supervisor.disk.reading import NotReadable, leads_out, read_ordinary
+from supervisor.disk.reading import NotReadable, outside_the_project, read_ordinary
 from supervisor.disk.work_tree import is_work_tree
 
 FILE = "SKILL.md"
@@ -44,7 +44,7 @@ def read_for_a_person(path: str, most: int, within: str) -> bytes:
     """Read a file as `Reach.read` does, but for a person, to whom every folder is open."""
     real = os.path.realpath(path)
     if within and os.path.commonpath((real, root := os.path.realpath(within))) != root:
-        raise NotReadable(leads_out(path, real))
+        raise NotReadable(outside_the_project(path, real))
     return read_ordinary(real, most)
 
 

@@ -33,10 +33,10 @@ class SavedPrompt(NamedTuple):
         found = (match[1] for match in PLACE.finditer(self.text))
         return tuple(dict.fromkeys(name.lower() for name in found if name != "$"))
 
-    def missing(self, given: Mapping[str, str]) -> list[str]:
+    def missing_arguments(self, given: Mapping[str, str]) -> list[str]:
         return [name for name in self.arguments if name not in given and name != OPTIONAL]
 
-    def filled(self, given: Mapping[str, str]) -> str:
+    def fill_in(self, given: Mapping[str, str]) -> str:
         """Fill the arguments in. Places in an argument's own text stay as they are."""
         return PLACE.sub(lambda match: "$" if match[1] == "$" else given.get(match[1].lower(), ""), self.text)
 

@@ -11,10 +11,10 @@ from supervisor.agents.spending.reached import (
     BEFORE_A_REQUEST,
     MEASURED,
     any_limit,
+    budget_reached,
+    budget_unknown,
+    first_used_up,
     limits,
-    reached,
-    unknown,
-    used_up,
 )
 from supervisor.config.budgets import BudgetsTable
 
@@ -33,10 +33,10 @@ class AgentAccount(Account):
                 if number is None or number <= 0:  # a reported 0 is no report: it would never use a budget up
                     self._note(unit)
 
-    def prompted(self) -> None:
+    def note_prompt(self) -> None:
         self._counted = False
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note the end of a prompt, whose use is reported by now, or never."""
         if not self._counted:
             for unit in MEASURED:
@@ -47,16 +47,20 @@ class AgentAccount(Account):
         """Check the budgets. Raises OverBudget. A call is seen when it has begun, so one too many can begin."""
         budgets = self._budgets(self._turn.settings)
         if any_limit(budgets):
-            trouble = self._unread(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._unreported_budget(budgets)
+            trouble = self._unreadable_ledger(budgets, (*BEFORE_A_REQUEST, "tool_calls")) or self._unreported_budget(
+                budgets
+            )
             self._insist(
-                trouble or used_up(budgets, self._spent(), BEFORE_A_REQUEST) or self._too_many_calls(budgets)
+                trouble
+                or first_used_up(budgets, self._spent_by_scope(), BEFORE_A_REQUEST)
+                or self._too_many_calls(budgets)
             )
 
     def _too_many_calls(self, budgets: BudgetsTable) -> ev.BudgetReached | None:
-        spent = self._spent()
+        spent = self._spent_by_scope()
         for scope, limit in limits(budgets, "tool_calls"):
             if spent[scope].tool_calls > limit:
-                return reached(scope, "tool_calls", limit, spent[scope].tool_calls)
+                return budget_reached(scope, "tool_calls", limit, spent[scope].tool_calls)
         return None
 
     def _note(self, unit: ev.BudgetUnit) -> None:
@@ -68,5 +72,5 @@ class AgentAccount(Account):
             for scope, limit in limits(budgets, unit):
                 if self._ledger.is_uncounted(agent, unit):
                     why = f"{agent} does not say {SAYS[unit]}; set `minutes` or `tool_calls` in place of it"
-                    return unknown(scope, unit, limit, why)
+                    return budget_unknown(scope, unit, limit, why)
         return None

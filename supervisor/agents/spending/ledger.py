@@ -15,11 +15,11 @@ DAYS = 32  # whose sums are kept apart, for a clock that is set back; older ones
 UNCOUNTED = 1_000  # models whose servers are known to count no tokens
 
 
-def today() -> str:
+def current_day() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-class AtWork(Protocol):
+class RunningAccount(Protocol):
     """The account of a turn that runs, whose time is entered at its end."""
 
     @property
@@ -31,10 +31,12 @@ class AtWork(Protocol):
 class Ledger:
     """The sums. `trouble`: the reason why they are not known, so that no budget that needs them can be kept."""
 
-    def __init__(self, read: Callable[[str], Spent] = lambda _: NOTHING, day: Callable[[], str] = today) -> None:
+    def __init__(
+        self, read: Callable[[str], Spent] = lambda _: NOTHING, day: Callable[[], str] = current_day
+    ) -> None:
         """`read` gives the sum since a day; it reads from the disk, so this is made in a worker thread."""
         self.trouble: str | None = None
-        self.running: set[AtWork] = set()
+        self.running: set[RunningAccount] = set()
         self._day_of = day
         self._before = NOTHING  # these days
         self._days = {day(): NOTHING}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, convert
 
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.budgets import PriceTable
 
 FILE = Path(__file__).with_name("prices.toml")
@@ -26,7 +26,7 @@ class Rates(Struct, frozen=True):
     cached_input: float | None = None
     cache_write: float | None = None
 
-    def cost(self, usage: Usage) -> float:
+    def cost(self, usage: TokenUsage) -> float:
         """Return the cost. The tokens of caches are part of the input, and may cost less or more than the rest."""
         cached, written = usage.cached or 0, usage.cache_written or 0
         plain = max(0, usage.input - cached - written)
@@ -48,11 +48,11 @@ class Price(Struct, frozen=True):
     long: LongRates | None = None
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """Tell whether a response costs nothing, however many tokens it takes."""
         return self.long is None and self.rates is not None and not (self.rates.input or self.rates.output)
 
-    def of(self, usage: Usage) -> float | None:
+    def cost_of(self, usage: TokenUsage) -> float | None:
         """Return the cost of a response, by the provider's own report if there is one; None: not known."""
         if usage.cost is not None:
             return usage.cost
@@ -87,7 +87,7 @@ class PriceList(Struct, frozen=True):
 
 
 @cache
-def listed() -> PriceList:
+def price_list() -> PriceList:
     """Read the file, at the first turn that wants a price."""
     tree: Any = tomllib.loads(FILE.read_text())
     return convert(tree, PriceList)
@@ -104,7 +104,7 @@ def price_of(own: Mapping[str, PriceTable], provider: str, base_url: str, model:
 @lru_cache(256)  # the models in use, with room to spare: every turn asks
 def _list_price(base_url: str, model: str) -> Price | None:
     host = _host(base_url)
-    for entry in listed().prices:
+    for entry in price_list().prices:
         if host in entry.hosts and any(fnmatchcase(model, pattern) for pattern in entry.models):
             return entry.price
     return None

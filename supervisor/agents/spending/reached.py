@@ -33,7 +33,7 @@ def any_limit(budgets: BudgetsTable) -> bool:
     return any(limit is not None for scope in SCOPES for limit in vars(getattr(budgets, scope)).values())
 
 
-def used_up(
+def first_used_up(
     budgets: BudgetsTable, spent: Mapping[ev.BudgetScope, Spent], units: Sequence[ev.BudgetUnit]
 ) -> ev.BudgetReached | None:
     """Return the first budget that has nothing left."""
@@ -41,11 +41,11 @@ def used_up(
         for scope, limit in limits(budgets, unit):
             used = getattr(spent[scope], unit)
             if used >= limit:
-                return reached(scope, unit, limit, used)
+                return budget_reached(scope, unit, limit, used)
     return None
 
 
-def reached(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, used: float) -> ev.BudgetReached:
+def budget_reached(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, used: float) -> ev.BudgetReached:
     name = NAMES.get(unit, unit)
     happened = f"{WHOSE[scope]} used {_format_amount(used)} of {_format_amount(limit)} {name}{WHEN.get(scope, '')}"
     return ev.BudgetReached(
@@ -53,7 +53,7 @@ def reached(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, used: floa
     )
 
 
-def repeating(times: int) -> ev.BudgetReached:
+def repetition_reached(times: int) -> ev.BudgetReached:
     message = (
         f"the model made the same calls with the same results {times} times in a row; the next message goes on, "
         "greenroom.budget.repetitions in the configuration raises the number"
@@ -61,7 +61,7 @@ def repeating(times: int) -> ev.BudgetReached:
     return ev.BudgetReached(scope="turn", unit="repetitions", limit=times, used=times, message=message)
 
 
-def unknown(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, why: str) -> ev.BudgetReached:
+def budget_unknown(scope: ev.BudgetScope, unit: ev.BudgetUnit, limit: float, why: str) -> ev.BudgetReached:
     """Return a budget that can't be kept, because its use is not known."""
     message = f"greenroom.budget.{scope}.{unit} = {_format_amount(limit)} can't be kept: {why}, or remove the budget"
     return ev.BudgetReached(scope=scope, unit=unit, limit=limit, used=None, message=message)

@@ -14,11 +14,11 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 
 LONGEST_CIRCLE = 4  # calls; a longer one is caught by a budget
-TOLD_AFTER = 3
+WARN_AFTER = 3
 REMEMBERED = 4_096  # results of a turn: more than the longest circle, as often as the config may allow
-TELLING = "\n\n[greenroom] "
-TOLD = (
-    TELLING + "These calls have given the same results {times} times in a row, and will give them again. "
+WARNING_MARK = "\n\n[greenroom] "
+WARNING = (
+    WARNING_MARK + "These calls have given the same results {times} times in a row, and will give them again. "
     "Do something else, or say what is missing."
 )
 TIMES = re.compile(r'"duration_seconds": ?[0-9.]+')  # the only part of a result that differs each time by itself
@@ -48,15 +48,15 @@ class Repetition(Struct):
         """Return the number of times in a row that the last calls gave the same results."""
         return rounds(self.results)
 
-    def told(self, item: ItemId, output: str) -> str:
+    def with_warning(self, item: ItemId, output: str) -> str:
         """Return the output of a call, with a warning to the model if it completes the third round."""
         call = self.calls.get(item)
         if call is None:
             return output
-        with_it = [*islice(reversed(self.results), LONGEST_CIRCLE * (TOLD_AFTER + 1))][::-1]
+        with_it = [*islice(reversed(self.results), LONGEST_CIRCLE * (WARN_AFTER + 1))][::-1]
         before = rounds(with_it)
         with_it.append(_number(call.name, call.arguments, output))
-        return output + TOLD.format(times=TOLD_AFTER) if rounds(with_it) == TOLD_AFTER > before else output
+        return output + WARNING.format(times=WARN_AFTER) if rounds(with_it) == WARN_AFTER > before else output
 
 
 def rounds(results: Sequence[int]) -> int:
@@ -74,5 +74,5 @@ def _times(results: list[int], length: int) -> int:
 
 
 def _number(name: str, arguments: str, output: str) -> int:
-    plain = output.partition(TELLING)[0]
+    plain = output.partition(WARNING_MARK)[0]
     return hash((name, arguments, TIMES.sub("", plain)))

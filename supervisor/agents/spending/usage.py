@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Usage(Struct, frozen=True):
+class TokenUsage(Struct, frozen=True):
     """Tokens of this response. None where the server gave no number. Those of the caches are part of `input`.
 
     `cost` is in US dollars, where the provider reports it.

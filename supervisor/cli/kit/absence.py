@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from os.path import isdir
 from typing import TypeVar
 
-from supervisor.cli.kit.client import Control, DaemonDown, Lost, Onlooker
+from supervisor.cli.kit.client import Control, DaemonLost, NoDaemon, Onlooker
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.terminal import is_terminal
 from supervisor.paths import locate
@@ -23,10 +23,10 @@ DIAL_S = (0.5, 1.0, 2.0)  # for the welcome, attempt by attempt: short, because 
 SILENT_S = 3.0  # of silence, before the daemon is asked whether it is there
 SLOW_S = 5.0  # without an answer, before a notice: nothing that a daemon does takes a second
 
-AWAY = "the daemon went away; waiting for it: `greenroom up` starts it"
-BACK = "the daemon is back"
-SLOW = f"the daemon has not answered for {SLOW_S:g} s; `greenroom up --force` replaces it"
-ANSWERS = "the daemon answers again"
+AWAY_NOTICE = "the daemon went away; waiting for it: `greenroom up` starts it"
+BACK_NOTICE = "the daemon is back"
+SLOW_NOTICE = f"the daemon has not answered for {SLOW_S:g} s; `greenroom up --force` replaces it"
+ANSWERS_NOTICE = "the daemon answers again"
 
 
 def say(text: str) -> None:
@@ -36,7 +36,7 @@ def say(text: str) -> None:
 class Absence:
     """The time from a loss to the return of the daemon."""
 
-    def __init__(self, lost: Lost, control: Control, *, patient: bool) -> None:
+    def __init__(self, lost: DaemonLost, control: Control, *, patient: bool) -> None:
         self._lost = lost
         self._control = control
         self._instance = control.welcome["instance"]
@@ -52,15 +52,15 @@ class Absence:
         try:
             self._control.connect_again(DIAL_S[min(self._hung, len(DIAL_S) - 1)])
         except Problem as problem:
-            if not (isinstance(problem, DaemonDown) or problem.code in {"timed_out", "overloaded"}):
+            if not (isinstance(problem, NoDaemon) or problem.code in {"timed_out", "overloaded"}):
                 raise
             self._hung += problem.code == "timed_out"
         else:
             if self._control.welcome["instance"] == self._instance:  # the daemon was never away
-                raise DaemonDown("the daemon ended this connection", "run the same command again to come back")
+                raise NoDaemon("the daemon ended this connection", "run the same command again to come back")
             return True
         if not isdir(locate().state):  # noqa: PTH112  # pathlib is slow to import
-            raise DaemonDown("the daemon went away, and its home is gone", "`greenroom up` begins a new one")
+            raise NoDaemon("the daemon went away, and its home is gone", "`greenroom up` begins a new one")
         if self._end is not None and now > self._end:
             raise self._lost
         self._next = time.monotonic() + LOOK_S
@@ -78,9 +78,9 @@ class Heartbeat:
     def __init__(self, control: Control, tell: Callable[[bool], None]) -> None:
         self._control = control
         self._tell = tell
-        self.heard()
+        self.reset()
 
-    def heard(self) -> None:
+    def reset(self) -> None:
         """Start the silence anew: the daemon has sent something, or another daemon has taken its place."""
         self._last, self._asked = time.monotonic(), False
         self._note(slow=False)
@@ -107,40 +107,40 @@ class SlowAnswers(Onlooker):
         self._say = say
         self._said = False
 
-    def waiting(self, waited_s: float) -> None:
+    def note_wait(self, waited_s: float) -> None:
         if waited_s >= SLOW_S and not self._said:
             self._said = True
-            self._say(SLOW)
+            self._say(SLOW_NOTICE)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         if self._said:
             self._said = False
-            self._say(ANSWERS)
+            self._say(ANSWERS_NOTICE)
 
 
-def through_absences(work: Callable[[], T], tell: Callable[[str], None]) -> T:
+def repeat_after_absences(work: Callable[[], T], tell: Callable[[str], None]) -> T:
     """Do work that may be repeated, and repeat it after each absence of the daemon until it is done."""
     while True:
         try:
             return work()
-        except Lost as lost:
+        except DaemonLost as lost:
             await_return(lost, tell)
 
 
-def await_return(lost: Lost, tell: Callable[[str], None], check: Callable[[], None] = lambda: None) -> None:
+def await_return(lost: DaemonLost, tell: Callable[[str], None], check: Callable[[], None] = lambda: None) -> None:
     """Wait until the control is connected again, with a notice before and after. An exception of `check` ends it."""
     if lost.control is None:
         raise lost
-    tell(AWAY)
+    tell(AWAY_NOTICE)
     absence = Absence(lost, lost.control, patient=is_terminal())
     while not absence.look():
         check()
         time.sleep(LOOK_S)
-    tell(BACK)
+    tell(BACK_NOTICE)
 
 
 @contextmanager
-def slowness_told(tell: Callable[[str], None]) -> Iterator[None]:
+def report_slowness(tell: Callable[[str], None]) -> Iterator[None]:
     """Wait for answers without a limit, on every connection of this process, with a notice about a slow daemon."""
     Control.onlooker = SlowAnswers(tell)
     try:

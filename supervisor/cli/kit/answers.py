@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from supervisor.cli.kit.client import Json
-from transports.question import may_leave, only_once, outside
+from transports.question import may_leave, only_once, runs_outside
 
-APPROVED, DENIED, KEPT, ABORT = "approved", "denied", "approved_for_session", "abort"
+APPROVED, DENIED, APPROVED_FOR_SESSION, ABORT = "approved", "denied", "approved_for_session", "abort"
 
 
-class Answer(NamedTuple):
+class ApprovalAnswer(NamedTuple):
     decision: str
     option: str = ""
     reason: str = ""
@@ -29,15 +29,15 @@ class Answer(NamedTuple):
         return self._asdict()
 
 
-OURS = {
-    **dict.fromkeys(("y", "yes"), Answer(APPROVED)),
-    "outside": Answer(APPROVED, outside=True),
-    "always": Answer(KEPT),
-    "always outside": Answer(KEPT, outside=True),
-    **dict.fromkeys(("n", "no"), Answer(DENIED)),
-    "abort": Answer(ABORT),
+OUR_ANSWERS = {
+    **dict.fromkeys(("y", "yes"), ApprovalAnswer(APPROVED)),
+    "outside": ApprovalAnswer(APPROVED, outside=True),
+    "always": ApprovalAnswer(APPROVED_FOR_SESSION),
+    "always outside": ApprovalAnswer(APPROVED_FOR_SESSION, outside=True),
+    **dict.fromkeys(("n", "no"), ApprovalAnswer(DENIED)),
+    "abort": ApprovalAnswer(ABORT),
 }
-BECAUSE = re.compile(
+NO_WITH_REASON = re.compile(
     r"(?:no|n)(?:\s*[,;:.\u2013\u2014-]+\s*(?:because\b)?|\s+because\b)[\s,:]*(?P<reason>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -45,22 +45,25 @@ NO_WORDS = re.compile(r"no\b|not\b|n$|deny|reject|refuse|never|cancel|abort|stop
 WORD = re.compile(r"[^\W\d_][\w-]*[.!?]*")
 
 
-def answer_in(said: str, asked: Json) -> Answer | None:
+def parse_answer(said: str, asked: Json) -> ApprovalAnswer | None:
     """Return the answer that the words give to an approval; None if they give none."""
     words = " ".join(said.lower().split()).rstrip(".!")
-    if words in OURS:
-        return _allowed_answer(OURS[words], asked)
+    if words in OUR_ANSWERS:
+        return _allowed_answer(OUR_ANSWERS[words], asked)
     option = next((candidate for candidate in options_of(asked) if words in _words_of(candidate, asked)), None)
     if option is not None:
         return _answer_by_option(option, words)
-    no = BECAUSE.fullmatch(said.strip())
-    return None if no is None else Answer(DENIED, reason=no["reason"].strip())
+    no = NO_WITH_REASON.fullmatch(said.strip())
+    return None if no is None else ApprovalAnswer(DENIED, reason=no["reason"].strip())
 
 
 def is_like_an_answer(said: str) -> bool:
     """Whether the text is a single word or begins with a word of ours: then it was not meant as a message."""
     first, *more = said.split(maxsplit=1)
-    return (not more and bool(WORD.fullmatch(said.strip()))) or first.lower().rstrip(",.;:!?") in {*OURS, "show"}
+    return (not more and bool(WORD.fullmatch(said.strip()))) or first.lower().rstrip(",.;:!?") in {
+        *OUR_ANSWERS,
+        "show",
+    }
 
 
 def possible_words(asked: Json) -> Iterator[str]:
@@ -74,11 +77,11 @@ def possible_words(asked: Json) -> Iterator[str]:
     yield "abort"
 
 
-def _allowed_answer(answer: Answer, asked: Json) -> Answer | None:
-    if answer.decision == KEPT and only_once(asked):
+def _allowed_answer(answer: ApprovalAnswer, asked: Json) -> ApprovalAnswer | None:
+    if answer.decision == APPROVED_FOR_SESSION and only_once(asked):
         return None
     if answer.outside and not may_leave(asked):
-        return answer._replace(outside=False) if outside(asked) else None
+        return answer._replace(outside=False) if runs_outside(asked) else None
     return answer
 
 
@@ -98,8 +101,8 @@ def _words_of(option: Json, asked: Json) -> set[str]:
     return {*words, f"option {option['id']}".lower()}
 
 
-def _answer_by_option(option: Json, words: str) -> Answer | None:
+def _answer_by_option(option: Json, words: str) -> ApprovalAnswer | None:
     """The answer that chooses the option; None if the option is a yes and its word reads as a no."""
     if option["kind"].startswith("reject"):
-        return Answer(DENIED, option=option["id"])
-    return None if NO_WORDS.match(words) else Answer(APPROVED, option=option["id"])
+        return ApprovalAnswer(DENIED, option=option["id"])
+    return None if NO_WORDS.match(words) else ApprovalAnswer(APPROVED, option=option["id"])

@@ -18,10 +18,10 @@ STYLES = {
     "removed": ("red",),
     "hunk": ("cyan",),
 }
-IN_A_LIST = 20  # lines of a command or a patch; `greenroom approvals ID` shows all of them
+LINES_IN_LIST = 20  # lines of a command or a patch; `greenroom approvals ID` shows all of them
 
 
-def asks(event: Json) -> bool:
+def is_approval_request(event: Json) -> bool:
     """Whether the event is an approval request of any kind."""
     return str(event["type"]).endswith("_approval_request")
 
@@ -33,7 +33,7 @@ def row_of(found: Json) -> Row:
         "kind": texts.kind(found),
         "what": texts.summary(found, home()),
         "command": found.get("command"),
-        "outside": texts.outside(found),
+        "outside": texts.runs_outside(found),
         "reason": found.get("reason"),
         "cwd": found.get("cwd"),
         "asked": found.get("ts"),
@@ -47,20 +47,20 @@ def home() -> str:
 
 
 def title(found: Json) -> str:
-    return f"{ids.short(found['approval_id'])}: {texts.title(found)}"
+    return f"{ids.short_id(found['approval_id'])}: {texts.title(found)}"
 
 
 def body(found: Json, columns: int, paint: Paint, most: int | None = None) -> tuple[list[str], bool]:
     """The lines below the title, and whether they are complete."""
-    see = f"`greenroom approvals {ids.short(found['approval_id'])}` shows all of it"
-    drawn = texts.drawn(found, columns, home=home(), most=most, see=see)
+    see = f"`greenroom approvals {ids.short_id(found['approval_id'])}` shows all of it"
+    drawn = texts.question_lines(found, columns, home=home(), most=most, see=see)
     return [paint(line, *STYLES.get(style, ())) for line, style in drawn.lines], drawn.whole
 
 
 def block(row: Row, columns: int, paint: Paint, most: int | None = None) -> list[str]:
     """The lines of one approval in a list."""
     found = row["found"]
-    head = [paint(line, "yellow", "bold") for line in texts.MarkedLine("", title(found)).folded(columns)]
+    head = [paint(line, "yellow", "bold") for line in texts.MarkedLine("", title(found)).fold(columns)]
     lines, _ = body(found, columns, paint, most)
     when = f", {age(row['asked'])} ago" if row["asked"] else ""
-    return [*head, *lines, paint(f"  asked by {ids.short(row['conversation'])}{when}", "dim")]
+    return [*head, *lines, paint(f"  asked by {ids.short_id(row['conversation'])}{when}", "dim")]

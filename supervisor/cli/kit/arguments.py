@@ -37,12 +37,12 @@ class Parser(argparse.ArgumentParser):
 
     def _guess_an_option(self) -> None:
         """Report a mistyped option first, because all other errors may follow from it."""
-        from supervisor.cli.kit.guesses import near
+        from supervisor.cli.kit.guesses import similar_words
 
         known = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for word in itertools.takewhile(lambda word: word != "--", self.said):
             flag = word.partition("=")[0]
-            if flag.startswith("--") and flag not in known and (meant := near(flag, known)):
+            if flag.startswith("--") and flag not in known and (meant := similar_words(flag, known)):
                 advice = f"did you mean {' or '.join(meant)}? `{self.prog} --help` lists them"
                 raise Problem(f"unknown option {flag}", advice, "usage")
 
@@ -51,9 +51,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             flags = "/".join(action.option_strings)
             wrong = f"{flags} can't be {value!r}" if flags else f"{value!r} is not possible here"
-            from supervisor.cli.kit.guesses import near
+            from supervisor.cli.kit.guesses import similar_words
 
-            meant = near(str(value), action.choices)
+            meant = similar_words(str(value), action.choices)
             guess = f"did you mean {' or '.join(meant)}? " if meant else ""
             raise Problem(wrong, f"{guess}write one of {', '.join(map(str, action.choices))}", "usage")
 

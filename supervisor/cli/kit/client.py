@@ -12,16 +12,16 @@ from typing import Any, Self
 
 import greenroom  # its errors are loaded when one is raised
 from greenroom import wire
-from greenroom.connection import CONNECT_S, connected
+from greenroom.connection import CONNECT_S, connect
 from supervisor.cli.kit.problems import Problem
 from supervisor.disk.umask import own_umask
 
 Json = wire.Json
 ANSWER_S = 30.0  # the daemon answers at once; the limit is for a machine that swaps
 TICK_S = 0.1  # between calls of an onlooker
-TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
+MOST_AT_ONCE = 32  # requests under way at once; the daemon takes 64 of one client
 
-HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
+HUNG_ADVICE = "try again if it may be busy; `greenroom up --force` ends it and starts another"
 
 ADVICE = {
     "busy": "`greenroom wait` waits until it has ended",
@@ -32,7 +32,7 @@ ADVICE = {
 }
 
 
-class Refused(Problem):
+class RequestRefused(Problem):
     """A refusal by the daemon. `data` has its details beyond the message."""
 
     def __init__(self, error: Json) -> None:
@@ -45,12 +45,12 @@ class Refused(Problem):
         super().__init__(message, advice, code=str(code))
 
 
-class DaemonDown(Problem):
+class NoDaemon(Problem):
     def __init__(self, message: str = "the daemon is not running", advice: str = "") -> None:
         super().__init__(message, advice or "`greenroom up` starts it", "daemon_down")
 
 
-class Lost(DaemonDown):
+class DaemonLost(NoDaemon):
     """The daemon went away in the middle. `control` had the connection, if there was one already."""
 
     def __init__(self, message: str, advice: str = "", control: "Control | None" = None) -> None:
@@ -70,11 +70,11 @@ def as_problems(control: "Control | None" = None) -> Iterator[None]:
 def _problem_with(error: "greenroom.GreenroomError", control: "Control | None") -> Problem:
     match error.code:
         case "connection_lost":
-            return Lost(error.message, "`greenroom up` starts it again", control)
+            return DaemonLost(error.message, "`greenroom up` starts it again", control)
         case "daemon_down":
-            return DaemonDown()
+            return NoDaemon()
         case "timed_out":
-            return Problem(error.message, HUNG, error.code)
+            return Problem(error.message, HUNG_ADVICE, error.code)
         case "unreachable":
             return Problem(error.message, "`greenroom doctor` finds out why")
         case "start_failed":
@@ -84,16 +84,16 @@ def _problem_with(error: "greenroom.GreenroomError", control: "Control | None") 
         case "not_allowed":
             return Problem(error.message, "`greenroom doctor` checks the rest", error.code)
         case code:
-            return Refused({"message": error.message, "data": {"code": code, "retryable": error.retryable}})
+            return RequestRefused({"message": error.message, "data": {"code": code, "retryable": error.retryable}})
 
 
 class Onlooker:
     """An observer of the wait for an answer. A control that has one waits without a limit of its own."""
 
-    def waiting(self, waited_s: float) -> None:
+    def note_wait(self, waited_s: float) -> None:
         """Watch the wait, several times a second; an exception ends it."""
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Take note that the answer has come."""
 
 
@@ -112,7 +112,7 @@ class Control:
 
     def _connect(self, timeout_s: float) -> None:
         with as_problems():
-            self._connection = connected(
+            self._connection = connect(
                 self._name,
                 wire.ControlWire(self._arrived.append),
                 env=os.environ if self._environment else None,
@@ -157,7 +157,7 @@ class Control:
                 if "method" not in message and message.get("id") in {request, None}:
                     del self._arrived[at]
                     if self.onlooker is not None:
-                        self.onlooker.answered()
+                        self.onlooker.note_answer()
                     return result_of(message)
             looked_at = len(self._arrived)
             self._wait_for_more(began, timeout_s)
@@ -165,17 +165,17 @@ class Control:
     def _wait_for_more(self, began: float, timeout_s: float) -> None:
         if self.onlooker is not None:
             if not self._receive(time.monotonic() + TICK_S):
-                self.onlooker.waiting(time.monotonic() - began)
+                self.onlooker.note_wait(time.monotonic() - began)
         elif not self._receive(began + timeout_s):
-            raise Problem("the daemon did not answer in time", HUNG, "timed_out")
+            raise Problem("the daemon did not answer in time", HUNG_ADVICE, "timed_out")
 
-    def each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:
+    def call_each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:
         """Call the method once for each set of parameters, several at a time; return the outcomes in that order."""
         waiting: deque[int] = deque()
         results: list[Json | Problem] = []
         deadline = time.monotonic() + timeout_s
         for params in many:
-            if len(waiting) >= TOGETHER:
+            if len(waiting) >= MOST_AT_ONCE:
                 results.append(self._outcome(waiting.popleft(), deadline))
             waiting.append(self.send(method, **params))
         results += [self._outcome(request, deadline) for request in waiting]
@@ -184,7 +184,7 @@ class Control:
     def _outcome(self, request: int, deadline: float) -> Json | Problem:
         try:
             return self.answer(request, max(0.0, deadline - time.monotonic()))
-        except Lost:
+        except DaemonLost:
             raise
         except Problem as problem:
             return problem
@@ -209,6 +209,6 @@ class Control:
 
 def result_of(message: Json) -> Json:
     if "error" in message:
-        raise Refused(message["error"])
+        raise RequestRefused(message["error"])
     result: Json = message["result"]
     return result

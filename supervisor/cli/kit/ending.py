@@ -11,25 +11,25 @@ class TurnOutcome:
     """The outcome so far. `how` is a word of the API; None while the turn runs, or if no turn was seen."""
 
     def __init__(self) -> None:
-        self.how: str | None = None
-        self.denied = False
-        self.open = False
+        self.ending: str | None = None
+        self.was_denied = False
+        self.is_open = False
         self._error = False
 
     def take(self, body: Json) -> None:
         kind = body["type"]
         if kind == "task_started":
-            self.how, self.denied, self._error, self.open = None, False, False, True
+            self.ending, self.was_denied, self._error, self.is_open = None, False, False, True
         elif kind == "error":
             self._error = True
         elif kind == "approval_resolved" and body["decision"] in {"denied", "abort"}:
-            self.denied = True
+            self.was_denied = True
         elif kind in TERMINAL:
-            self.open = False
-            self.how = body.get("reason", "error" if self._error else "completed")
+            self.is_open = False
+            self.ending = body.get("reason", "error" if self._error else "completed")
         elif kind == "conversation_failed":
-            self.open, self.how = False, "failed"
+            self.is_open, self.ending = False, "failed"
 
     @property
     def exit(self) -> int:
-        return exits.OK if self.how is None else exits.of_turn(self.how, denied=self.denied)
+        return exits.OK if self.ending is None else exits.exit_code_of_turn(self.ending, denied=self.was_denied)

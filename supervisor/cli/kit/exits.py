@@ -40,7 +40,7 @@ MEANINGS = {
     TERMINATED: "the command was stopped by SIGTERM; the conversation continues",
 }
 
-OF_CODE = {
+EXIT_BY_CODE = {
     "usage": USAGE,
     "invalid_input": USAGE,
     "config": USAGE,
@@ -66,7 +66,7 @@ OF_CODE = {
     "timed_out": TIMED_OUT,
 }
 
-OF_ENDING = {
+EXIT_BY_ENDING = {
     "completed": OK,
     "error": TURN_ERROR,
     "failed": TURN_ERROR,
@@ -77,7 +77,7 @@ OF_ENDING = {
 }
 
 
-def of_turn(ending: str, *, denied: bool) -> int:
+def exit_code_of_turn(ending: str, *, denied: bool) -> int:
     """The exit code of an ending. A denied approval explains an interrupted turn better than the interrupt does."""
-    code = OF_ENDING.get(ending, FAILED)
+    code = EXIT_BY_ENDING.get(ending, FAILED)
     return DENIED if denied and code not in {TURN_ERROR, BUDGET} else code

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 CUTOFF = 0.7  # for difflib; less similar words don't look alike to a person
 # Verbs whose work can't be undone: never suggested for a mistyped word.
-DESTROYING = frozenset({"rm", "remove", "drop", "uninstall", "down", "shutdown"})
+DESTROYING_VERBS = frozenset({"rm", "remove", "drop", "uninstall", "down", "shutdown"})
 # Verbs of other programs, each with advice on the verb that we have.
-ELSEWHERE = {
+VERBS_ELSEWHERE = {
     "resume": "`greenroom send` goes on with a conversation, `greenroom attach` watches it",
     "continue": "`greenroom send` goes on with a conversation, `greenroom attach` watches it",
     "show": "`greenroom logs` shows what was said, `greenroom inspect` all facts",
@@ -25,24 +25,24 @@ ELSEWHERE = {
 }
 
 
-def near(word: str, known: Iterable[str]) -> list[str]:
+def similar_words(word: str, known: Iterable[str]) -> list[str]:
     """The known words that are similar to this word, the most similar first."""
     import difflib  # here, because it is rarely needed
 
     return difflib.get_close_matches(
-        word, [candidate for candidate in known if candidate not in DESTROYING], n=3, cutoff=CUTOFF
+        word, [candidate for candidate in known if candidate not in DESTROYING_VERBS], n=3, cutoff=CUTOFF
     )
 
 
-def nearest(word: str, known: Iterable[str], otherwise: str) -> str:
+def advice_on_word(word: str, known: Iterable[str], otherwise: str) -> str:
     """The advice on an unknown word: similar words, or `otherwise` if there are none."""
-    found = near(word, known)
+    found = similar_words(word, known)
     return f"did you mean {' or '.join(found)}?" if found else otherwise
 
 
-def nearest_verb(word: str, others: Iterable[str] = ()) -> str:
+def advice_on_verb(word: str, others: Iterable[str] = ()) -> str:
     """The advice on an unknown verb; `others` are further words to suggest. Empty if no word is similar."""
     from supervisor.cli.verbs import VERBS
 
     verbs = (name for verb in VERBS for name in (verb.name, *verb.aliases))
-    return ELSEWHERE.get(word) or nearest(word, (*others, *verbs), "")
+    return VERBS_ELSEWHERE.get(word) or advice_on_word(word, (*others, *verbs), "")

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from supervisor.cli.kit.client import ANSWER_S, Control, Json, Refused
+from supervisor.cli.kit.client import ANSWER_S, Control, Json, RequestRefused
 from supervisor.cli.kit.problems import Problem
 from supervisor.paths import working_directory
 
 SHORT = 8  # characters of an id in tables
-NEAR = 3  # suggestions
+MOST_SUGGESTIONS = 3  # suggestions
 PAGE = 1000  # conversations in one answer
-TOGETHER = 256  # ids in one request
+IDS_PER_REQUEST = 256  # ids in one request
 
 
-def short(conversation: str) -> str:
+def short_id(conversation: str) -> str:
     return conversation[:SHORT]
 
 
-def proper(name: str) -> str:
+def check_name(name: str) -> str:
     """Return the name if a person can see it and type it again; otherwise raise a Problem."""
     if not name or not name.isprintable() or name != name.strip() or name.startswith(("@", "-")):
         advice = "leave out control characters, blanks at either end, and @ or - at the beginning"
@@ -25,7 +25,7 @@ def proper(name: str) -> str:
     return name
 
 
-def meant(control: Control, reference: str) -> str:
+def daemon_reference(control: Control, reference: str) -> str:
     """The reference in a form that the daemon can look up: only this module knows @last and @here."""
     if not reference:
         raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
@@ -46,22 +46,22 @@ def meant(control: Control, reference: str) -> str:
 def call(control: Control, method: str, reference: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
     """Call a method about one conversation; if there is no such conversation, suggest others."""
     try:
-        return control.call(method, timeout_s, conversation=meant(control, reference), **params)
-    except Refused as refusal:
-        raise explained(control, reference, refusal) from refusal
+        return control.call(method, timeout_s, conversation=daemon_reference(control, reference), **params)
+    except RequestRefused as refusal:
+        raise explain_refusal(control, reference, refusal) from refusal
 
 
-def resolved(control: Control, reference: str) -> str:
+def resolve_id(control: Control, reference: str) -> str:
     """The whole id of the conversation."""
-    wanted = meant(control, reference)
+    wanted = daemon_reference(control, reference)
     try:
         return str(control.call("conversation/resolve", reference=wanted)["conversation"])
-    except Refused as refusal:
-        raise explained(control, reference, refusal) from refusal
+    except RequestRefused as refusal:
+        raise explain_refusal(control, reference, refusal) from refusal
 
 
-def explained(control: Control, reference: str, problem: Problem) -> Problem:
-    if not isinstance(problem, Refused):
+def explain_refusal(control: Control, reference: str, problem: Problem) -> Problem:
+    if not isinstance(problem, RequestRefused):
         return problem
     if problem.code == "ambiguous_conversation":
         candidates = problem.data.get("candidates") or []
@@ -77,7 +77,7 @@ def explained(control: Control, reference: str, problem: Problem) -> Problem:
 
 def _candidate_list(control: Control, candidates: Sequence[str]) -> str:
     """The candidates' ids, long enough to tell them apart, with their names."""
-    rows = {row["conversation"]: row for row in these(control, candidates)}
+    rows = {row["conversation"]: row for row in conversations_by_id(control, candidates)}
     length = next(
         (count for count in range(SHORT, 37) if len({whole[:count] for whole in candidates}) == len(candidates)), 36
     )
@@ -91,20 +91,20 @@ def _candidate_list(control: Control, candidates: Sequence[str]) -> str:
 def _similar_names(control: Control, reference: str) -> list[str]:
     import difflib
 
-    rows, _ = newest(control, PAGE, archived=True)
+    rows, _ = newest_conversations(control, PAGE, archived=True)
     names = {row["name"].lower(): row["name"] for row in rows if row["name"]}
-    ids = {short(row["conversation"]): short(row["conversation"]) for row in rows}
+    ids = {short_id(row["conversation"]): short_id(row["conversation"]) for row in rows}
     known = {**ids, **names}
-    found = difflib.get_close_matches(reference.lower()[:36], known, n=NEAR, cutoff=0.6)
+    found = difflib.get_close_matches(reference.lower()[:36], known, n=MOST_SUGGESTIONS, cutoff=0.6)
     return [known[word] for word in found]
 
 
-def everything(control: Control, **filters: object) -> list[Json]:
+def all_conversations(control: Control, **filters: object) -> list[Json]:
     """All conversations, page by page; archived conversations too, unless the filters say otherwise."""
-    return newest(control, None, **{"archived": True, **filters})[0]
+    return newest_conversations(control, None, **{"archived": True, **filters})[0]
 
 
-def newest(control: Control, most: int | None, **filters: object) -> tuple[list[Json], int]:
+def newest_conversations(control: Control, most: int | None, **filters: object) -> tuple[list[Json], int]:
     """At most so many conversations, page by page and in the daemon's order, and the number of all."""
     rows: list[Json] = []
     params: Json = dict(filters)
@@ -117,15 +117,15 @@ def newest(control: Control, most: int | None, **filters: object) -> tuple[list[
             return rows[:most], page["total"]
 
 
-def these(control: Control, wanted: Sequence[str]) -> list[Json]:
+def conversations_by_id(control: Control, wanted: Sequence[str]) -> list[Json]:
     """The conversations with these ids, without those deleted meanwhile."""
     rows: list[Json] = []
-    for at in range(0, len(wanted), TOGETHER):
-        part = list(wanted[at : at + TOGETHER])
+    for at in range(0, len(wanted), IDS_PER_REQUEST):
+        part = list(wanted[at : at + IDS_PER_REQUEST])
         rows += control.call("conversation/list", conversations=part)["conversations"]
     return rows
 
 
-def counted(control: Control, states: Sequence[str]) -> dict[str, int]:
+def count_by_state(control: Control, states: Sequence[str]) -> dict[str, int]:
     """The number of conversations in each state, without the archived."""
-    return {state: newest(control, 1, state=state)[1] for state in states}
+    return {state: newest_conversations(control, 1, state=state)[1] for state in states}

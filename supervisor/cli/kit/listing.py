@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from supervisor.cli.kit import terminal
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.table import Column, Row, drawn, plain
+from supervisor.cli.kit.table import Column, Row, draw_table, plain_table
 from supervisor.cli.kit.words import clean
-from supervisor.cli.kit.written import json_text, written
+from supervisor.cli.kit.written import json_text, output_json
 
 WATCH_S = 1.0
-AROUND = 3  # lines of a screen: the title, the line that says how many more there are, the prompt
+SCREEN_MARGIN = 3  # lines of a screen: the title, the line that says how many more there are, the prompt
 IN_A_PIPE = 100  # rows
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
@@ -33,15 +33,15 @@ class ListLayout(NamedTuple):
     block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
 
 
-class Part(list[Row]):
+class PartialList(list[Row]):
     """The first rows of a longer list. `by` names the options or the command that shows the others."""
 
     def __init__(self, rows: Iterable[Row], total: int, by: str = "-n, --all") -> None:
         super().__init__(rows)
-        self.more, self.by = max(0, total - len(self)), by
+        self.more_rows, self.shown_by = max(0, total - len(self)), by
 
 
-class Noted(list[Row]):
+class ListWithNote(list[Row]):
     """Rows with a line for people below them."""
 
     def __init__(self, rows: Iterable[Row], note: str) -> None:
@@ -51,23 +51,23 @@ class Noted(list[Row]):
 
 def screenful(chosen: Namespace) -> int:
     """The number of rows to ask for: as many as fit between a title and the next prompt; in a pipe, some more."""
-    return max(1, terminal.size()[1] - AROUND) if _for_people(chosen) else IN_A_PIPE
+    return max(1, terminal.size()[1] - SCREEN_MARGIN) if _for_people(chosen) else IN_A_PIPE
 
 
 def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     """The lines for standard output."""
     if chosen.json is not None:
-        return [written(picked(listing, rows, chosen.json))]
+        return [output_json(pick_fields(listing, rows, chosen.json))]
     if chosen.format is not None:
-        return [filled(listing.fields, row, chosen.format) for row in rows]
+        return [fill_template(listing.fields, row, chosen.format) for row in rows]
     if chosen.quiet:
         return [str(row[listing.key]) for row in rows]
     if not terminal.is_terminal():
-        return plain(listing.columns, rows)
+        return plain_table(listing.columns, rows)
     columns, paint = terminal.size()[0], terminal.Paint()
     if listing.block is not None:
         return [line for row in rows for line in listing.block(row, columns, paint)]
-    return drawn(listing.columns, rows, columns, paint, long="long" in chosen and chosen.long) if rows else []
+    return draw_table(listing.columns, rows, columns, paint, long="long" in chosen and chosen.long) if rows else []
 
 
 def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
@@ -86,9 +86,9 @@ def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Nam
 
 def _notes(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     """The lines for a person besides the rows."""
-    if isinstance(rows, Part) and rows.more:
-        return [f"… and {rows.more:,} more ({rows.by})"]
-    if isinstance(rows, Noted) and rows and _for_people(chosen):
+    if isinstance(rows, PartialList) and rows.more_rows:
+        return [f"… and {rows.more_rows:,} more ({rows.shown_by})"]
+    if isinstance(rows, ListWithNote) and rows and _for_people(chosen):
         return [rows.note]
     return [listing.empty] if not rows and _for_people(chosen) else []
 
@@ -105,9 +105,9 @@ def _watch(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Name
         before = None if in_place else before  # the next list is drawn over the notice
         absence.say(said)
 
-    with absence.slowness_told(tell):
+    with absence.report_slowness(tell):
         while True:
-            rows = absence.through_absences(fetch, tell)
+            rows = absence.repeat_after_absences(fetch, tell)
             lines = text(listing, rows, chosen)
             if in_place:
                 lines = _cut_to_screen([*lines, *_notes(listing, rows, chosen)])
@@ -140,7 +140,7 @@ def check(listing: ListLayout, chosen: Namespace) -> None:
             raise Problem(f"unknown field {name!r}", f"write one of {', '.join(listing.fields)}", "usage")
 
 
-def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
+def fill_template(fields: Mapping[str, str], row: Row, template: str) -> str:
     for escape, character in _ESCAPES.items():
         template = template.replace(escape, character)
 
@@ -167,7 +167,7 @@ def _names(asked: str) -> list[str]:
     return [name.strip() for name in asked.split(",") if name.strip()]
 
 
-def picked(listing: ListLayout, rows: Sequence[Row], asked: str) -> list[Row]:
+def pick_fields(listing: ListLayout, rows: Sequence[Row], asked: str) -> list[Row]:
     """The rows with the fields that were asked for, or with all."""
     names = _names(asked) or list(listing.fields)
     return [{name: row[name] for name in names} for row in rows]

@@ -9,14 +9,14 @@ from supervisor.paths import locate
 MARKS = (b"GREENROOM_INSTANCE=", b"GREENROOM_CONVERSATION=")
 
 
-def of_process(pid: int) -> int:
+def process_memory(pid: int) -> int:
     """Resident bytes; 0 if the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 
-def of_conversations() -> dict[str, int]:
+def conversation_memory() -> dict[str, int]:
     """Resident bytes by conversation; its processes carry its id in the environment they were started with."""
     home = os.fsencode(locate().state)
     found: dict[str, int] = {}
@@ -30,5 +30,5 @@ def of_conversations() -> dict[str, int]:
             marked = dict(entry.split(b"=", 1) for entry in marks)
             if marked.get(b"GREENROOM_INSTANCE") == home and b"GREENROOM_CONVERSATION" in marked:
                 conversation = os.fsdecode(marked[b"GREENROOM_CONVERSATION"])
-                found[conversation] = found.get(conversation, 0) + of_process(pid)
+                found[conversation] = found.get(conversation, 0) + process_memory(pid)
     return found

@@ -11,7 +11,7 @@ from supervisor.cli.kit.terminal import is_terminal, size
 
 
 @contextlib.contextmanager
-def paged() -> Iterator[StringIO | None]:
+def open_pager() -> Iterator[StringIO | None]:
     """Yield a buffer for the text, or None if text goes straight to standard output."""
     if not is_terminal():
         yield None

@@ -16,7 +16,7 @@ class Problem(Exception):
 
     @property
     def exit(self) -> int:
-        return exits.OF_CODE.get(self.code, exits.FAILED)
+        return exits.EXIT_BY_CODE.get(self.code, exits.FAILED)
 
     def __str__(self) -> str:
         return f"{self.message}; {self.advice}" if self.advice else self.message

@@ -4,7 +4,7 @@ import os
 
 from actors.vocabulary.visible import visible
 from supervisor.cli.kit.client import Json
-from supervisor.cli.kit.ids import short
+from supervisor.cli.kit.ids import short_id
 from supervisor.cli.kit.listing import ListLayout
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.words import age, one_line
@@ -108,28 +108,28 @@ def cost(row: Json) -> str:
 
 
 # The first and the last columns fit every window; the columns between them are for a wide window.
-FIRST = (
-    Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
+FIRST_COLUMNS = (
+    Column("ID", lambda row: short_id(row["id"]), style=lambda _: ("cyan",)),
     Column("NAME", lambda row: visible(row["name"] or ""), whole=True),
     Column("STATE", state, style=colour),
     Column("AGE", lambda row: age(row["updated"]), right=True),
 )
-SPENT = (
+SPENDING_COLUMNS = (
     Column("TOKENS", tokens, right=True, wide=True),
-    Column("COST", cost, right=True, tells=lambda row: bool(row.get("usd") or row.get("unpriced")), wide=True),
-    Column("CONTEXT", fullness, right=True, tells=lambda row: bool(row.get("context_window")), wide=True),
+    Column("COST", cost, right=True, has_content=lambda row: bool(row.get("usd") or row.get("unpriced")), wide=True),
+    Column("CONTEXT", fullness, right=True, has_content=lambda row: bool(row.get("context_window")), wide=True),
     Column(
         "AGENT",
         lambda row: visible(row["agent"] or ""),
-        gives=True,
-        tells=lambda row: bool(row.get("agent")),
+        shrinks=True,
+        has_content=lambda row: bool(row.get("agent")),
         wide=True,
     ),
 )
-LAST = (
-    Column("DIRECTORY", directory, gives=True),
-    Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
+LAST_COLUMNS = (
+    Column("DIRECTORY", directory, shrinks=True),
+    Column("ABOUT", lambda row: one_line(row["preview"] or ""), shrinks=True),
 )
-MODEL = Column("MODEL", lambda row: visible(row["model"] or ""), gives=True, wide=True)
-COLUMNS = (*FIRST, *SPENT, MODEL, *LAST)
+MODEL = Column("MODEL", lambda row: visible(row["model"] or ""), shrinks=True, wide=True)
+COLUMNS = (*FIRST_COLUMNS, *SPENDING_COLUMNS, MODEL, *LAST_COLUMNS)
 LISTING = ListLayout(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import cut, width
+from supervisor.cli.kit.words import cut_to_width, width
 
 GAP = "  "
 NARROWEST = 8  # cells that a shrinking column keeps
@@ -24,19 +24,19 @@ class Column(NamedTuple):
     title: str
     cell: Callable[[Row], str]
     right: bool = False
-    gives: bool = False
+    shrinks: bool = False
     style: Callable[[Row], tuple[str, ...]] | None = None
-    tells: Callable[[Row], bool] | None = None
+    has_content: Callable[[Row], bool] | None = None
     wide: bool = False
     whole: bool = False
 
 
-def plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+def plain_table(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
     lines = ["\t".join(column.title for column in columns)]
     return lines + ["\t".join(column.cell(row) or "-" for column in columns) for row in rows]
 
 
-def drawn(
+def draw_table(
     columns: Sequence[Column],
     rows: Sequence[Row],
     room: int,
@@ -53,7 +53,7 @@ def drawn(
     columns = [
         column
         for column in columns
-        if (long or not column.wide) and (column.tells is None or any(map(column.tells, rows)))
+        if (long or not column.wide) and (column.has_content is None or any(map(column.has_content, rows)))
     ]
     cells = [[column.cell(row) or "-" for column in columns] for row in rows]
     widths = [
@@ -83,7 +83,7 @@ def _shrink(columns: Sequence[Column], widths: list[int], room: int) -> list[int
     spare = {
         place: widths[place] - max(NARROWEST, width(column.title))
         for place, column in enumerate(columns)
-        if column.gives
+        if column.shrinks
     }
     while _total(widths) > room and any(cells > 0 for cells in spare.values()):
         widest = max((place for place in spare if spare[place] > 0), key=lambda place: widths[place])
@@ -104,6 +104,6 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _set(column: Column, text: str, cells: int) -> str:
-    text = cut(text, cells)
+    text = cut_to_width(text, cells)
     space = " " * (cells - width(text))
     return space + text if column.right else text + space

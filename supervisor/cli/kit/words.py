@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from actors.vocabulary.visible import escape, is_joiner, is_of_use, is_plain, unseen, visible
+from actors.vocabulary.visible import escape, is_invisible, is_joiner, is_of_use, is_plain, visible
 from supervisor.cli.kit.problems import Problem
 
 NOTHING = "nothing"  # the value of a setting that has none
@@ -27,11 +27,11 @@ def span(length_s: float) -> str:
     return "0s"
 
 
-def took(length_s: float) -> str:
+def duration(length_s: float) -> str:
     return f"{length_s:.1f} s" if length_s < 60 else f"{int(length_s // 60)} min {int(length_s % 60)} s"
 
 
-def many(count: int, what: str, whats: str = "") -> str:
+def plural(count: int, what: str, whats: str = "") -> str:
     return f"{count:,} {what if count == 1 else whats or what + 's'}"
 
 
@@ -47,7 +47,7 @@ def moment(then: float) -> str:
     return datetime.fromtimestamp(then).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def when(text: str, now: float | None = None) -> float:
+def parse_time(text: str, now: float | None = None) -> float:
     """Read a time: `10m` ago, or a date and time."""
     from supervisor.cli.kit.arguments import seconds
 
@@ -81,7 +81,7 @@ def _visible_characters(text: str) -> Iterator[str]:
 
 
 def _visible_form(character: str) -> str:
-    if character == "\n" or not unseen(character):
+    if character == "\n" or not is_invisible(character):
         return character
     return " " if unicodedata.category(character) == "Zs" else escape(character)
 
@@ -104,14 +104,14 @@ def width(text: str) -> int:
     )
 
 
-def cut(text: str, cells: int) -> str:
+def cut_to_width(text: str, cells: int) -> str:
     """Cut the text to this width; `…` stands for the rest."""
     if width(text) <= cells:
         return text
-    return f"{text[: fitting(text, 0, cells - 1)]}…" if cells > 0 else ""
+    return f"{text[: end_of_fit(text, 0, cells - 1)]}…" if cells > 0 else ""
 
 
-def fitting(text: str, start: int, cells: int) -> int:
+def end_of_fit(text: str, start: int, cells: int) -> int:
     """The end of the longest part from `start` that fits into this width."""
     end, used = start, 0
     while end < len(text) and used + width(text[end]) <= cells:
@@ -120,7 +120,7 @@ def fitting(text: str, start: int, cells: int) -> int:
     return end
 
 
-def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
+def wrap_text(text: str, cells: int | None, below: str = "  ") -> list[str]:
     """Break the text into lines of this width; all but the first begin with `below`."""
     lines: list[str] = []
     for line in text.split("\n"):
@@ -137,7 +137,7 @@ def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
 
 def _end(text: str, start: int, cells: int) -> int:
     """The place to break a line: after a blank in its second half, or where it is full."""
-    end = fitting(text, start, cells)
+    end = end_of_fit(text, start, cells)
     if end == len(text):
         return end
     blank = text.rfind(" ", (start + end) // 2, end)

@@ -5,19 +5,19 @@ import re
 import sys
 from typing import Any
 
-from actors.vocabulary.visible import unseen
+from actors.vocabulary.visible import is_invisible
 from supervisor.cli.kit import terminal
 
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\n]")
 
 
-def written(value: object) -> str:
+def output_json(value: object) -> str:
     """JSON, indented on a terminal, on one line elsewhere."""
     return json_text(value, 2 if terminal.is_terminal() else None)
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    return seen(json.dumps(value, indent=indent, ensure_ascii=False))
+    return escape_unseen(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def write_event(envelope: dict[str, Any]) -> None:
@@ -28,9 +28,9 @@ def write_event(envelope: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def seen(text: str) -> str:
+def escape_unseen(text: str) -> str:
     """The JSON text with invisible characters written by their numbers, also in a pipe."""
-    return _NOT_ASCII.sub(lambda found: _escape_of(found[0]) if unseen(found[0]) else found[0], text)
+    return _NOT_ASCII.sub(lambda found: _escape_of(found[0]) if is_invisible(found[0]) else found[0], text)
 
 
 def _escape_of(character: str) -> str:

@@ -21,7 +21,7 @@ LONG_S = 10.0  # a person who waits for a shorter turn is looking
 class Window(Protocol):
     """The window of a terminal."""
 
-    focused: bool | None  # None: the terminal does not say
+    has_focus: bool | None  # None: the terminal does not say
 
 
 class Attention:
@@ -42,10 +42,10 @@ class Attention:
     def __exit__(self, *_: object) -> None:
         _write(OLD_TITLE)
 
-    def pressed(self, now: float) -> None:
+    def note_key(self, now: float) -> None:
         self._pressed = now
 
-    def questions(self, open_: Iterable[str], now: float) -> None:
+    def show_open_approvals(self, open_: Iterable[str], now: float) -> None:
         """Show whether approvals are open, and ring for a new one."""
         asked = set(open_)
         if asked - self._asked:
@@ -53,13 +53,13 @@ class Attention:
         self._asked |= asked
         self._entitle(f"? {self._name} asks (greenroom)" if asked else f"{self._name} (greenroom)")
 
-    def turn_ended(self, began: float, ended: float, now: float) -> None:
+    def note_turn_end(self, began: float, ended: float, now: float) -> None:
         """Ring for the end of a long turn, unless it ended long ago."""
         if ended - began >= LONG_S and now - ended < LONG_S:
             self._ring(now)
 
     def _ring(self, now: float) -> None:
-        focused = self._window.focused
+        focused = self._window.has_focus
         if not (now - self._pressed < THERE_S if focused is None else focused):
             _write(BELL)
 

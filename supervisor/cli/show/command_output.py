@@ -14,7 +14,7 @@ class CommandOutput:
     def begin(self, item: str) -> None:
         self._lines[item] = []
 
-    def began(self, item: str) -> bool:
+    def has_output(self, item: str) -> bool:
         """Whether any output of the item has come."""
         return bool(self._lines.get(item))
 

@@ -16,8 +16,14 @@ from typing import NoReturn, Self
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z, CTRL_BACKSLASH = "\x03", "\x04", "\x15", "\x1a", "\x1c"
 ENTER, BACKSPACE, ESCAPE = "\r", "\x7f", "\x1b"
 UP, DOWN = "\x1b[A", "\x1b[B"
-PASTES_APART, PASTES_AS_KEYS = "\x1b[?2004h", "\x1b[?2004l"  # the terminal says where a paste begins and ends
-FOCUS_TOLD, FOCUS_UNTOLD = "\x1b[?1004h", "\x1b[?1004l"  # the terminal says when its window gets and loses the focus
+BRACKETED_PASTE_ON, BRACKETED_PASTE_OFF = (
+    "\x1b[?2004h",
+    "\x1b[?2004l",
+)  # the terminal says where a paste begins and ends
+FOCUS_REPORTS_ON, FOCUS_REPORTS_OFF = (
+    "\x1b[?1004h",
+    "\x1b[?1004l",
+)  # the terminal says when its window gets and loses the focus
 _FOCUS = {"\x1b[I": True, "\x1b[O": False}
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
@@ -26,13 +32,13 @@ _BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # an escape sequence that has only b
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-class Pasted(str):
+class PastedText(str):
     """Pasted text, with its line ends; no key was pressed for it."""
 
     __slots__ = ()
 
 
-def there_are() -> bool:
+def has_keyboard() -> bool:
     try:
         return sys.stdin.isatty() and sys.stdout.isatty()
     except ValueError:
@@ -44,7 +50,7 @@ class Keyboard:
 
     def __init__(self) -> None:
         self.fd = sys.stdin.fileno()
-        self.focused: bool | None = None  # None: the terminal has not said
+        self.has_focus: bool | None = None  # None: the terminal has not said
         self._handlers = {
             number: before for number in _ENDS if (before := signal.getsignal(number)) is not signal.SIG_IGN
         }
@@ -70,10 +76,10 @@ class Keyboard:
         now[0] &= ~(termios.ICRNL | termios.IXON)
         now[3] &= ~(termios.ISIG | termios.IEXTEN)
         termios.tcsetattr(self.fd, termios.TCSADRAIN, now)
-        self._say(PASTES_APART + FOCUS_TOLD)
+        self._say(BRACKETED_PASTE_ON + FOCUS_REPORTS_ON)
 
     def give_back(self) -> None:
-        self._say(PASTES_AS_KEYS + FOCUS_UNTOLD)
+        self._say(BRACKETED_PASTE_OFF + FOCUS_REPORTS_OFF)
         with suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(self.fd, termios.TCSAFLUSH, self._before)
 
@@ -108,9 +114,9 @@ class Keyboard:
             )
             self._unfinished = text[keep:].encode(errors="surrogateescape")
             text = text[:keep]
-        return self.understood(text)
+        return self.parse_keys(text)
 
-    def understood(self, text: str) -> list[str]:
+    def parse_keys(self, text: str) -> list[str]:
         """The keys and whole pastes in a text that may end anywhere."""
         text, self._begun = self._begun + text, ""
         found: list[str] = []
@@ -119,7 +125,7 @@ class Keyboard:
                 whole, ended, text = (self._paste + text).partition(_PASTE_ENDS)
                 self._paste = None if ended else whole
                 if ended:
-                    found.append(Pasted(_CONTROLS.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))))
+                    found.append(PastedText(_CONTROLS.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))))
                 continue
             typed, begins, text = text.partition(_PASTE_BEGINS)
             if begins:
@@ -130,7 +136,7 @@ class Keyboard:
         return found
 
     def _tells_focus(self, key: str) -> bool:
-        self.focused = _FOCUS.get(key, self.focused)
+        self.has_focus = _FOCUS.get(key, self.has_focus)
         return key in _FOCUS
 
 

@@ -18,7 +18,7 @@ _SPAN = re.compile(
 )
 
 
-def painted(text: str, paint: Paint) -> str:
+def paint_markdown(text: str, paint: Paint) -> str:
     """Paint a text that is clean, so that it has no escape codes of its own."""
     lines: list[str] = []
     fence = ""

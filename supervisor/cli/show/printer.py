@@ -12,18 +12,18 @@ from typing import Any
 from actors.vocabulary.visible import visible
 from supervisor.cli.kit import approval_text
 from supervisor.cli.kit.client import Json
-from supervisor.cli.kit.ids import short
+from supervisor.cli.kit.ids import short_id
 from supervisor.cli.kit.rows import cost, tokens
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import clean, clean_piece, hung, many, one_line, setting_change, took
-from supervisor.cli.show.markdown import painted
-from supervisor.cli.show.notes import NOTES, YELLOW, because, by_whom, words_of
+from supervisor.cli.kit.words import clean, clean_piece, duration, one_line, plural, setting_change, wrap_text
+from supervisor.cli.show.markdown import paint_markdown
+from supervisor.cli.show.notes import NOTES, YELLOW, actor_clause, reason_clause, words_of
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.tool_printer import ToolPrinter
 from transports import question as texts
 
 LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
-ABORTED = {
+ABORT_WORDS = {
     "interrupted": "interrupted",
     "replaced": "replaced by new input",
     "failed": "failed",
@@ -48,13 +48,13 @@ class EventPrinter(ToolPrinter):
         self._streamed: dict[str, str] = {}  # item → its text that was shown already
         self._began = 0.0
         self.approvals: dict[str, Json] = {}
-        self.partly: set[str] = set()  # approvals of which some lines were left out
+        self.incomplete_approvals: set[str] = set()  # approvals of which some lines were left out
         self.heights: dict[str, int] = {}  # in lines, of the open approvals
         self.turn: str | None = None
         self.tokens, self.uncounted = 0, 0
         self.usd, self.unpriced = 0.0, 0
         self._error: str | None = None  # shown unless the next event says the same
-        self.ended: str | None = None  # how the last turn ended, as the API says it
+        self.ending: str | None = None  # how the last turn ended, as the API says it
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
         }
@@ -67,7 +67,7 @@ class EventPrinter(ToolPrinter):
             show(body, envelope)
         elif body["type"] in NOTES:
             self._note(NOTES[body["type"]](body), "yellow" if body["type"] in YELLOW else "dim")
-        elif approval_text.asks(body):
+        elif approval_text.is_approval_request(body):
             self.ask(body)
         elif self._raw:
             self._anything(body)
@@ -81,7 +81,7 @@ class EventPrinter(ToolPrinter):
     # --- the turn -------------------------------------------------------------------------------------------------
 
     def _on_task_started(self, _: Json, envelope: Json) -> None:
-        self.turn, self.ended = envelope["turn"], None
+        self.turn, self.ending = envelope["turn"], None
         self.tokens, self.uncounted, self.usd, self.unpriced = 0, 0, 0.0, 0
         self._began = envelope["ts"]
         self._streamed.clear()
@@ -93,13 +93,13 @@ class EventPrinter(ToolPrinter):
                 self._note(clean(body["message"]))
             return
         pictures = sum(1 for item in body["items"] if item["type"] != "text")
-        more = f" (and {many(pictures, 'picture')})" if pictures else ""
+        more = f" (and {plural(pictures, 'picture')})" if pictures else ""
         self._note(f"> {clean(body['message']) + more}", "bold")
 
     def _on_settings_changed(self, body: Json, _: Json) -> None:
         changed = "; ".join(map(setting_change, body.get("changed", ())))
         if changed:
-            self._note(f"changed{by_whom(body)}: {changed}")
+            self._note(f"changed{actor_clause(body)}: {changed}")
 
     def _on_token_count(self, body: Json, _: Json) -> None:
         self.tokens += body["total_tokens"]
@@ -117,16 +117,16 @@ class EventPrinter(ToolPrinter):
 
     def _on_task_complete(self, body: Json, envelope: Json) -> None:
         self._count_last(body)
-        self.ended = self.ended or "completed"
-        word = "done" if self.ended == "completed" else "ended in an error"
+        self.ending = self.ending or "completed"
+        word = "done" if self.ending == "completed" else "ended in an error"
         self._end(word, envelope)
 
     def _on_turn_aborted(self, body: Json, envelope: Json) -> None:
         self._count_last(body)
         by = f" by {visible(', '.join(body['by']))}" if body["by"] else ""
-        why = because(body["message"])
-        self.ended = body["reason"]
-        self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
+        why = reason_clause(body["message"])
+        self.ending = body["reason"]
+        self._end(f"{ABORT_WORDS.get(body['reason'], body['reason'])}{by}{why}", envelope)
 
     def _count_last(self, body: Json) -> None:
         """Count the turn's last answer if the server has not told its tokens: the end of the turn says so."""
@@ -139,54 +139,54 @@ class EventPrinter(ToolPrinter):
         self.approvals.clear()
         self.heights.clear()
         self._note_each(self._output.end_all())
-        length = f", {took(max(0.0, envelope['ts'] - self._began))}" if self._began else ""
+        length = f", {duration(max(0.0, envelope['ts'] - self._began))}" if self._began else ""
         used = {"tokens": self.tokens, "uncounted": self.uncounted, "usd": self.usd, "unpriced": self.unpriced}
         spent = (
             f", {tokens(used, ',')} token{'' if self.tokens == 1 else 's'}" if self.tokens or self.uncounted else ""
         )
         if self.usd:
             spent += f", {cost(used)}"
-        style = ("green",) if self.ended == "completed" else ("yellow",)
+        style = ("green",) if self.ending == "completed" else ("yellow",)
         self._note(f"-- {word}{length}{spent}", *style)
 
     def _on_error(self, body: Json, _: Json) -> None:
-        self.ended, self._error = "error", body["message"]
+        self.ending, self._error = "error", body["message"]
 
     # --- the model's words ----------------------------------------------------------------------------------------
 
     def _on_agent_message_delta(self, body: Json, _: Json) -> None:
         if body["item_id"] not in self._streamed:
-            self._told.fresh()
-        self._stream(body["item_id"], body["delta"], self._said)
+            self._notes_screen.start_line()
+        self._stream(body["item_id"], body["delta"], self._answer_screen)
 
     def _on_agent_message(self, body: Json, _: Json) -> None:
         shown = self._streamed.pop(body["item_id"], None)
         text = clean_piece(body["message"])
         if shown is None:
-            self._told.fresh()
-            self._said.line(self._in_colour(text))
+            self._notes_screen.start_line()
+            self._answer_screen.line(self._in_colour(text))
         else:
-            self._said.write(text[len(shown) :] if text.startswith(shown) else "")
-            self._said.fresh()
+            self._answer_screen.write(text[len(shown) :] if text.startswith(shown) else "")
+            self._answer_screen.start_line()
         if body["partial"]:
-            self._cut(body)
+            self._note_cut(body)
 
     def _in_colour(self, text: str) -> str:
-        return painted(text, self._paint) if self._markdown and self._paint.on else text
+        return paint_markdown(text, self._paint) if self._markdown and self._paint.on else text
 
     def _on_agent_reasoning_delta(self, body: Json, _: Json) -> None:
         if body["item_id"] not in self._streamed:
-            self._told.fresh()
-        self._stream(body["item_id"], body["delta"], self._told, "dim")
+            self._notes_screen.start_line()
+        self._stream(body["item_id"], body["delta"], self._notes_screen, "dim")
 
     def _on_agent_reasoning(self, body: Json, _: Json) -> None:
         shown = self._streamed.pop(body["item_id"], None)
         if shown is None:
             self._note(clean(body["text"]))
         else:
-            self._told.fresh()
+            self._notes_screen.start_line()
         if body["partial"]:
-            self._cut(body)
+            self._note_cut(body)
 
     def _stream(self, item: str, text: str, screen: Screen, *styles: str) -> None:
         text = clean_piece(text)
@@ -197,8 +197,8 @@ class EventPrinter(ToolPrinter):
 
     def ask(self, body: Json, *, whole: bool = False) -> None:
         """Show an approval: a person has to see it in order to answer."""
-        columns = self._told.room or texts.LONGEST
-        head = hung(f"? {approval_text.title(body)}", self._told.room)
+        columns = self._notes_screen.room or texts.LONGEST
+        head = wrap_text(f"? {approval_text.title(body)}", self._notes_screen.room)
         for line in head:
             self._plain(self._paint(line, "yellow", "bold"), asks=True)
         lines, complete = approval_text.body(body, columns, self._paint, None if whole else LINES_OF_AN_APPROVAL)
@@ -206,15 +206,15 @@ class EventPrinter(ToolPrinter):
             self._plain(line)
         self.approvals[body["approval_id"]] = body
         self.heights[body["approval_id"]] = len(head) + len(lines)
-        (self.partly.discard if complete else self.partly.add)(body["approval_id"])
+        (self.incomplete_approvals.discard if complete else self.incomplete_approvals.add)(body["approval_id"])
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         asked = self.approvals.pop(body["approval_id"], None)
         if asked is not None and not body["decision"].startswith("approved"):
-            self._told_of.add(asked["item_id"])
-        why = because(body["reason"]) if body["decision"] != "withdrawn" else ""
+            self._shown_failures.add(asked["item_id"])
+        why = reason_clause(body["reason"]) if body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"
-        self._note(f"  {ANSWERS.get(body['decision'], body['decision'])}{by_whom(body)}{why}", style)
+        self._note(f"  {ANSWERS.get(body['decision'], body['decision'])}{actor_clause(body)}{why}", style)
 
     # --- the conversation -----------------------------------------------------------------------------------------
 
@@ -231,4 +231,4 @@ class EventPrinter(ToolPrinter):
         settings: dict[str, Any] = body.get("settings") or {}
         self.base = settings.get("cwd", self.base)
         where = f" in {visible(settings['cwd'])}" if settings else ""
-        self._note(f"conversation {short(envelope['conversation'])}, {visible(body['model'])}{where}")
+        self._note(f"conversation {short_id(envelope['conversation'])}, {visible(body['model'])}{where}")

@@ -8,10 +8,10 @@ import unicodedata
 from typing import TextIO
 
 from supervisor.cli.kit import terminal
-from supervisor.cli.kit.words import cut, fitting, width
+from supervisor.cli.kit.words import cut_to_width, end_of_fit, width
 
 # the sign that begins an approval, and signs that look like it
-ASKS = tuple("?\uff1f\ufe56\u2047\u2048\u2049\u203d\u0294\u2753\u2754")
+APPROVAL_SIGNS = tuple("?\uff1f\ufe56\u2047\u2048\u2049\u203d\u0294\u2753\u2754")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 
@@ -26,7 +26,7 @@ class Screen:
         self._foot = ""
         self._drawn = ""  # the foot line as it is drawn now
 
-    def resized(self) -> None:
+    def resize(self) -> None:
         self._erase()
         self._columns = terminal.size()[0]
         self._draw()
@@ -52,7 +52,7 @@ class Screen:
         """Write the text on lines of its own."""
         self.write(("\n" if self._at else "") + text + "\n", asks=asks)
 
-    def fresh(self) -> None:
+    def start_line(self) -> None:
         """Go to the beginning of a line."""
         if self._at:
             self.write("\n")
@@ -66,7 +66,7 @@ class Screen:
 
     def close(self) -> None:
         self.foot("")
-        self.fresh()
+        self.start_line()
 
     # --- the foot line --------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Screen:
         self._indent(piece, 0, out, asks=asks)
         start, left = 0, width(piece)
         while self._at + left > room:  # longer than a line: broken at its end
-            end = max(start + 1, fitting(piece, start, room - self._at))
+            end = max(start + 1, end_of_fit(piece, start, room - self._at))
             out.append(piece[start:end])
             left -= width(piece[start:end])
             self._end_line(out)
@@ -124,7 +124,7 @@ class Screen:
 
     def _indent(self, piece: str, start: int, out: list[str], *, asks: bool) -> None:
         """Indent words of the model that would look like an approval."""
-        if self._bare and not asks and _first_drawn(piece, start).startswith(ASKS):
+        if self._bare and not asks and _first_drawn(piece, start).startswith(APPROVAL_SIGNS):
             out.append("  ")
             self._at, self._bare = 2, False
 
@@ -142,4 +142,4 @@ def _first_drawn(text: str, start: int) -> str:
 def _fitting(text: str, cells: int) -> str:
     """The foot line, cut if it is too long; a cut line has no colours."""
     bare = _ESCAPE.sub("", text)
-    return text if width(bare) <= cells else cut(bare, cells)
+    return text if width(bare) <= cells else cut_to_width(bare, cells)

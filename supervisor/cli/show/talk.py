@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from actors.vocabulary.visible import visible
-from supervisor.cli.kit.answers import Answer, answer_in, is_like_an_answer, possible_words
+from supervisor.cli.kit.answers import ApprovalAnswer, is_like_an_answer, parse_answer, possible_words
 from supervisor.cli.kit.client import Json
-from supervisor.cli.kit.ids import short
+from supervisor.cli.kit.ids import short_id
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import took
+from supervisor.cli.kit.words import duration
 from supervisor.cli.show import keys
 
 SHOW = "show"
 LOOK_S = 0.5  # no person reads an approval faster; an earlier key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
-PASTED = "a paste answers no approval; type the word"
-HELD = "the daemon is away; Enter sends this when it is back, Ctrl-C leaves"
-CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
-PARTLY = "not all of it is on the screen; type show and Enter first"
-NOTHING = "that answers nothing: {}; a sentence is a message"
-SAYS = {
+CHANGED_NOTICE = "not answered: the approval appeared while you typed; read it, then type again"
+PASTED_NOTICE = "a paste answers no approval; type the word"
+HELD_NOTICE = "the daemon is away; Enter sends this when it is back, Ctrl-C leaves"
+CLOSED_NOTICE = "that approval is no longer open; nothing was answered, nothing was sent"
+PARTLY_NOTICE = "not all of it is on the screen; type show and Enter first"
+NO_ANSWER_NOTICE = "that answers nothing: {}; a sentence is a message"
+LONG_WORDS = {
     "outside": "outside (the sandbox)",
     "always": "always (in this conversation)",
     "abort": "abort (ends the turn)",
@@ -46,24 +46,24 @@ class WatchAction(Enum):
 class WatchCommand:
     action: WatchAction
     text: str = ""  # the message
-    answer: Answer | None = None
+    answer: ApprovalAnswer | None = None
 
 
 @dataclass(slots=True)
-class Scene:
+class WatchState:
     """The state of the conversation, as far as keys depend on it."""
 
     running: bool = False
     approval: str | None = None
     question: Json = field(default_factory=dict)  # the event that asks for it
-    partly: bool = False  # some lines of the approval were left out
-    asked: float = 0.0
-    began: float = 0.0
-    away: str = ""  # why nothing can be sent: words for the foot line
-    slow: str = ""  # the same while the daemon does not answer
+    is_partly_shown: bool = False  # some lines of the approval were left out
+    asked_at: float = 0.0
+    began_at: float = 0.0
+    away_notice: str = ""  # why nothing can be sent: words for the foot line
+    slow_notice: str = ""  # the same while the daemon does not answer
 
 
-class Talk:
+class InputLine:
     """The line that is being typed, and whether an interrupt is to be confirmed."""
 
     def __init__(self, paint: Paint, *, read_only: bool = False) -> None:
@@ -78,13 +78,13 @@ class Talk:
         self._interrupting = False
         self._held = False  # Enter was pressed while the daemon was away
 
-    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> WatchCommand | None:
+    def press(self, key: str, scene: WatchState, now: float, *, more: bool = False) -> WatchCommand | None:
         """Act on a key. `more`: other keys came at the same moment, so it was not typed by hand."""
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
             return WatchCommand(WatchAction.LEAVE)
         if key == keys.CTRL_Z:
             return WatchCommand(WatchAction.SUSPEND)
-        if scene.away and key == keys.CTRL_C:
+        if scene.away_notice and key == keys.CTRL_C:
             return WatchCommand(WatchAction.GIVE_UP)
         if self._read_only:
             return WatchCommand(WatchAction.LEAVE) if key in {keys.CTRL_C, "q"} else None
@@ -96,7 +96,7 @@ class Talk:
         self._begin(scene, now)
         return self._type(key, scene, more=more)
 
-    def _begin(self, scene: Scene, now: float) -> None:
+    def _begin(self, scene: WatchState, now: float) -> None:
         self._held = False
         if not self._typed:
             known = scene.approval is not None and self._seen == scene.approval and not self._pasted
@@ -104,10 +104,10 @@ class Talk:
             self._seen = scene.approval if known or self._may_answer(scene, now) else None
         self._typed_at = now
 
-    def _may_answer(self, scene: Scene, now: float) -> bool:
-        return scene.approval is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
+    def _may_answer(self, scene: WatchState, now: float) -> bool:
+        return scene.approval is not None and now - max(scene.asked_at, self._typed_at) >= LOOK_S
 
-    def _ctrl_c(self, scene: Scene) -> WatchCommand | None:
+    def _ctrl_c(self, scene: WatchState) -> WatchCommand | None:
         if self._typed:
             self._typed = ""
             return None
@@ -119,7 +119,7 @@ class Talk:
         self._asking = True
         return None
 
-    def _interrupt(self, scene: Scene) -> WatchCommand | None:
+    def _interrupt(self, scene: WatchState) -> WatchCommand | None:
         self._asking = False
         if not scene.running:
             return None
@@ -127,11 +127,11 @@ class Talk:
         self._interrupting = True
         return WatchCommand(action)
 
-    def _type(self, key: str, scene: Scene, *, more: bool) -> WatchCommand | None:
-        if isinstance(key, keys.Pasted):
+    def _type(self, key: str, scene: WatchState, *, more: bool) -> WatchCommand | None:
+        if isinstance(key, keys.PastedText):
             self._typed += key
             self._pasted = True
-        elif key == keys.ENTER and scene.away:
+        elif key == keys.ENTER and scene.away_notice:
             self._held = True
         elif key == keys.ENTER:
             said, self._typed = self._typed.strip(), ""
@@ -147,29 +147,29 @@ class Talk:
             self._typed += key
         return None
 
-    def _enter(self, said: str, scene: Scene) -> WatchCommand | None:
+    def _enter(self, said: str, scene: WatchState) -> WatchCommand | None:
         if scene.approval is None:
             if self._seen is None or not is_like_an_answer(said):
                 return WatchCommand(WatchAction.SAY, said)
-            self._said = CLOSED
+            self._said = CLOSED_NOTICE
             return None
         shows = said.lower() == SHOW
         if shows and not self._pasted:
             return WatchCommand(WatchAction.SHOW)
-        answer = answer_in(said, scene.question)
+        answer = parse_answer(said, scene.question)
         if answer is None and not is_like_an_answer(said):
             return WatchCommand(WatchAction.SAY, said)
         self._said = self._why_not(scene, answer)
         return None if self._said else WatchCommand(WatchAction.ANSWER, answer=answer)
 
-    def _why_not(self, scene: Scene, answer: Answer | None) -> str:
+    def _why_not(self, scene: WatchState, answer: ApprovalAnswer | None) -> str:
         if self._pasted:
-            return PASTED
+            return PASTED_NOTICE
         if self._seen != scene.approval:
-            return CHANGED
+            return CHANGED_NOTICE
         if answer is None:
-            return NOTHING.format(", ".join(possible_words(scene.question)))
-        return PARTLY if scene.partly and answer.approves else ""
+            return NO_ANSWER_NOTICE.format(", ".join(possible_words(scene.question)))
+        return PARTLY_NOTICE if scene.is_partly_shown and answer.approves else ""
 
     @property
     def draft(self) -> str:
@@ -181,24 +181,24 @@ class Talk:
         for key in pressed:
             if key == keys.ENTER:
                 self._typed += "\n"
-            elif key.isprintable() or isinstance(key, keys.Pasted):
+            elif key.isprintable() or isinstance(key, keys.PastedText):
                 self._typed += key
 
     def turn_ended(self) -> None:
         self._asking = self._interrupting = False
 
-    def foot(self, scene: Scene, now: float, columns: int) -> str:
+    def foot(self, scene: WatchState, now: float, columns: int) -> str:
         """The text of the foot line: the most urgent notice or hint."""
         if self._asking:
             return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
-        if self._held and scene.away:
-            return self._paint(HELD, "yellow", "bold")
+        if self._held and scene.away_notice:
+            return self._paint(HELD_NOTICE, "yellow", "bold")
         if self._typed:
             return f"> {visible(self._typed.replace(chr(10), '⏎')[-columns:])[-(columns - 5) :]}_"
         if self._said:
             return self._paint(self._said, "yellow", "bold")
-        if scene.away or scene.slow:
-            return self._paint(scene.away or scene.slow, "yellow", "bold")
+        if scene.away_notice or scene.slow_notice:
+            return self._paint(scene.away_notice or scene.slow_notice, "yellow", "bold")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
         if not self._read_only and scene.approval is not None and self._may_answer(scene, now):
@@ -206,14 +206,15 @@ class Talk:
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"
-            return f"{self._paint(turning, 'cyan')} {took(max(0.0, now - scene.began))}  {self._paint(hint, 'dim')}"
+            passed = duration(max(0.0, now - scene.began_at))
+            return f"{self._paint(turning, 'cyan')} {passed}  {self._paint(hint, 'dim')}"
         leave = self._paint("Ctrl-D leaves", "dim")
         return leave if self._read_only else self._paint("> type a message; Ctrl-D leaves", "dim")
 
-    def _words(self, approval: str, scene: Scene, columns: int) -> str:
-        if scene.partly:
-            return f"{short(approval)}: show (all of it), no, abort + Enter"
-        words, known = list(possible_words(scene.question)), short(approval)
-        long, plain = (", ".join(choices) for choices in ([SAYS.get(word, word) for word in words], words))
+    def _words(self, approval: str, scene: WatchState, columns: int) -> str:
+        if scene.is_partly_shown:
+            return f"{short_id(approval)}: show (all of it), no, abort + Enter"
+        words, known = list(possible_words(scene.question)), short_id(approval)
+        long, plain = (", ".join(choices) for choices in ([LONG_WORDS.get(word, word) for word in words], words))
         texts = (f"{known}: {long}", f"{known}: {plain}", f"{known}: {'/'.join(words)}", "/".join(words))
         return next((line for line in (f"{text} + Enter" for text in texts) if len(line) < columns), texts[-1])

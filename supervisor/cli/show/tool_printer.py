@@ -9,32 +9,32 @@ from actors.vocabulary.visible import visible
 from supervisor.cli.kit import approval_text
 from supervisor.cli.kit.client import Json
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import clean, hung, one_line, took
+from supervisor.cli.kit.words import clean, duration, one_line, wrap_text
 from supervisor.cli.show.command_output import CommandOutput
 from supervisor.cli.show.screen import Screen
 from transports import question as texts
 
 MCP = "⚒"  # before a tool of an MCP server, as `$` before a command
 CUTS = {"lost": "(cut off here when the daemon ended)"}
-REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; a refusal by a person says "by user"
+REFUSAL_PREFIXES = ("patch rejected: ", "exec command rejected: ")  # by policy; a refusal by a person says "by user"
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
 class ToolPrinter:
     def __init__(self, said: Screen, told: Screen, paint: Paint, *, raw: bool) -> None:
-        self._said = said
-        self._told = told
+        self._answer_screen = said
+        self._notes_screen = told
         self._paint = paint
         self._raw = raw
         self._output = CommandOutput(raw=raw)
         self._looks: set[str] = set()  # items that no program runs for
-        self._told_of: set[str] = set()  # items whose failure another event has shown
+        self._shown_failures: set[str] = set()  # items whose failure another event has shown
         self.base = ""  # the conversation's directory, to which file names are relative
 
     def _forget_tools(self) -> None:
         self._output.clear()
         self._looks.clear()
-        self._told_of.clear()
+        self._shown_failures.clear()
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
@@ -49,15 +49,15 @@ class ToolPrinter:
             self._note(f"  {line}")
 
     def _write_hanging(self, text: str, below: str, *styles: str) -> None:
-        for line in hung(text, self._told.room, below):
+        for line in wrap_text(text, self._notes_screen.room, below):
             self._plain(self._paint(line, *(styles or ("dim",))))
 
     def _plain(self, text: str, *, asks: bool = False) -> None:
-        if self._said is not self._told:
-            self._said.fresh()
-        self._told.line(text, asks=asks)
+        if self._answer_screen is not self._notes_screen:
+            self._answer_screen.start_line()
+        self._notes_screen.line(text, asks=asks)
 
-    def _cut(self, body: Json) -> None:
+    def _note_cut(self, body: Json) -> None:
         self._note(CUTS.get(body.get("cut") or "", "(cut off)"))
 
     # --- commands -------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class ToolPrinter:
             self._looks.add(body["item_id"])
             self._note(" ".join(map(visible, body["command"])), "cyan")
             return
-        self._note(f"$ {texts.typed(body['command'])}", "cyan")
+        self._note(f"$ {texts.command_for_history(body['command'])}", "cyan")
         self._output.begin(body["item_id"])
 
     def _on_exec_command_output_delta(self, body: Json, _: Json) -> None:
@@ -79,13 +79,13 @@ class ToolPrinter:
         if item in self._looks:  # its result is for the model, and a failure is shown with the output
             self._looks.discard(item)
             return
-        if not self._output.began(item):
+        if not self._output.has_output(item):
             self._note_each(self._output.take_whole(item, clean(body["stdout"] + body["stderr"])))
             if body["exit_code"] < 0 and body["stderr"]:  # why it was not started, which its failure repeats
-                self._told_of.add(item)
+                self._shown_failures.add(item)
         self._note_each(self._output.end(item))
         if body.get("cut"):
-            self._cut(body)
+            self._note_cut(body)
         elif body["exit_code"] > 0:
             self._note(f"  exit {body['exit_code']}, {_length(body)}", "red")
         elif body["exit_code"] < 0 and any(body["duration"].values()):  # no exit code: it was ended, or not started
@@ -93,7 +93,7 @@ class ToolPrinter:
 
     def _on_job_started(self, body: Json, _: Json) -> None:
         until = "it goes on after the turn" if body["keeps"] else "until the turn ends"
-        self._note(f"$ {texts.typed(body['command'])} &", "cyan")
+        self._note(f"$ {texts.command_for_history(body['command'])} &", "cyan")
         self._note(f"  job {body['job']}, {until}")
 
     # --- files and plans ------------------------------------------------------------------------------------------
@@ -109,13 +109,13 @@ class ToolPrinter:
 
     def _changes(self, changes: Json) -> None:
         for path, change in sorted(changes.items()):
-            for line in texts.changed(self._relative(path), change, approval_text.home()):
-                for shown in line.folded(self._told.room or texts.LONGEST):
+            for line in texts.change_lines(self._relative(path), change, approval_text.home()):
+                for shown in line.fold(self._notes_screen.room or texts.LONGEST):
                     self._plain(self._paint(shown, *approval_text.STYLES.get(line.style, ())))
 
     def _on_patch_apply_end(self, body: Json, _: Json) -> None:
         if not body["success"]:
-            self._told_of.add(body["item_id"])
+            self._shown_failures.add(body["item_id"])
             self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
 
     def _on_plan_update(self, body: Json, _: Json) -> None:
@@ -128,11 +128,11 @@ class ToolPrinter:
     # --- tools of servers, and of third-party agents --------------------------------------------------------------
 
     def _on_mcp_tool_call_begin(self, body: Json, _: Json) -> None:
-        self._note(f"{MCP} {one_line(texts.invoked(body['invocation']))}", "cyan")
+        self._note(f"{MCP} {one_line(texts.tool_call_line(body['invocation']))}", "cyan")
 
     def _on_mcp_tool_call_end(self, body: Json, _: Json) -> None:
         if "Err" in body["result"]:
-            self._told_of.add(body["item_id"])
+            self._shown_failures.add(body["item_id"])
             self._note(f"  {one_line(body['result']['Err'])}, {_length(body)}", "red")
         else:
             text = clean("\n".join(part.get("text", "") for part in body["result"]["Ok"].get("content", ())))
@@ -144,7 +144,7 @@ class ToolPrinter:
         if body["changes"]:
             self._changes(body["changes"])
         elif body["command"]:
-            self._note(f"$ {texts.typed(body['command'])}", "cyan")
+            self._note(f"$ {texts.command_for_history(body['command'])}", "cyan")
         else:
             self._note(f"{MCP} {one_line(body['title'] or body['kind'])}", "cyan")
         self._output.begin(body["item_id"])
@@ -156,12 +156,12 @@ class ToolPrinter:
     def _on_tool_use_end(self, body: Json, _: Json) -> None:
         item, failed = body["item_id"], body["status"] == "failed"
         if body["reads_as"] == "command":
-            if not self._output.began(item):
+            if not self._output.has_output(item):
                 self._note_each(self._output.take_whole(item, clean(body["output"])))
             self._note_each(self._output.end(item))
         code = f"exit {body['exit_code']}" if body["exit_code"] else ""
         if body.get("cut"):
-            self._cut(body)
+            self._note_cut(body)
         elif body["status"] == "cancelled":
             self._note("  cancelled", "yellow")
         elif failed and body["reads_as"] != "command":
@@ -172,15 +172,15 @@ class ToolPrinter:
     def _on_tool_output(self, body: Json, _: Json) -> None:
         """Show a failure, unless another event has shown it already. Older histories have refusals only."""
         failed = body.get("failed")
-        known = body["item_id"] in self._told_of
-        self._told_of.discard(body["item_id"])
+        known = body["item_id"] in self._shown_failures
+        self._shown_failures.discard(body["item_id"])
         if failed and not known:
             self._note(f"  {one_line(failed['message'])}", "yellow" if failed["kind"] == "refused" else "red")
-        elif not failed and body["output"].startswith(REFUSED):
+        elif not failed and body["output"].startswith(REFUSAL_PREFIXES):
             self._note(one_line(body["output"]), "yellow")
         elif self._raw:
             self._anything(body)
 
 
 def _length(body: Json) -> str:
-    return took(body["duration"]["secs"] + body["duration"]["nanos"] / 1e9)
+    return duration(body["duration"]["secs"] + body["duration"]["nanos"] / 1e9)

@@ -16,8 +16,8 @@ from typing import NamedTuple, NoReturn
 from actors.vocabulary.visible import visible
 from greenroom.unfinished import UnfinishedItems
 from supervisor.cli.kit import absence, exits, ids
-from supervisor.cli.kit.answers import Answer
-from supervisor.cli.kit.client import Control, Json, Lost, Refused, result_of
+from supervisor.cli.kit.answers import ApprovalAnswer
+from supervisor.cli.kit.client import Control, DaemonLost, Json, RequestRefused, result_of
 from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.terminal import Paint, is_terminal, size
@@ -27,7 +27,7 @@ from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
+from supervisor.cli.show.talk import InputLine, WatchAction, WatchCommand, WatchState
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -47,8 +47,8 @@ class SentRequest(NamedTuple):
 
     method: str
     params: Json
-    again: bool = False  # sent once more to a daemon that is back: it has a key, or can be answered only once
-    quiet: frozenset[str] = frozenset()  # refusals that the screen shows anyway
+    repeatable: bool = False  # sent once more to a daemon that is back: it has a key, or can be answered only once
+    quiet_codes: frozenset[str] = frozenset()  # refusals that the screen shows anyway
 
 
 class Watch:
@@ -57,7 +57,7 @@ class Watch:
         self.conversation = conversation
         self._options = options
         terminal = is_terminal() and not options.as_json
-        self._keyboard = keys.Keyboard() if terminal and options.keys and keys.there_are() else None
+        self._keyboard = keys.Keyboard() if terminal and options.keys and keys.has_keyboard() else None
         same_screen = terminal or (options.one_stream and not options.as_json)
         told = Screen(sys.stdout if same_screen else sys.stderr, live=terminal)
         said = told if same_screen else Screen(sys.stdout, live=False)
@@ -66,8 +66,8 @@ class Watch:
         paint = Paint(sys.stdout if same_screen else sys.stderr)
         self.printer = EventPrinter(said, told, paint, raw=options.raw, markdown=terminal)
         self.ending = TurnOutcome()
-        self._talk = Talk(paint, read_only=options.read_only)
-        self._scene = Scene()
+        self._talk = InputLine(paint, read_only=options.read_only)
+        self._scene = WatchState()
         self.seq = 0
         self._unfinished = UnfinishedItems()
         self._subscription = ""
@@ -79,7 +79,7 @@ class Watch:
         self.result: Json | None = None
         self._over = False
         self._absence: absence.Absence | None = None
-        self._lost: Lost | None = None
+        self._lost: DaemonLost | None = None
         self._heartbeat = absence.Heartbeat(control, self._show_slowness)
         self._attention: Attention | None = None
 
@@ -88,26 +88,26 @@ class Watch:
     def attach(self, after: int | None) -> Json:
         """Subscribe; the loop shows the events."""
         attachment = self._attachment(after)
-        answer = absence.through_absences(
+        answer = absence.repeat_after_absences(
             lambda: self._control.call("conversation/attach", **attachment), absence.say
         )
         self.seq = answer["seq"] if after is None else after
         self._begin_subscription(answer)
         return answer
 
-    def until_answered(self, method: str, params: Json, timeout_s: float | None = None) -> Json:
+    def show_until_answered(self, method: str, params: Json, timeout_s: float | None = None) -> Json:
         """Send a request that has a key, and show events until it is answered; return the answer."""
-        self._awaited = SentRequest(method, params, again=True)
+        self._awaited = SentRequest(method, params, repeatable=True)
         try:
             self._send(self._awaited)
-        except Lost as lost:
+        except DaemonLost as lost:
             self._lose(lost)
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
             raise self._reason_to_leave()
         return self.result
 
-    def until_left(self) -> NoReturn:
+    def show_until_left(self) -> NoReturn:
         self._loop(lambda: False)
         raise self._reason_to_leave()
 
@@ -126,7 +126,7 @@ class Watch:
                         raise Problem("the turn has not ended in time", self._how_to_come_back(), "timed_out")
         finally:
             self.screen.close()
-            self._said.fresh()
+            self._said.start_line()
             if self._talk.draft:
                 self.screen.line(f"(typed and not sent: {visible(self._talk.draft)})")
 
@@ -140,12 +140,12 @@ class Watch:
             if self.result is None:
                 self._foot()
                 self._wait(wake)
-        except Lost as lost:
+        except DaemonLost as lost:
             self._lose(lost)
 
     def _hear(self) -> None:
         for message in self._control.messages(0.0):
-            self._heartbeat.heard()
+            self._heartbeat.reset()
             self._take_message(message)
             if self.result is not None:
                 return  # later messages belong to another turn
@@ -159,13 +159,13 @@ class Watch:
         ready, _, _ = select.select(sources, [], [], TICK_S)
         if wake in ready:
             os.read(wake, 64)
-            self.screen.resized()
+            self.screen.resize()
         if self._keyboard is not None and self._keyboard.fd in ready:
             self._press_keys(self._keyboard.read())
 
     def _press_keys(self, pressed: list[str]) -> None:
         if self._attention is not None and pressed:
-            self._attention.pressed(time.time())
+            self._attention.note_key(time.time())
         for at, key in enumerate(pressed, 1):
             self._want(self._talk.press(key, self._scene, time.time(), more=at < len(pressed)))
 
@@ -173,7 +173,7 @@ class Watch:
         if self._keyboard is not None:
             self.screen.foot(self._talk.foot(self._scene, time.time(), self.screen.columns))
         else:
-            self.screen.foot(self._scene.away or self._scene.slow)
+            self.screen.foot(self._scene.away_notice or self._scene.slow_notice)
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[int]:
@@ -198,20 +198,20 @@ class Watch:
 
     # --- a daemon that is away, or does not answer ------------------------------------------------------------------
 
-    def _lose(self, lost: Lost) -> None:
+    def _lose(self, lost: DaemonLost) -> None:
         self._lost = lost
         self._absence = absence.Absence(lost, self._control, patient=is_terminal())
-        self._scene.away, self._scene.slow = absence.AWAY, ""
+        self._scene.away_notice, self._scene.slow_notice = absence.AWAY_NOTICE, ""
         self._subscription, self._attaching = "", None
-        self._unsent += [request for request in self._sent.values() if request.again]
+        self._unsent += [request for request in self._sent.values() if request.repeatable]
         self._sent.clear()
-        self._note(absence.AWAY)
+        self._note(absence.AWAY_NOTICE)
 
     def _come_back(self) -> None:
         self._absence = None
-        self._scene.away = ""
-        self._heartbeat.heard()
-        self._note(absence.BACK)
+        self._scene.away_notice = ""
+        self._heartbeat.reset()
+        self._note(absence.BACK_NOTICE)
         self._attach_again()
 
     def _attach_again(self) -> None:
@@ -223,9 +223,9 @@ class Watch:
             self._send(self._unsent.pop(0))
 
     def _show_slowness(self, slow: bool) -> None:
-        self._scene.slow = absence.SLOW if slow else ""
+        self._scene.slow_notice = absence.SLOW_NOTICE if slow else ""
         if not self.screen.live:  # there is no foot line to say it in
-            absence.say(absence.SLOW if slow else absence.ANSWERS)
+            absence.say(absence.SLOW_NOTICE if slow else absence.ANSWERS_NOTICE)
 
     def _note(self, text: str) -> None:
         """Say something about the connection, which belongs to no history."""
@@ -242,11 +242,13 @@ class Watch:
     def _begin_subscription(self, answer: Json) -> None:
         summary = answer["summary"]
         self._subscription = answer["subscription"]
-        self._unfinished.attached()
+        self._unfinished.begin_attachment()
         self.printer.base = summary["settings"]["cwd"]
-        self._scene.running, self._scene.began = summary["turn"] is not None, time.time()
+        self._scene.running, self._scene.began_at = summary["turn"] is not None, time.time()
         if self._keyboard is not None and self._attention is None:
-            self._attention = Attention(self._keyboard, summary["name"] or ids.short(self.conversation), time.time())
+            self._attention = Attention(
+                self._keyboard, summary["name"] or ids.short_id(self.conversation), time.time()
+            )
 
     def _take_message(self, message: Json) -> None:
         method, params = message.get("method"), message.get("params") or {}
@@ -266,7 +268,7 @@ class Watch:
     def _attachment_in(self, message: Json) -> Json:
         try:
             return result_of(message)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             if not self._why_again:
                 raise
             raise Problem(f"the daemon ended the subscription: {self._why_again}", refusal.message) from refusal
@@ -278,18 +280,18 @@ class Watch:
         elif request is not None:
             try:
                 result_of(message)
-            except Refused as refusal:
-                if refusal.code not in request.quiet:
+            except RequestRefused as refusal:
+                if refusal.code not in request.quiet_codes:
                     self.screen.line(f"! {visible(refusal.message)}")
 
     def _events(self, params: Json) -> None:
         if params.get("gap"):
             self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
         if params.get("lagged"):
-            self._unfinished.lagged()
+            self._unfinished.note_lag()
         for envelope in params["events"]:
             if envelope["seq"] is None:
-                if (fresh := self._unfinished.fresh(envelope)) is None:
+                if (fresh := self._unfinished.new_part(envelope)) is None:
                     continue
                 envelope = fresh  # noqa: PLW2901  # the same event without the text that was shown already
             else:
@@ -309,19 +311,19 @@ class Watch:
         approval = next(iter(self.printer.approvals), None)
         self._look_at(approval)
         if approval != self._scene.approval:
-            self._scene.approval, self._scene.asked = approval, time.time()
+            self._scene.approval, self._scene.asked_at = approval, time.time()
             if approval is not None and not (self._options.read_only or self._options.as_json):
                 self._add_hint(approval)
 
     def _look_at(self, approval: str | None) -> None:
-        self._scene.partly = approval in self.printer.partly
+        self._scene.is_partly_shown = approval in self.printer.incomplete_approvals
         self._scene.question = {} if approval is None else self.printer.approvals[approval]
         if self._attention is not None:
-            self._attention.questions(self.printer.approvals, time.time())
+            self._attention.show_open_approvals(self.printer.approvals, time.time())
 
     def _add_hint(self, approval: str) -> None:
         """Add a line below an approval if the foot line can't say all that the person needs."""
-        short = ids.short(approval)
+        short = ids.short_id(approval)
         if self._keyboard is None:
             self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
         elif (height := self.printer.heights.get(approval, 0)) >= size()[1]:
@@ -333,12 +335,12 @@ class Watch:
             self.printer.take(envelope)
         kind = envelope["event"]["type"]
         if kind == "task_started":
-            self._scene.running, self._scene.began = True, envelope["ts"]
+            self._scene.running, self._scene.began_at = True, envelope["ts"]
         elif kind in TERMINAL:
             self._scene.running = False
             self._talk.turn_ended()
             if self._attention is not None:
-                self._attention.turn_ended(self._scene.began, envelope["ts"], time.time())
+                self._attention.note_turn_end(self._scene.began_at, envelope["ts"], time.time())
 
     # --- from the keys --------------------------------------------------------------------------------------------
 
@@ -354,25 +356,25 @@ class Watch:
                 kill = command.action is WatchAction.KILL
                 self._send(SentRequest("conversation/interrupt", {"conversation": self.conversation, "kill": kill}))
             case WatchAction.ANSWER:
-                self._answer(command.answer or Answer("denied"))
+                self._answer(command.answer or ApprovalAnswer("denied"))
             case WatchAction.SHOW:
                 self._show()
             case WatchAction.SAY:
                 said = {"conversation": self.conversation, "prompt": command.text, "key": fresh_key()}
-                self._send(SentRequest("conversation/send", said, again=True))
+                self._send(SentRequest("conversation/send", said, repeatable=True))
             case WatchAction.SUSPEND:
                 self._suspend()
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: ApprovalAnswer) -> None:
         approval = self._scene.approval
         if approval is not None:
             self.printer.approvals.pop(approval, None)
             self._scene.approval = next(iter(self.printer.approvals), None)
-            self._scene.asked = time.time()
+            self._scene.asked_at = time.time()
             self._show(whole=False)
             sent = {"approval": approval, **answer.members}
             quiet = frozenset({"already_answered", "unknown_approval"})
-            self._send(SentRequest("approvals/answer", sent, again=True, quiet=quiet))
+            self._send(SentRequest("approvals/answer", sent, repeatable=True, quiet_codes=quiet))
 
     def _show(self, *, whole: bool = True) -> None:
         """Show the open approval, again if need be: it may have scrolled far up."""
@@ -384,8 +386,8 @@ class Watch:
     def _send(self, request: SentRequest) -> None:
         try:
             self._sent[self._control.send(request.method, **request.params)] = request
-        except Lost:
-            self._unsent += [request] if request.again else []
+        except DaemonLost:
+            self._unsent += [request] if request.repeatable else []
             raise
 
     def _suspend(self) -> None:
@@ -394,10 +396,10 @@ class Watch:
         self._keyboard.give_back()
         os.kill(os.getpid(), signal.SIGTSTP)
         self._keyboard.take()
-        self.screen.resized()
+        self.screen.resize()
 
     def _how_to_come_back(self) -> str:
-        return f"`greenroom attach {ids.short(self.conversation)}` watches it"
+        return f"`greenroom attach {ids.short_id(self.conversation)}` watches it"
 
 
 def fresh_key() -> str:
@@ -409,15 +411,15 @@ class PersonLeft(Exception):
     """The person left before the answer came."""
 
 
-def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:
+def run_with_way_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:
     """Do the work; if it ends early, say that the conversation goes on, and how to come back."""
-    short = ids.short(conversation)
+    short = ids.short_id(conversation)
     back = f"the conversation goes on, `greenroom attach {short}` comes back"
     try:
         return work()
-    except Lost as lost:
+    except DaemonLost as lost:
         again = f"`greenroom up`, then `greenroom attach {short}`"
-        raise Lost("the daemon went away; the conversation is kept", again) from lost
+        raise DaemonLost("the daemon went away; the conversation is kept", again) from lost
     except (KeyboardInterrupt, SystemExit):
         if not quietly:
             print(f"\ngreenroom: left; {back}", file=sys.stderr)

@@ -1,9 +1,9 @@
 """All verbs, in groups as help shows them. Data only: a verb's module is imported when the verb runs."""
 
-from supervisor.cli.verbs.clients import AROUND
+from supervisor.cli.verbs.clients import CLIENTS_AND_HELP
 from supervisor.cli.verbs.conversations import IN_CONVERSATION
 from supervisor.cli.verbs.daemon import DAEMON
-from supervisor.cli.verbs.keeping import KEEPING
+from supervisor.cli.verbs.keeping import ORGANISING
 from supervisor.cli.verbs.shapes import Arg, Verb
 from supervisor.cli.verbs.turns import TURNS
 
@@ -18,9 +18,9 @@ COMPLETE = Verb(
 GROUPS = {
     "Conversations": IN_CONVERSATION,
     "Turns and approvals": TURNS,
-    "Organising": KEEPING,
+    "Organising": ORGANISING,
     "The daemon": DAEMON,
-    "Clients and help": AROUND,
+    "Clients and help": CLIENTS_AND_HELP,
 }
 VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 

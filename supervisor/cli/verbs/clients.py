@@ -3,7 +3,7 @@
 from supervisor.cli.verbs.options import LISTING, SETTINGS
 from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
-AROUND = (
+CLIENTS_AND_HELP = (
     Verb(
         "clients",
         "clients:run",

@@ -1,7 +1,7 @@
 """The verbs by which people talk to conversations, and read and find them. Data only."""
 
 from supervisor.cli.verbs.options import (
-    ANY,
+    ANY_CONVERSATIONS,
     CONVERSATION,
     EFFORTS,
     IMAGE,
@@ -173,7 +173,7 @@ IN_CONVERSATION = (
         "events:run",
         "print the events of all conversations as JSON lines",
         "greenroom events --filter type=task_complete",
-        args=(ANY,),
+        args=(ANY_CONVERSATIONS,),
         opts=(
             Opt(("--since",), "Begin with events since this time (10m, 2h, 2026-01-31T12:00).", "T"),
             Opt(("--filter",), "Only events with type=…; separate several with commas.", "KEY=VALUE", many=True),

@@ -1,6 +1,6 @@
 """The verbs about the daemon, its config and its machine. Data only."""
 
-from supervisor.cli.verbs.options import ANY, JSON, LISTING, LONG
+from supervisor.cli.verbs.options import ANY_CONVERSATIONS, JSON, LISTING, LONG
 from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 DAEMON = (
@@ -37,7 +37,7 @@ DAEMON = (
         "status:run",
         "show the daemon and its conversations, or one in detail",
         "greenroom status --check",
-        args=(ANY,),
+        args=(ANY_CONVERSATIONS,),
         opts=(Opt(("--check",), "Exit with 3 if one of these conversations has failed."), LONG, *LISTING),
     ),
     Verb(

@@ -3,7 +3,7 @@
 from supervisor.cli.verbs.options import CD, CONVERSATION, CONVERSATIONS, JSON, LISTING, NEW_VALUES
 from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
-KEEPING = (
+ORGANISING = (
     Verb(
         "usage",
         "spending:usage",

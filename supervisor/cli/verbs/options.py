@@ -4,7 +4,7 @@ from supervisor.cli.verbs.shapes import Arg, Opt
 
 CONVERSATION = Arg("conversation", "Id, unique prefix, name, @last or @here.", kind="conversation")
 CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here.", "+", "conversation")
-ANY = Arg(
+ANY_CONVERSATIONS = Arg(
     "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
 )
 APPROVAL = Arg(
@@ -35,8 +35,8 @@ IMAGE = Opt(
 )
 TIMEOUT = Opt(("-t", "--timeout"), "Give up after this time (30s, 5m), with exit code 124.", "TIME")
 REASON = Opt(("--reason",), "The reason, kept in the history.", "TEXT")
-ENDED_BADLY = ("failed", "denied", "lost", "over-budget")  # until the next message
-STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", *ENDED_BADLY, "archived")
+BAD_ENDINGS = ("failed", "denied", "lost", "over-budget")  # until the next message
+STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", *BAD_ENDINGS, "archived")
 APPROVALS = ("untrusted", "on-failure", "on-request", "never")
 SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
 EFFORTS = ("minimal", "low", "medium", "high", "none")

@@ -1,6 +1,15 @@
 """The verbs about turns: interrupts, messages that wait, jobs, approvals. Data only."""
 
-from supervisor.cli.verbs.options import ANY, APPROVAL, CONVERSATION, CONVERSATIONS, JSON, LISTING, REASON, TIMEOUT
+from supervisor.cli.verbs.options import (
+    ANY_CONVERSATIONS,
+    APPROVAL,
+    CONVERSATION,
+    CONVERSATIONS,
+    JSON,
+    LISTING,
+    REASON,
+    TIMEOUT,
+)
 from supervisor.cli.verbs.shapes import Arg, Opt, Verb
 
 TURNS = (
@@ -9,7 +18,7 @@ TURNS = (
         "interrupt:run",
         "stop the running turn; the conversation is kept",
         "greenroom interrupt @last --wait 5s",
-        args=(ANY._replace(help="Ids, unique prefixes, names, @last or @here."),),
+        args=(ANY_CONVERSATIONS._replace(help="Ids, unique prefixes, names, @last or @here."),),
         opts=(
             Opt(("--all",), "Interrupt every conversation with a running turn."),
             Opt(

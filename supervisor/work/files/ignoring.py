@@ -71,7 +71,7 @@ def rules_above(folder: str) -> Rules:
     return tuple((place, rules) for place, rules in reversed(found) if rules)
 
 
-def ignored(path: str, rules: Rules, *, folder: bool) -> bool:
+def is_ignored(path: str, rules: Rules, *, folder: bool) -> bool:
     """Tell whether the last rule that matches a path leaves it out."""
     for place, of_place in reversed(rules):
         name = os.path.relpath(path, place)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.work.reach.readable import Reach, open_listed
+from supervisor.work.reach.readable import Reach, open_for_listing
 
 NAMES = 100_000  # of one folder that are read and sorted: a tenth of a second
 CLOSED = frozenset({".git"})
@@ -20,7 +20,7 @@ CLOSED = frozenset({".git"})
 GoOn = Callable[[], None]
 
 
-class Listing(Struct, frozen=True):
+class FolderListing(Struct, frozen=True):
     """Names in the order of their paths.
 
     `left_out` counts names that did not fit; `unseen`: there are more, in folders that were not entered for that
@@ -33,7 +33,7 @@ class Listing(Struct, frozen=True):
     unread: tuple[str, ...]
 
 
-def list_folder(reach: Reach, name: str, depth: int, entries: int, go_on: GoOn) -> Listing:
+def list_folder(reach: Reach, name: str, depth: int, entries: int, go_on: GoOn) -> FolderListing:
     """List a folder, and so many levels below it. Raises NotReadable if it can't be listed itself."""
     with reach.folder(name) as (top, real):
         found = dict[tuple[str, ...], str]()
@@ -55,7 +55,7 @@ def list_folder(reach: Reach, name: str, depth: int, entries: int, go_on: GoOn) 
                 if entry.enter and len(below) + 1 < depth and reach.allows(str(real.joinpath(*below, entry.name))):
                     waiting.append((*below, entry.name))
     shown = tuple("/".join((*map(printable, path[:-1]), found[path])) for path in sorted(found))
-    return Listing(shown, left_out, bool(waiting), tuple(map(printable, unread)))
+    return FolderListing(shown, left_out, bool(waiting), tuple(map(printable, unread)))
 
 
 class _Entry(Struct, frozen=True):
@@ -66,7 +66,7 @@ class _Entry(Struct, frozen=True):
 
 def _entries_of(top: int, real: Path, below: tuple[str, ...]) -> Iterator[_Entry]:
     """Yield the entries of a folder below the top, by name. OSError if it is gone, or may not be read."""
-    folder = os.dup(top) if not below else open_listed(real.joinpath(*below))
+    folder = os.dup(top) if not below else open_for_listing(real.joinpath(*below))
     try:
         with os.scandir(folder) as found:
             for entry in sorted(islice(found, NAMES), key=lambda listed: listed.name):

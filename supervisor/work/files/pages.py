@@ -19,7 +19,7 @@ UNPRINTABLE = {code: "\ufffd" for code in (*range(32), 127) if chr(code) not in 
 GoOn = Callable[[], None]
 
 
-class Page(Struct, frozen=True):
+class FilePage(Struct, frozen=True):
     """Lines with their numbers, the numbers of the first and the last, and how many the file has, if counted."""
 
     text: str
@@ -39,7 +39,7 @@ class Page(Struct, frozen=True):
         return self.total is None or self.last < self.total
 
 
-def read_page(file: BufferedReader, first: int, lines: int, max_bytes: int, go_on: GoOn) -> Page:
+def read_page(file: BufferedReader, first: int, lines: int, max_bytes: int, go_on: GoOn) -> FilePage:
     """Read up to so many lines and bytes. Raises NotReadable for binary files, and after the end."""
     _refuse_binary(file)
     if not _skip(file, first - 1, SKIPPED_BYTES, go_on):
@@ -61,7 +61,7 @@ def read_page(file: BufferedReader, first: int, lines: int, max_bytes: int, go_o
         raise NotReadable(f"the file has {_count(file, go_on)} lines, and none from {first} on")
     last = first + len(shown) - 1
     rest = _count(file, go_on)
-    return Page("".join(shown), first, last, None if rest is None else last + rest)
+    return FilePage("".join(shown), first, last, None if rest is None else last + rest)
 
 
 def _refuse_binary(file: BufferedReader) -> None:

@@ -19,7 +19,7 @@ class NoPicture(Exception):
 def picture_of(data: bytes, name: str, bounds: Bounds) -> str:
     """Return a picture's data as an address. Raises NoPicture."""
     if len(data) > bounds.picture_bytes:
-        raise NoPicture(bounds.beyond("picture_bytes", f"the picture {name} is too large"))
+        raise NoPicture(bounds.describe_excess("picture_bytes", f"the picture {name} is too large"))
     kind = kind_of(data)
     if kind is None:
         raise NoPicture(f"the picture {name} is not a PNG, JPEG, GIF or WebP file")

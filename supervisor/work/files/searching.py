@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO, TypedDict
 
-from supervisor.work.files.ignoring import Rules, ignored, matcher, rules_above, rules_in
+from supervisor.work.files.ignoring import Rules, is_ignored, matcher, rules_above, rules_in
 
 # The program, for `python -I -S -c`: nothing of the user's or the project's is loaded. Its arguments are the folder
 # of our packages and the query.
@@ -26,7 +26,7 @@ LINE_CHARACTERS = 400  # shown of one line
 BAD_PATTERN = 2
 
 
-class Query(TypedDict):
+class SearchOrder(TypedDict):
     """A search that is ordered. `path` is real; names are shown relative to `base`."""
 
     pattern: str
@@ -45,16 +45,16 @@ class Full(Exception):
     """The reader wants no more."""
 
 
-class Found:
+class MatchWriter:
     """A writer of matches, in the style of ripgrep, that counts them."""
 
-    def __init__(self, query: Query, out: TextIO) -> None:
+    def __init__(self, query: SearchOrder, out: TextIO) -> None:
         self._query = query
         self._out = out
         self._written = 0
         self.matches = self.files = self.left_out = 0
 
-    def file(self, path: str, lines: list[str], regex: re.Pattern[str]) -> None:
+    def write_file(self, path: str, lines: list[str], regex: re.Pattern[str]) -> None:
         context, shown, counted = self._query["context"], -1, False
         for number, line in enumerate(lines):
             if not regex.search(line):
@@ -80,14 +80,14 @@ class Found:
         self._out.write(f"{line}\n")
 
 
-def search(query: Query, out: TextIO) -> int:
+def search(query: SearchOrder, out: TextIO) -> int:
     """Search, and end with one line that says how much was found."""
     try:
         regex = re.compile(query["pattern"], re.IGNORECASE if query["ignore_case"] else 0)
     except (re.error, OverflowError, RecursionError) as error:
         out.write(f"the pattern can't be used: {error}\n")
         return BAD_PATTERN
-    found, more = Found(query, out), ""
+    found, more = MatchWriter(query, out), ""
     ours = {(device, inode) for device, inode in query["hidden_files"]}
     try:
         for path in paths(query):
@@ -95,7 +95,7 @@ def search(query: Query, out: TextIO) -> int:
             if lines is None:
                 found.left_out += 1
             elif lines:
-                found.file(printable(os.path.relpath(path, query["base"])), lines, regex)
+                found.write_file(printable(os.path.relpath(path, query["base"])), lines, regex)
     except Full:
         more = ", and there are more: narrow the pattern, the path or the glob"
     left_out = f"; {found.left_out} binary or very large files were left out" if found.left_out else ""
@@ -103,7 +103,7 @@ def search(query: Query, out: TextIO) -> int:
     return 0
 
 
-def paths(query: Query) -> Iterator[str]:
+def paths(query: SearchOrder) -> Iterator[str]:
     """Yield the files to search, by name, without what `.gitignore` leaves out. A named file is always searched."""
     top, wanted = query["path"], matcher(query["glob"]) if query["glob"] else None
     if not os.path.isdir(top):
@@ -138,7 +138,7 @@ def _entries_of(folder: str, rules: Rules, closed: tuple[str, ...]) -> Iterator[
         if (
             path.casefold() not in closed
             and name not in SKIPPED
-            and not (rules and ignored(path, rules, folder=is_folder))
+            and not (rules and is_ignored(path, rules, folder=is_folder))
         ):
             yield path, is_folder, rules
 

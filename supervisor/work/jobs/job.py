@@ -8,11 +8,11 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, JobId, TurnId
-from supervisor.work.jobs.roll import Roll
+from supervisor.work.jobs.roll import RecentOutput
 from supervisor.work.processes.input import Input
 from transports.job_words import how_it_ended
 
-How = Literal["exited", "ended", "not_started", "turn_over"]
+EndKind = Literal["exited", "ended", "not_started", "turn_over"]
 
 
 class JobSpec(Struct, frozen=True):
@@ -29,23 +29,23 @@ class JobEnd(Struct, frozen=True):
     """The end of a job. `by` names the client or the model that ended it."""
 
     exit_code: int
-    how: How
+    how: EndKind
     by: str = ""
     reason: str = ""
 
 
-class Job:
+class BackgroundJob:
     def __init__(self, job: JobId, spec: JobSpec, keep_bytes: int) -> None:
         self.id = job
         self.spec = spec
         self.owner = TurnId(f"job-{job}")  # of its processes: they end with it, not with the turn's
         self.began = time.time()
-        self.roll = Roll(keep_bytes)
-        self.given = Input()
+        self.roll = RecentOutput(keep_bytes)
+        self.input = Input()
         self.end: JobEnd | None = None
         self.ended_by = ""
         self.read_to = 0  # the place up to which the model has read
-        self.told = False  # the model was told of its end
+        self.end_told = False  # the model was told of its end
         self._writing = asyncio.Lock()
         self._news = asyncio.Event()
         self.over = asyncio.Event()
@@ -63,11 +63,11 @@ class Job:
         """Write to the job's input, and close it if asked to. False if not all was read in time."""
         try:
             async with asyncio.timeout(within_s), self._writing:
-                taken = await self.given.write(data)
+                taken = await self.input.write(data)
         except TimeoutError:
             return False
         if close:
-            self.given.close()
+            self.input.close()
         return taken == len(data)
 
     async def wait(self, seconds: float) -> bool:

@@ -10,7 +10,7 @@ from supervisor.work.patch.diff import COMMENT, diff_lines
 from supervisor.work.patch.effort import Effort
 from supervisor.work.patch.files import FileState
 from supervisor.work.patch.paths import PatchPath
-from supervisor.work.patch.telling import Telling
+from supervisor.work.patch.telling import EventRoom
 from supervisor.work.patch.text import split_lines
 
 DIFF_CONTEXT_LINES = 1
@@ -27,9 +27,9 @@ class FileEdit(Struct, frozen=True):
 Moves = Mapping[Path, PatchPath]  # the target of each move, by the real path of its source
 
 
-def told_changes(edits: Sequence[FileEdit], moves: Moves, effort: Effort) -> Iterator[tuple[str, FileChange]]:
+def event_changes(edits: Sequence[FileEdit], moves: Moves, effort: Effort) -> Iterator[tuple[str, FileChange]]:
     """Yield each path and its change, in the patch's order, cut to the room of an event. A move is at its source."""
-    telling = Telling(effort.bounds)
+    telling = EventRoom(effort.bounds)
     if not all(telling.take(str(edit.path.shown)) for edit in edits):
         raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
     arrivals = {target.real for target in moves.values()}
@@ -60,22 +60,22 @@ def _letter(edit: FileEdit, *, moved_here: bool) -> str:
     return "A" if edit.before is None and not moved_here else "M"
 
 
-def _change(edit: FileEdit, telling: Telling, effort: Effort) -> FileChange:
+def _change(edit: FileEdit, telling: EventRoom, effort: Effort) -> FileChange:
     if edit.after is None:
         return "delete"
     if edit.before is None:
-        content = telling.told(effort.walk(split_lines(edit.after.data.decode())), len(edit.after.data))
+        content = telling.join_fitting(effort.walk(split_lines(edit.after.data.decode())), len(edit.after.data))
         added: FileAdd = {"add": {"content": content}}
         return added
     return _update(edit.before, edit.after, None, telling, effort)
 
 
 def _update(
-    before: FileState | None, after: FileState | None, move_path: Path | None, telling: Telling, effort: Effort
+    before: FileState | None, after: FileState | None, move_path: Path | None, telling: EventRoom, effort: Effort
 ) -> FileChange:
     # A file that is deleted and added again may not have been text before.
     old, new = (state.data.decode(errors="replace") if state else "" for state in (before, after))
     lines = diff_lines(old, new, DIFF_CONTEXT_LINES, effort.go_on)
-    diff = telling.told(effort.walk(lines), max(len(old), len(new)), COMMENT)
+    diff = telling.join_fitting(effort.walk(lines), max(len(old), len(new)), COMMENT)
     update: FileUpdate = {"update": UpdatedFile(unified_diff=diff, move_path=move_path)}
     return update

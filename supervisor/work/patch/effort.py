@@ -64,4 +64,4 @@ class Effort:
             yield item
 
     def refusal(self, key: str, problem: str) -> PatchTooLarge:
-        return PatchTooLarge(self.bounds.beyond(key, problem) + "; use several smaller patches")
+        return PatchTooLarge(self.bounds.describe_excess(key, problem) + "; use several smaller patches")

@@ -9,7 +9,7 @@ ENTRIES = 2_000  # of the folder that are compared
 NAMED = 3  # files that are suggested
 
 
-def instead_of(path: Path, *, to_update: bool) -> str:
+def similar_files_advice(path: Path, *, to_update: bool) -> str:
     """Return an addition to the failure's text, which begins with a line feed."""
     folder = next((above for above in path.parents if above.is_dir()), None)
     if folder is None:

@@ -31,12 +31,12 @@ READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _fold_
 FEW = 3  # lines that may be ambiguous; more identify a place, and models give three of context on either side
 
 
-def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
+def apply_chunks(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
     """Apply every chunk to the content; `path` is for the failure text."""
     effort = effort or Effort()
     effort.spend_lines(content.count("\n") + 1)
-    file = TextFile.of(content, effort.walk)
-    return file.spliced(_splices(file, chunks, path, effort))
+    file = TextFile.parse(content, effort.walk)
+    return file.replace_lines(_splices(file, chunks, path, effort))
 
 
 def _splices(file: TextFile, chunks: Sequence[Chunk], path: str, effort: Effort) -> Iterator[Splice]:
@@ -49,7 +49,7 @@ def _splices(file: TextFile, chunks: Sequence[Chunk], path: str, effort: Effort)
         if chunk.context is not None:
             found = search.find([chunk.context], cursor)
             if found is None:
-                raise PatchMismatch(misfit.context_told())
+                raise PatchMismatch(misfit.context_message())
             cursor = found + 1
         if chunk.old:
             splice = _replacement(file, search, misfit, cursor)
@@ -69,7 +69,7 @@ def _replacement(file: TextFile, search: "_Search", misfit: Misfit, cursor: int)
         lines = _without_last_old(chunk.lines)
         start = search.find(chunk.old[:-1], cursor, at_end=chunk.at_end)
     if start is None:
-        raise PatchMismatch(misfit.told())
+        raise PatchMismatch(misfit.message())
     _note_a_second_place(search, misfit, start)
     return _splice(file, lines, start)
 

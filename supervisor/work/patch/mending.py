@@ -36,12 +36,12 @@ class Misfit(Struct, frozen=True):
     find: Find
     effort: Effort
 
-    def told(self) -> str:
+    def message(self) -> str:
         expected = json.dumps(self.chunk.old, ensure_ascii=False)
         shown = brief(expected, SHOWN)
         return "\n".join((f"Failed to find expected lines {shown} in {self.path}", self._position, self._advice()))
 
-    def context_told(self) -> str:
+    def context_message(self) -> str:
         context = self.chunk.context or ""
         nearest = self._most_similar(context)
         advice = (

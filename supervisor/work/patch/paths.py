@@ -39,7 +39,7 @@ def readable_path(written: str, reach: Reach) -> PatchPath:
     """Make a path of a file that may be read for a model. Raises PatchMismatch if it may not."""
     path = patch_path(written, reach.cwd)
     try:
-        reach.insist(path.real, str(path.shown))
+        reach.check(path.real, str(path.shown))
     except NotReadable as error:
         raise PatchMismatch(error.reason) from None
     return path

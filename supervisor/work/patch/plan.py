@@ -10,13 +10,13 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from actors.vocabulary.events import FileChange
-from supervisor.work.patch.edits import FileEdit, summary, told_changes
+from supervisor.work.patch.edits import FileEdit, event_changes, summary
 from supervisor.work.patch.effort import Effort
-from supervisor.work.patch.elsewhere import instead_of
+from supervisor.work.patch.elsewhere import similar_files_advice
 from supervisor.work.patch.errors import PatchMismatch, os_error_text
 from supervisor.work.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.work.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
-from supervisor.work.patch.locate import updated
+from supervisor.work.patch.locate import apply_chunks
 from supervisor.work.patch.paths import PatchPath, readable_path
 from supervisor.work.reach.readable import Reach
 
@@ -30,7 +30,7 @@ class PatchPlan(Struct, frozen=True):
     empty: bool  # the patch has no operations
 
     @property
-    def touched(self) -> tuple[Path, ...]:
+    def touched_paths(self) -> tuple[Path, ...]:
         """The real paths of all files that are written, moved or deleted."""
         return tuple(edit.path.real for edit in self.edits)
 
@@ -52,7 +52,7 @@ def plan_patch(operations: Sequence[Operation], reach: Reach, effort: Effort | N
             case UpdateFile():
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
-    changes = dict(told_changes(edits, draft.moves, effort))
+    changes = dict(event_changes(edits, draft.moves, effort))
     text = summary(edits, draft.moves) + "".join(f"note: {note}\n" for note in effort.notes)
     return PatchPlan(edits, changes, text, empty=not operations)
 
@@ -81,7 +81,7 @@ class _Draft(Struct):
         failure = READ_FAILED
         old = self._existing(path, failure)
         before = _decode(old.data, f"{failure} {path.shown}")
-        new = self._new_state(updated(before, operation.chunks, str(path.shown), self.effort), old.mode)
+        new = self._new_state(apply_chunks(before, operation.chunks, str(path.shown), self.effort), old.mode)
         if operation.move_to is None:
             self._set(path, new)
         else:
@@ -133,7 +133,7 @@ class _Draft(Struct):
     def _existing(self, path: PatchPath, failure: str) -> FileState:
         state = self._state(path, failure)
         if state is None:
-            instead = instead_of(path.real, to_update=failure == READ_FAILED)
+            instead = similar_files_advice(path.real, to_update=failure == READ_FAILED)
             raise PatchMismatch(f"{failure} {path.shown}: No such file or directory (os error 2){instead}")
         if state.mode is not None and not is_writable(path.real, state.mode):
             raise PatchMismatch(f"{failure} {path.shown}: it is write-protected")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from supervisor.config.bounds import Bounds, json_size
 
 
-class Telling:
+class EventRoom:
     """The room of an event, which its texts share."""
 
     def __init__(self, bounds: Bounds) -> None:
@@ -17,7 +17,7 @@ class Telling:
         self.room -= json_size(text)
         return self.room >= 0
 
-    def told(self, pieces: Iterable[str], size: int, mark: str = "") -> str:
+    def join_fitting(self, pieces: Iterable[str], size: int, mark: str = "") -> str:
         """Join the pieces that fit. If some don't, a note gives `size`, the bytes of the whole."""
         kept: list[str] = []
         for piece in pieces:

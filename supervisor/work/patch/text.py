@@ -43,7 +43,7 @@ class TextFile(Struct, frozen=True):
     lines: tuple[TextLine, ...]
 
     @classmethod
-    def of(cls, content: str, walk: Callable[[list[str]], Iterable[str]] = iter) -> Self:
+    def parse(cls, content: str, walk: Callable[[list[str]], Iterable[str]] = iter) -> Self:
         """Split a text. `walk` iterates over the lines, and may do other work between them."""
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else ""
         return cls(mark, tuple(_with_endings(walk(split_lines(content.removeprefix(mark))))))
@@ -54,7 +54,7 @@ class TextFile(Struct, frozen=True):
             return "\n"
         return self.lines[max(0, index - 1)].ending
 
-    def spliced(self, splices: Iterable[Splice]) -> str:
+    def replace_lines(self, splices: Iterable[Splice]) -> str:
         """Return the new content. Splices must not overlap; two at the same place stay in their order."""
         result: list[TextLine] = []
         done = 0

@@ -13,7 +13,7 @@ from supervisor.disk.work_tree import is_work_tree
 from supervisor.work.patch.diff import COMMENT, GoOn, diff_lines
 from supervisor.work.patch.files import FileState, UnfitFile, look_at
 from supervisor.work.patch.plan import PatchPlan
-from supervisor.work.patch.telling import Telling
+from supervisor.work.patch.telling import EventRoom
 
 BINARY = 8000  # bytes in which git looks for a NUL, to recognise a binary file
 CONTEXT_LINES = 3
@@ -45,10 +45,10 @@ class TurnChanges:
             self._before[path] = before
 
     def diff(self, go_on: GoOn = lambda: None) -> str:
-        telling = Telling(self._bounds)
+        telling = EventRoom(self._bounds)
         return "".join(self._diffs(telling, go_on))
 
-    def _diffs(self, telling: Telling, go_on: GoOn) -> Iterator[str]:
+    def _diffs(self, telling: EventRoom, go_on: GoOn) -> Iterator[str]:
         for path, before in sorted(self._before.items()):
             go_on()
             try:
@@ -56,7 +56,9 @@ class TurnChanges:
             except (OSError, UnfitFile):
                 continue  # no longer a file that a patch could have made
             sizes = (len(state.data) for state in (before, now) if state)
-            yield telling.told(git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT)
+            yield telling.join_fitting(
+                git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT
+            )
             if telling.room <= 0:
                 return
         if self._left_out:

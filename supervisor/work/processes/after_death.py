@@ -15,12 +15,16 @@ from collections.abc import Callable, Iterator
 
 LOOK_AGAIN_S = 0.02  # listing all processes takes some milliseconds
 GIVE_UP_S = 5.0  # after the grace; a process that still lives is another user's, or stuck in the kernel
-DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # signals to the whole group are meant for the daemon
+IGNORED_SIGNALS = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGTERM,
+)  # signals to the whole group are meant for the daemon
 
 
 def main(mark: str, grace_s: float, top: int, width: int) -> None:
     """Wait for the daemon's end. `top` and `width`: the numbers that commands of its life inherit, see tags.py."""
-    for signum in DEAF_TO:
+    for signum in IGNORED_SIGNALS:
         signal.signal(signum, signal.SIG_IGN)
     if not os.read(0, 1):
         _end(lambda pid: _is_ours(pid, os.fsencode(mark), top, width), time.monotonic() + grace_s)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from supervisor.work.processes.exits import all_gone
-from supervisor.work.processes.spawn import Child
+from supervisor.work.processes.spawn import ChildProcess
 from supervisor.work.processes.table import Process, Sight
 
 
@@ -17,7 +17,7 @@ class Find(Protocol):
     def __call__(self, at_sight: Sight = ...) -> list[Process]: ...
 
 
-Leaders = Callable[[], list[Child]]
+Leaders = Callable[[], list[ChildProcess]]
 
 LOOK_AGAIN_S = 0.05  # a killed process is gone in less, unless the kernel holds it
 KEEPER_S = 0.001  # between looks at a sandbox during its set-up
@@ -56,7 +56,7 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
     return not found
 
 
-def _recipients_of_term(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
+def _recipients_of_term(found: Sequence[Process], leaders: Sequence[ChildProcess]) -> list[Process]:
     """Return the processes for TERM: all but a sandbox's keeper, whose death kills the others, and its first process.
 
     A keeper without other children is setting up its sandbox, or about to end: that takes milliseconds.
@@ -72,7 +72,7 @@ async def _kill(find: Find, leaders: Leaders) -> list[Process]:
     return found
 
 
-def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
+def _strike(find: Find, leaders: Sequence[ChildProcess]) -> list[Process]:
     """Kill the groups, each in one step of the kernel in which none can fork; then processes outside their group.
 
     Each is killed as soon as it is seen: a process that keeps forking and ending has another pid a moment later.

@@ -11,7 +11,7 @@ from pathlib import Path
 from supervisor.work.processes.command import INSTANCE
 from supervisor.work.processes.ending import end
 from supervisor.work.processes.platform import table_of_this_system
-from supervisor.work.processes.table import Process, ProcessTable, Sight, living_below, unmoved
+from supervisor.work.processes.table import Process, ProcessTable, Sight, do_nothing, living_below
 from supervisor.work.processes.tags import ProcessLedger, Span
 
 
@@ -50,9 +50,9 @@ class _Remains:
         tag = self._table.tag(pid) if self._spans else None
         return any(span.holds(tag) for span in self._spans)
 
-    def find(self, at_sight: Sight = unmoved) -> list[Process]:
+    def find(self, at_sight: Sight = do_nothing) -> list[Process]:
         self._table.refresh()
-        roots = (pid for pid in self._table.everybody() if self._is_ours(pid))
+        roots = (pid for pid in self._table.all_pids() if self._is_ours(pid))
         found = living_below(self._table, roots, at_sight, self._spared)
         self.seen.update(process.name for process in found)
         return found

@@ -30,15 +30,15 @@ class Capture:
             del self._tail[: len(self._tail) - self._tail_room]
 
     @property
-    def cut(self) -> int:
+    def omitted_bytes(self) -> int:
         """The number of bytes that are left out from the middle."""
         return max(0, self.total - self._head_room - self._tail_room)
 
     def text(self) -> str:
         """Decode, with replacements for bytes that aren't UTF-8, no character cut in two, and the size of the gap."""
-        if not self.cut:
+        if not self.omitted_bytes:
             return (self._head + self._tail).decode("utf-8", "replace")
-        head = self._head[: whole(self._head)]
+        head = self._head[: whole_length(self._head)]
         tail = self._tail[len(self._tail) - self._tail_room :]
         while tail and tail[0] & 0xC0 == 0x80 and len(tail) > self._tail_room - 3:
             del tail[0]
@@ -61,7 +61,7 @@ class Output:
         self.stderr = Capture(keep_bytes)
 
 
-def whole(data: bytes | bytearray) -> int:
+def whole_length(data: bytes | bytearray) -> int:
     """Return the length without a character that is cut at the end. Binary data counts as whole."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from io import FileIO
 
 from supervisor.work.processes.exits import settle
-from supervisor.work.processes.output import Capture, Output, Stream, whole
+from supervisor.work.processes.output import Capture, Output, Stream, whole_length
 
 CHUNK = 64 * 1024  # the capacity of a pipe, so that a single read empties it
 PENDING = 64 * 1024  # most bytes read ahead of the taker, plus a chunk
@@ -52,7 +52,7 @@ class Pipe:
 
     def take(self, *, last: bool = False) -> bytes:
         """Return the whole characters that have come since the last time; reading goes on."""
-        size = len(self._pending) if last or self.ended.done() else whole(self._pending)
+        size = len(self._pending) if last or self.ended.done() else whole_length(self._pending)
         piece = bytes(self._pending[:size])
         del self._pending[:size]
         self._live -= size
@@ -114,7 +114,7 @@ class Pump:
                 return
             await self._came.wait()
 
-    async def ended(self, within_s: float) -> None:
+    async def wait_for_end(self, within_s: float) -> None:
         """Wait until both streams have ended, or the time is up because a process keeps them open."""
         for pipe in self.pipes:
             pipe.empty()

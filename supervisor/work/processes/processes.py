@@ -24,7 +24,7 @@ from supervisor.work.processes.output import Output
 from supervisor.work.processes.pipes import Pipe, Pump
 from supervisor.work.processes.platform import table_of_this_system, tags_of_this_process
 from supervisor.work.processes.procfs import gather_orphans
-from supervisor.work.processes.spawn import Child, reason, spawn
+from supervisor.work.processes.spawn import ChildProcess, reason, spawn
 from supervisor.work.processes.table import Process
 from supervisor.work.processes.tags import ProcessLedger
 from supervisor.work.processes.tree import Scope, Tree
@@ -134,7 +134,7 @@ class Processes:
         """Tell whether a turn has begun and its processes are not being ended."""
         return turn in self._turns and self._turns[turn].ending is None
 
-    def living(self, turn: TurnId) -> list[Process]:
+    def living_processes(self, turn: TurnId) -> list[Process]:
         """Find the living processes of a turn's commands. Reads six files for each of them, and four for our own."""
         return self._tree.find_all(Scope(turn)) if turn in self._turns else []
 
@@ -176,7 +176,7 @@ class Processes:
         self._tree.reap()
         self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
 
-    def _spawn(self, command: Command, run: str, *, stdin: bool) -> Child:
+    def _spawn(self, command: Command, run: str, *, stdin: bool) -> ChildProcess:
         """Spawn a command with an inherited number of its own: that is lowered before, and once more after."""
         tags = tags_of_this_process()
         self._tree.enter(run, command.turn, tags.lower() if tags else None)
@@ -189,7 +189,7 @@ class Processes:
     def _marks(self, command: Command, run: str) -> dict[str, str]:
         return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}
 
-    async def _to_the_end(self, child: Child, pump: Pump, timeout_s: float | None) -> Finished:
+    async def _to_the_end(self, child: ChildProcess, pump: Pump, timeout_s: float | None) -> Finished:
         began = time.monotonic()
         ends: set[asyncio.Future[None]] = {child.exit.future, pump.task}
         await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
@@ -199,7 +199,7 @@ class Processes:
         if timed_out := not child.exit.future.done():
             scope, never = Scope(child.turn, child.run), asyncio.get_running_loop().create_future()
             await _wait_through(asyncio.create_task(self._end(scope, never)))
-        await pump.ended(DRAIN_S)
+        await pump.wait_for_end(DRAIN_S)
         await pump.finish()
         status = child.status()
         exit_code = -1 if timed_out or status is None else status
@@ -225,7 +225,7 @@ class Processes:
             log.error("processes.survived", turn=scope.turn, pids=[process.pid for process in left])
         return not left
 
-    def _put_away(self, turn: _Turn, child: Child, pump: Pump) -> None:
+    def _put_away(self, turn: _Turn, child: ChildProcess, pump: Pump) -> None:
         for pipe in pump.stop():
             if self._turns.get(child.turn) is turn:
                 turn.background.append(pipe)

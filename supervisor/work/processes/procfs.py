@@ -45,7 +45,7 @@ class ProcTable:
         me = os.getpid()
         return [pid for tid in {me, threading.get_native_id()} for pid in _children_of_thread(me, tid)]
 
-    def everybody(self) -> list[int]:
+    def all_pids(self) -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - far faster than Path
 
     def look(self, pid: int) -> Process | None:

@@ -52,7 +52,7 @@ class PsTable:
     def candidates(self) -> Sequence[int]:
         return list(self._processes)
 
-    def everybody(self) -> Sequence[int]:
+    def all_pids(self) -> Sequence[int]:
         return list(self._processes)
 
     def look(self, pid: int) -> Process | None:

@@ -14,7 +14,7 @@ from supervisor.work.processes.command import Command
 from supervisor.work.processes.exits import Exit
 
 
-class Child:
+class ChildProcess:
     """A process of ours. Until `status` is read its pid, and with it group and session, belong to it alone."""
 
     def __init__(self, popen: subprocess.Popen[bytes], command: Command, run: str) -> None:
@@ -40,7 +40,7 @@ class Child:
         self.exit.close()
 
 
-def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool = False) -> Child:
+def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool = False) -> ChildProcess:
     """Start a process that reads nothing, or from a pipe if `stdin`.
 
     Raises OSError or ValueError if it can't be started; then no process is left.
@@ -58,7 +58,7 @@ def spawn(command: Command, run: str, marks: Mapping[str, str], *, stdin: bool =
         umask=command.umask,
     )
     try:
-        return Child(popen, command, run)
+        return ChildProcess(popen, command, run)
     except BaseException:
         os.killpg(popen.pid, 9)
         popen.communicate()

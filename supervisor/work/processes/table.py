@@ -27,7 +27,7 @@ class Process(Struct, frozen=True):
 Sight = Callable[[Process], None]  # called with each process as soon as it is found
 
 
-def unmoved(_: Process) -> None:
+def do_nothing(_: Process) -> None:
     """Do nothing."""
 
 
@@ -46,7 +46,7 @@ class ProcessTable(Protocol):
         """Return the pids that may be roots of our trees."""
         ...
 
-    def everybody(self) -> Sequence[int]: ...
+    def all_pids(self) -> Sequence[int]: ...
 
     def look(self, pid: int) -> Process | None: ...
 

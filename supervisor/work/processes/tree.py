@@ -14,8 +14,8 @@ from msgspec import Struct, field
 
 from actors.vocabulary.ids import TurnId
 from supervisor.work.processes.command import COMMAND, INSTANCE, TURN
-from supervisor.work.processes.spawn import Child
-from supervisor.work.processes.table import Process, ProcessTable, Sight, living_below, unmoved
+from supervisor.work.processes.spawn import ChildProcess
+from supervisor.work.processes.table import Process, ProcessTable, Sight, do_nothing, living_below
 
 SETTLING_LOOKS = 100  # while other turns' orphans keep arriving, an empty answer is believed after so many looks
 AGREEING_LOOKS = 5  # a process that keeps moving is seen in at least one of so many looks
@@ -34,16 +34,16 @@ class Tree:
         self._table = table
         self._instance = instance
         self._session = os.getsid(0)
-        self.children: dict[int, Child] = {}
+        self.children: dict[int, ChildProcess] = {}
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
         self.runs: dict[str, TurnId] = {}  # of the open turns
         self.tags: dict[int, str] = {}  # the runs by the numbers that their processes inherit
         self.ending: set[TurnId] = set()  # open turns whose end has begun
 
-    def leaders(self, scope: Scope) -> list[Child]:
+    def leaders(self, scope: Scope) -> list[ChildProcess]:
         return [child for child in self.children.values() if _belongs_to(scope, child)]
 
-    def find(self, scope: Scope, at_sight: Sight = unmoved) -> list[Process]:
+    def find(self, scope: Scope, at_sight: Sight = do_nothing) -> list[Process]:
         """Return all living processes of a scope. If empty, all are gone: no parent passed on children meanwhile.
 
         The newest arrivals are checked first, as a process that keeps forking will soon be gone. Those that arrive
@@ -138,5 +138,5 @@ class Tree:
         return process.dead
 
 
-def _belongs_to(scope: Scope, child: Child) -> bool:
+def _belongs_to(scope: Scope, child: ChildProcess) -> bool:
     return child.turn == scope.turn and scope.run in {None, child.run}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.work.reach.known_agents import KNOWN, places_of
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, places_of
 
 
-class Keeps(Struct, frozen=True):
+class KeptNames(Struct, frozen=True):
     """The names in a home in which an agent keeps its writes: sessions, logins and logs, no settings.
 
     `folders` are made if they are missing, `begun` are files that are made empty, `files` are written in place.
@@ -25,72 +25,72 @@ class Keeps(Struct, frozen=True):
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    begun: tuple[str, ...] = ()
+    empty_files: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
-    fresh: tuple[str, ...] = ()
+    empty_folders: tuple[str, ...] = ()
     file: bool = False
 
 
-OURS = "greenroom"  # a folder for the databases that an agent would otherwise make at the top of its home
+DATABASE_FOLDER = "greenroom"  # a folder for the databases that an agent would otherwise make at the top of its home
 
 # By the places of the known agents, in their order. Found by running each in the sandbox, and fixing its failures.
 # docs/agents.md shows this table.
-HOMES: Mapping[str, tuple[Keeps, ...]] = {
+HOMES: Mapping[str, tuple[KeptNames, ...]] = {
     "claude": (
-        Keeps(
+        KeptNames(
             folders=("file-history", "image-cache", "paste-cache", "plans", "projects", "tasks", "todos", "uploads"),
             files=(".credentials.json",),
-            begun=("history.jsonl",),
+            empty_files=("history.jsonl",),
         ),
-        Keeps(file=True),  # it names MCP servers, which are programs
+        KeptNames(file=True),  # it names MCP servers, which are programs
     ),
     "codex": (
-        Keeps(
-            folders=("archived_sessions", OURS, "log", "sessions", "thread-writer-locks"),
+        KeptNames(
+            folders=("archived_sessions", DATABASE_FOLDER, "log", "sessions", "thread-writer-locks"),
             files=("auth.json",),
-            begun=("history.jsonl", "session_index.jsonl", "session_index.jsonl.lock"),
+            empty_files=("history.jsonl", "session_index.jsonl", "session_index.jsonl.lock"),
         ),
     ),
     "gemini": (
-        Keeps(
+        KeptNames(
             folders=("tmp",),
             files=("google_accounts.json", "installation_id", "oauth_creds.json"),
             copies=("projects.json", "state.json"),
             memory=("tmp/bin",),  # programs that it has fetched
-            fresh=("history",),  # repositories of its own, which git obeys
+            empty_folders=("history",),  # repositories of its own, which git obeys
         ),
     ),
     "opencode": (
         # A login may name an address that settings are fetched from, so changes of it are not kept.
-        Keeps(
-            folders=("log", OURS, "plans", "storage", "tool-output"),
+        KeptNames(
+            folders=("log", DATABASE_FOLDER, "plans", "storage", "tool-output"),
             copies=("auth.json", "mcp-auth.json"),
-            fresh=("repos", "snapshot"),  # repositories of its own, which git obeys
+            empty_folders=("repos", "snapshot"),  # repositories of its own, which git obeys
         ),
-        Keeps(),
-        Keeps(folders=("locks",)),
-        Keeps(),
+        KeptNames(),
+        KeptNames(folders=("locks",)),
+        KeptNames(),
     ),
 }
 # Variables that move an agent's databases into a folder that it keeps, by the number of their home.
 DATABASES: Mapping[str, Mapping[str, tuple[int, str]]] = {
-    "codex": {"CODEX_SQLITE_HOME": (0, OURS)},
-    "opencode": {"OPENCODE_DB": (0, f"{OURS}/opencode.db")},
+    "codex": {"CODEX_SQLITE_HOME": (0, DATABASE_FOLDER)},
+    "opencode": {"OPENCODE_DB": (0, f"{DATABASE_FOLDER}/opencode.db")},
 }
 # An agent's variables that name further settings, wherever they lie.
-LED_BY: Mapping[str, tuple[str, ...]] = {
+SETTINGS_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "claude": ("CLAUDE_ENV_FILE",),
     "gemini": ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_SYSTEM_MD"),
     "opencode": ("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_TUI_CONFIG"),
 }
 
 
-def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, Keeps], ...]:
+def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, KeptNames], ...]:
     """Return an agent's homes for a user with these variables, and the names kept in each. Needs no disk."""
     if kind not in HOMES:
         return ()
-    found = (next(places_of((place,), env), None) for place in KNOWN[kind].places)
+    found = (next(places_of((place,), env), None) for place in KNOWN_AGENTS[kind].places)
     user = Path(env.get("HOME") or "/")
     return tuple(
         (Path(os.path.normpath(home)), keeps)
@@ -102,7 +102,9 @@ def homes_of(kind: str, env: Mapping[str, str]) -> tuple[tuple[Path, Keeps], ...
 def databases_of(kind: str, env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that move an agent's databases into a folder that it may write."""
     moved = DATABASES.get(kind, {}).items()
-    homes = ((variable, places_of((KNOWN[kind].places[number],), env), name) for variable, (number, name) in moved)
+    homes = (
+        (variable, places_of((KNOWN_AGENTS[kind].places[number],), env), name) for variable, (number, name) in moved
+    )
     return {variable: str(home / name) for variable, found, name in homes for home in found}
 
 

@@ -14,8 +14,14 @@ from msgspec import Struct
 
 from supervisor.disk.folders import STAMP_NS, lies_in
 from supervisor.disk.work_tree import GIT
-from supervisor.work.reach.project_settings import HELD, Setting, goes_on_below, setting_of, settings_in
-from supervisor.work.reach.remembering import Memory
+from supervisor.work.reach.project_settings import (
+    HELD_FOLDERS,
+    ProjectSetting,
+    may_hold_settings,
+    setting_of,
+    settings_in,
+)
+from supervisor.work.reach.remembering import StatCache
 
 PACKAGES = frozenset({"node_modules", "bower_components", "site-packages", ".venv", "venv", ".tox", ".nox"})
 DEPTH, FOLDERS = 3, 400  # of the search; the first takes some 20 ms, the next 1 ms
@@ -25,11 +31,11 @@ LINKS, LINK_DEPTH = 400, 2  # entries of a folder of settings that are looked at
 REMEMBERED, LARGEST = 1_000, 2 * FOLDERS  # projects whose folders are remembered, and the most of each
 
 Names = tuple[str, ...]
-_listings = Memory[tuple[Names, Names]]()
+_listings = StatCache[tuple[Names, Names]]()
 _remembered: dict[Path, tuple[Path, ...]] = {}
 
 
-class Kept(Struct, frozen=True):
+class SettingEntry(Struct, frozen=True):
     """The state of a setting's entry in its folder, with its target if it is a link.
 
     `placeholder`: an empty folder that Greenroom puts there while a command runs.
@@ -44,10 +50,10 @@ class Kept(Struct, frozen=True):
 class FoundSettings(Struct, frozen=True):
     """The settings of a project: each searched folder with the names of the settings in it."""
 
-    folders: Mapping[Path, Mapping[str, Kept]]
+    folders: Mapping[Path, Mapping[str, SettingEntry]]
 
     @property
-    def paths(self) -> Iterator[tuple[Path, Kept]]:
+    def paths(self) -> Iterator[tuple[Path, SettingEntry]]:
         for folder, names in self.folders.items():
             yield from ((folder / name, kept) for name, kept in names.items())
 
@@ -68,7 +74,7 @@ def find_settings(root: Path) -> FoundSettings:
     return FoundSettings(folders)
 
 
-def _search(root: Path) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
+def _search(root: Path) -> Iterator[tuple[Path, Mapping[str, SettingEntry]]]:
     folders, halves = (
         deque([(root, 0)]),
         deque[tuple[Path, int]](),
@@ -81,16 +87,16 @@ def _search(root: Path) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
         settings = _settings_of(folder, names)
         found += len(settings)
         yield folder, settings
-        half = bool(depth) and goes_on_below(folder.name)
+        half = bool(depth) and may_hold_settings(folder.name)
         for name in below:
-            if goes_on_below(name) and not half:
+            if may_hold_settings(name) and not half:
                 halves.append((folder / name, depth + 1))
             elif depth < DEPTH:
                 folders.append((folder / name, depth + 1))
 
 
-def _settings_of(folder: Path, names: Names) -> dict[str, Kept]:
-    kept = ((name, keep(folder / name)) for name in names[: MOST_CLOSED + 1])
+def _settings_of(folder: Path, names: Names) -> dict[str, SettingEntry]:
+    kept = ((name, setting_entry(folder / name)) for name in names[: MOST_CLOSED + 1])
     return {name: entry for name, entry in kept if entry is not None}
 
 
@@ -113,24 +119,24 @@ def list_settings(folder: Path, *, top: bool) -> tuple[Names, Names]:
         return tuple(below), tuple(names)
 
     try:
-        if goes_on_below(above):  # the folder's name decides which entries are settings, and it may change
+        if may_hold_settings(above):  # the folder's name decides which entries are settings, and it may change
             return scan()
-        return _listings.of(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - 400 times a command
+        return _listings.get(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - 400 times a command
     except OSError:  # gone, or not listable for us: then a command can't write there either
         return (), ()
 
 
-def keep(path: Path) -> Kept | None:
+def setting_entry(path: Path) -> SettingEntry | None:
     """Return the state of an entry now; None: there is none."""
     try:
         found = path.lstat()
         target = str(path.readlink()) if stat.S_ISLNK(found.st_mode) else None
     except OSError:
         return None
-    return Kept(found.st_dev, found.st_ino, target, found.st_mtime_ns == STAMP_NS)
+    return SettingEntry(found.st_dev, found.st_ino, target, found.st_mtime_ns == STAMP_NS)
 
 
-def closed_by(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Setting]]:
+def paths_to_close(root: Path, found: FoundSettings) -> Iterator[tuple[Path, ProjectSetting]]:
     """Yield each path to close with its setting: settings, targets of links in them, and the names that are held.
 
     A link itself is yielded, too, although no mount can close it: a patch must not replace it.
@@ -144,7 +150,7 @@ def closed_by(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Setting]
             yield Path(os.path.realpath(path)), setting
         yield from ((target, setting) for target in _link_targets(path))
     present = found.folders.get(root, {})
-    for name in HELD:
+    for name in HELD_FOLDERS:
         if name not in present and (setting := setting_of(name)) is not None:
             yield root / name, setting
 
@@ -171,7 +177,7 @@ def _link_targets(folder: Path) -> Iterator[Path]:
             continue
 
 
-def setting_around(root: Path) -> tuple[Path, Setting] | None:
+def enclosing_setting(root: Path) -> tuple[Path, ProjectSetting] | None:
     """Return the folder of settings that a root lies in, or is; None for a git work tree inside such a folder.
 
     Agents keep work trees in their folders (`.claude/worktrees`), and those are projects like any other.

@@ -67,7 +67,7 @@ _HARMLESS: Mapping[str, frozenset[str]] = {
 }
 
 
-class Setting(NamedTuple):
+class GitSetting(NamedTuple):
     """A setting: its section and key in lower case, the subsection as it is written, and its value."""
 
     section: str
@@ -89,7 +89,7 @@ class Setting(NamedTuple):
         return self.section in _HARMLESS_SECTIONS or self.key in _HARMLESS.get(self.section, ())
 
 
-def settings(text: str) -> Iterator[Setting]:
+def parse_settings(text: str) -> Iterator[GitSetting]:
     """Yield the settings of a file, up to an error at which git would stop: git starts nothing then."""
     text, at, section, sub = text.replace("\r\n", "\n") + "\n", 0, "", ""  # git ends the last line at the file's end
     while at < len(text):
@@ -109,7 +109,7 @@ def settings(text: str) -> Iterator[Setting]:
             value, at = _value(text, name.end())
             if value is None:
                 return
-            yield Setting(section.lower(), sub, name[0].lower(), value.partition("\0")[0])
+            yield GitSetting(section.lower(), sub, name[0].lower(), value.partition("\0")[0])
 
 
 def _end_of_line(text: str, at: int) -> int:
@@ -151,7 +151,7 @@ def _is_escape(text: str, at: int) -> bool:
     return at + 1 < len(text) and (text[at + 1] in ESCAPED or text[at + 1] == "\n")
 
 
-def by_variables(env: Mapping[str, str]) -> Iterator[Setting]:
+def settings_from_variables(env: Mapping[str, str]) -> Iterator[GitSetting]:
     """Yield the settings that variables pass to git."""
     count = env.get(COUNT, "")
     for number in range(min(int(count), MOST_BY_VARIABLES) if count.isdecimal() else 0):
@@ -161,10 +161,10 @@ def by_variables(env: Mapping[str, str]) -> Iterator[Setting]:
         yield _setting_of(key, value)
 
 
-def _setting_of(name: str, value: str) -> Setting:
+def _setting_of(name: str, value: str) -> GitSetting:
     section, _, rest = name.partition(".")
     sub, _, key = rest.rpartition(".")
-    return Setting(section.lower(), sub, key.lower(), value)
+    return GitSetting(section.lower(), sub, key.lower(), value)
 
 
 def folder_of_hooks(path: str) -> str:

@@ -23,22 +23,22 @@ NEW_STYLE = 4  # the version in which a name leaves out the prefix that it share
 VERSIONS = frozenset({2, 3, NEW_STYLE})
 
 
-class Unfit(Exception):
+class UnfitIndex(Exception):
     """The index must not become git's. The text says why."""
 
 
-class Link(NamedTuple):
+class Gitlink(NamedTuple):
     """A path at which the index has a repository of its own. `base`: the number of the shared entry with its name."""
 
     name: bytes
     base: int | None = None
 
 
-class Read(NamedTuple):
+class IndexContent(NamedTuple):
     """The entries' names of an index, its gitlinks, and the name of its shared index; empty if it has none."""
 
     names: tuple[bytes, ...]
-    links: tuple[Link, ...]
+    links: tuple[Gitlink, ...]
     shared: str
 
 
@@ -50,7 +50,7 @@ class _Entry(NamedTuple):
     end: int
 
 
-def read(data: bytes, hash_bytes: int, *, with_names: bool = False) -> Read:
+def read(data: bytes, hash_bytes: int, *, with_names: bool = False) -> IndexContent:
     """Return the repositories below that an index names. Raises Unfit if it can't be read.
 
     `with_names`: with the names of all entries, to which another index's links refer by number.
@@ -58,10 +58,10 @@ def read(data: bytes, hash_bytes: int, *, with_names: bool = False) -> Read:
     try:
         return _read(data, hash_bytes, with_names=with_names)
     except (struct.error, IndexError):
-        raise Unfit("it is cut off") from None
+        raise UnfitIndex("it is cut off") from None
 
 
-def _read(data: bytes, hash_bytes: int, *, with_names: bool) -> Read:
+def _read(data: bytes, hash_bytes: int, *, with_names: bool) -> IndexContent:
     version, count = _header(data)
     names, links, nameless, end = [], [], [], HEADER.size
     for entry in _entries(data, count, hash_bytes, version):
@@ -71,12 +71,12 @@ def _read(data: bytes, hash_bytes: int, *, with_names: bool) -> Read:
         if not entry.name:
             nameless.append(entry.mode)
         elif entry.mode == LINK_MODE:
-            links.append(Link(entry.name))
+            links.append(Gitlink(entry.name))
     shared = next((body for name, body in _extensions(data[:-hash_bytes], end) if name == SPLIT), b"")
     if LINK_MODE in nameless:
         numbers = _replaced_entries(shared[hash_bytes:])
-        links += [Link(b"", at) for at, mode in zip(numbers, nameless, strict=False) if mode == LINK_MODE]
-    return Read(tuple(names), tuple(links), shared[:hash_bytes].hex())
+        links += [Gitlink(b"", at) for at, mode in zip(numbers, nameless, strict=False) if mode == LINK_MODE]
+    return IndexContent(tuple(names), tuple(links), shared[:hash_bytes].hex())
 
 
 def _replaced_entries(body: bytes) -> list[int]:
@@ -94,7 +94,7 @@ def _bitmap(body: bytes, at: int) -> tuple[list[int], int]:
         (head,) = WORD.unpack_from(body, at)
         at, run, literal = at + 8, 64 * (head >> 1 & 0xFFFFFFFF), head >> 33
         if bit + run > 64 * (size // 64 + 1):
-            raise Unfit("it is longer than it says")
+            raise UnfitIndex("it is longer than it says")
         numbers += range(bit, bit + run) if head & 1 else ()
         bit += run
         for _ in range(literal):
@@ -109,7 +109,7 @@ def check(data: bytes, hash_bytes: int) -> None:
     try:
         _check(data, hash_bytes)
     except (struct.error, IndexError):
-        raise Unfit("it is cut off") from None
+        raise UnfitIndex("it is cut off") from None
 
 
 def _check(data: bytes, hash_bytes: int) -> None:
@@ -121,14 +121,14 @@ def _check(data: bytes, hash_bytes: int) -> None:
         starts[entry.at] = entry.shared
         end = entry.end
     if end > len(data) - hash_bytes:
-        raise Unfit("it is cut off")
+        raise UnfitIndex("it is cut off")
     _check_extensions(data[: len(data) - hash_bytes], end, starts)
 
 
 def _header(data: bytes) -> tuple[int, int]:
     kind, version, count = HEADER.unpack_from(data)
     if kind != b"DIRC" or version not in VERSIONS:
-        raise Unfit("it is not an index")
+        raise UnfitIndex("it is not an index")
     return version, count
 
 
@@ -141,13 +141,13 @@ def _entries(data: bytes, count: int, hash_bytes: int, version: int) -> Iterator
         if version == NEW_STYLE:
             stripped, begins = _number(data, begins)
         if stripped > len(before):
-            raise Unfit("a name in it is shorter than nothing")
+            raise UnfitIndex("a name in it is shorter than nothing")
         stop, shared = data.find(b"\0", begins), len(before) - stripped
         if not begins <= stop <= begins + LONGEST:
-            raise Unfit("a name in it is too long, or cut off")
+            raise UnfitIndex("a name in it is too long, or cut off")
         name = before[:shared] + data[begins:stop]
         if (flags & LONG) != min(len(name), LONG) or len(name) > LONGEST:
-            raise Unfit("a name in it has another length than it says")
+            raise UnfitIndex("a name in it has another length than it says")
         mode = int.from_bytes(data[at + MODE_AT : at + MODE_AT + 4], "big")
         end = stop + 1 if version == NEW_STYLE else at + (stop - at + 8 & ~7)
         yield _Entry(at, shared, name, mode, end)
@@ -163,7 +163,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         byte = data[at]
         value = (value + 1 << 7) + (byte & 0x7F)
         if value > len(data):
-            raise Unfit("a name in it is longer than all of it")
+            raise UnfitIndex("a name in it is longer than all of it")
     return value, at + 1
 
 
@@ -176,15 +176,15 @@ def _check_name(name: bytes, mode: int) -> None:
         plain = part.split(b":")[0].rstrip(b" .").lower()  # some file systems ignore the rest
         if part in {b"", b".", b".."} or plain in {b".git", b"git~1"}:
             shown = name[:200].decode("utf-8", "backslashreplace")
-            raise Unfit(f"it names {shown!a}, where git would later write that file")
+            raise UnfitIndex(f"it names {shown!a}, where git would later write that file")
 
 
 def _check_extensions(data: bytes, at: int, starts: dict[int, int]) -> None:
     for name, body in _extensions(data, at):
         if name not in {*CACHES, BLOCKS, ENTRIES_END}:
-            raise Unfit("it has a part that is not known")
+            raise UnfitIndex("it has a part that is not known")
         if name == ENTRIES_END and struct.unpack_from(">I", body)[0] != at:
-            raise Unfit("it is read in two ways")
+            raise UnfitIndex("it is read in two ways")
         if name == BLOCKS:
             _check_blocks(body, starts)
 
@@ -194,7 +194,7 @@ def _extensions(data: bytes, at: int) -> Iterator[tuple[bytes, bytes]]:
         (size,) = struct.unpack_from(">I", data, at + 4)
         name, body = data[at : at + 4], data[at + 8 : at + 8 + size]
         if len(body) != size:
-            raise Unfit("it has a part that is not known")
+            raise UnfitIndex("it has a part that is not known")
         yield name, body
         at += 8 + size
 
@@ -205,7 +205,7 @@ def _check_blocks(body: bytes, starts: dict[int, int]) -> None:
     first = 0
     for at, count in struct.iter_unpack(">II", body[4:]):
         if first >= len(numbered) or numbered[first] != at or starts[at]:
-            raise Unfit("it is read in two ways")
+            raise UnfitIndex("it is read in two ways")
         first += count
     if first != len(numbered):
-        raise Unfit("it is read in two ways")
+        raise UnfitIndex("it is read in two ways")

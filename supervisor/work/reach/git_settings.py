@@ -18,20 +18,20 @@ from supervisor.work.reach.git_config import (
     HOOKS,
     INCLUDE,
     PROGRAMS,
-    Setting,
-    by_variables,
+    GitSetting,
     folder_of_hooks,
+    parse_settings,
     paths_in,
-    settings,
+    settings_from_variables,
 )
-from supervisor.work.reach.remembering import Memory
+from supervisor.work.reach.remembering import StatCache
 
 CONFIGS, FORMAT = ("config", "config.worktree"), "objectformat"
 SYSTEM = tuple(Path(folder, "gitconfig") for folder in ("/etc", "/usr/local/etc", "/opt/homebrew/etc"))
 CONFIG_BYTES = 1 << 20
 INCLUDES = 256  # files that a configuration includes; with more, the repository's whole folder is closed
 # Keys of settings that are shell commands: a file that such a command names may be created later.
-LINES = frozenset(
+COMMAND_KEYS = frozenset(
     {"fsmonitor", "sshcommand", "pager", "editor", "askpass", "gitproxy", "alternaterefscommand", "clean", "smudge"}
     | {"process", "command", "textconv", "external", "driver", "helper", "program", "defaultkeycommand", "cmd"}
     | {"packobjectshook", "difffilter", "uploadpack", "receivepack", "update", "recentobjectshook"}
@@ -39,18 +39,18 @@ LINES = frozenset(
 PLAIN_PATH = re.compile(r"[\w.~+@%/-]*/[\w.~+@%/-]*")
 
 
-class Place(Struct, frozen=True):
+class ObeyedPath(Struct, frozen=True):
     """A path that git obeys. `is_file`: it is a file, even if it does not exist yet."""
 
     path: Path
     is_file: bool = False
 
 
-class Unjudged(OSError):
+class TooManySettings(OSError):
     """A repository's configuration names more than can be read or closed. The text says more."""
 
 
-class Environment(Struct, frozen=True):
+class GitEnvironment(Struct, frozen=True):
     """The variables by which a person's git finds its configuration: the client's, and the daemon's own."""
 
     env: Mapping[str, str]
@@ -69,7 +69,7 @@ class Environment(Struct, frozen=True):
             yield from (folder / env[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if env.get(name))
 
 
-_settings = Memory[tuple[Setting, ...]]()
+_settings = StatCache[tuple[GitSetting, ...]]()
 
 
 def hash_bytes(stores: Iterable[Path]) -> int:
@@ -80,20 +80,22 @@ def hash_bytes(stores: Iterable[Path]) -> int:
     return 32 if formats[-1:] == ["sha256"] else 20
 
 
-def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> Iterator[Place]:
+def paths_in_config(folder: Path, stores: Iterable[Path], env: GitEnvironment) -> Iterator[ObeyedPath]:
     """Yield the files, programs and folders of hooks that a repository's configuration names; they need not exist.
 
     Raises Unjudged for more of them than can be closed.
     """
     personal = tuple(dict.fromkeys(env.files(folder)))
-    yield from (Place(file, is_file=True) for file in personal)
+    yield from (ObeyedPath(file, is_file=True) for file in personal)
     named = [Path(folder, env.env[name]) for name in ("GIT_DIR", "GIT_COMMON_DIR") if env.env.get(name)]
-    yield from map(Place, named)
+    yield from map(ObeyedPath, named)
     files = deque(file for store in (*stores, *named) for file in (store / name for name in CONFIGS))
     files.extend(personal)
     seen = set(files)
-    found: list[tuple[Setting, Path]] = [(setting, folder) for setting in by_variables(env.env)]
-    found += ((Setting("", name, key, env.env[name]), folder) for name, key in PROGRAMS.items() if env.env.get(name))
+    found: list[tuple[GitSetting, Path]] = [(setting, folder) for setting in settings_from_variables(env.env)]
+    found += (
+        (GitSetting("", name, key, env.env[name]), folder) for name, key in PROGRAMS.items() if env.env.get(name)
+    )
     while found or files:
         for setting, beside in found:
             if (setting.section, setting.key) not in {INCLUDE, CONDITIONAL}:
@@ -102,28 +104,28 @@ def named_by_config(folder: Path, stores: Iterable[Path], env: Environment) -> I
             included = beside / _expand(setting.value, env.home)
             if included not in seen:
                 if len(seen) >= INCLUDES:
-                    raise Unjudged(f"its git configuration includes more than {INCLUDES} files")
+                    raise TooManySettings(f"its git configuration includes more than {INCLUDES} files")
                 seen.add(included)
                 files.append(included)
-                yield Place(included, is_file=True)
+                yield ObeyedPath(included, is_file=True)
         file = files.popleft() if files else None
-        found = [(setting, file.parent) for setting in leading_settings(file)] if file is not None else []
+        found = [(setting, file.parent) for setting in program_settings(file)] if file is not None else []
 
 
-def _named_by(setting: Setting, folder: Path, home: str) -> Iterator[Place]:
+def _named_by(setting: GitSetting, folder: Path, home: str) -> Iterator[ObeyedPath]:
     if (setting.section, setting.key) == HOOKS:
         for named in {setting.value, folder_of_hooks(setting.value)}:
             hooks = folder / _expand(named, home)
             if not folder.is_relative_to(hooks):  # else the whole repository would be closed
-                yield Place(hooks)
+                yield ObeyedPath(hooks)
     elif setting.key == "templatedir":
-        yield Place(folder / _expand(setting.value, home))
+        yield ObeyedPath(folder / _expand(setting.value, home))
     elif setting.section != "alias" or setting.value.startswith("!"):
-        is_line = setting.key in LINES
+        is_line = setting.key in COMMAND_KEYS
         for word in paths_in(setting.value, str(folder), home):
             path = folder / _expand(word, home)
             if _is_file(path) or (is_line and PLAIN_PATH.fullmatch(word) and not os.path.lexists(path)):
-                yield Place(path, is_file=True)
+                yield ObeyedPath(path, is_file=True)
 
 
 def _is_file(path: Path) -> bool:
@@ -141,23 +143,23 @@ def _expand(value: str, home: str) -> Path:
         return Path(value)
 
 
-def leading_settings(file: Path) -> Iterator[Setting]:
+def program_settings(file: Path) -> Iterator[GitSetting]:
     """Yield the settings of a file that may make git start something. Raises Unjudged for a file that is too long."""
     return (setting for setting in _settings_in(file) if not setting.is_harmless)
 
 
-def _settings_in(file: Path) -> tuple[Setting, ...]:
+def _settings_in(file: Path) -> tuple[GitSetting, ...]:
     """Return the settings of a file that matter here: those that are not harmless, and the hash format."""
     try:
         found = os.stat(file)  # noqa: PTH116 - some ten for each repository and command
     except (OSError, ValueError):
         return ()
     if found.st_size > CONFIG_BYTES:
-        raise Unjudged(f"{file} has more than {CONFIG_BYTES} bytes")
-    return _settings.of(
+        raise TooManySettings(f"{file} has more than {CONFIG_BYTES} bytes")
+    return _settings.get(
         found,
         lambda: tuple(
-            setting for setting in settings(_text(file)) if not setting.is_harmless or setting.key == FORMAT
+            setting for setting in parse_settings(_text(file)) if not setting.is_harmless or setting.key == FORMAT
         ),
     )
 

@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 
 from supervisor.disk.reading import read_ordinary
-from supervisor.work.reach.git_index import Read, Unfit, read
-from supervisor.work.reach.remembering import Memory
+from supervisor.work.reach.git_index import IndexContent, UnfitIndex, read
+from supervisor.work.reach.remembering import StatCache
 
 INDEX, SHARED = "index", "sharedindex."
 INDEX_BYTES = 64 << 20  # some 600,000 files; without a bound, a sparse file of any size would fill the disk
 
-_links = Memory[Read]()
-_bases = Memory[Read]()
+_links = StatCache[IndexContent]()
+_bases = StatCache[IndexContent]()
 
 
 def gitlinks(store: Path, hash_bytes: int) -> tuple[str, ...]:
@@ -29,23 +29,23 @@ def gitlinks(store: Path, hash_bytes: int) -> tuple[str, ...]:
 
 def _name_at(names: tuple[bytes, ...], number: int) -> bytes:
     if number >= len(names):
-        raise Unfit("it changes an entry that is not there")
+        raise UnfitIndex("it changes an entry that is not there")
     return names[number]
 
 
-def _read(file: Path, hash_bytes: int, *, with_names: bool = False) -> Read:
+def _read(file: Path, hash_bytes: int, *, with_names: bool = False) -> IndexContent:
     try:
         found = os.stat(file)  # noqa: PTH116 - called for each repository and command
     except OSError:
-        return Read((), (), "")  # git sees no index either
+        return IndexContent((), (), "")  # git sees no index either
     if found.st_size > INDEX_BYTES:
-        raise Unfit(f"it has more than {INDEX_BYTES} bytes")
+        raise UnfitIndex(f"it has more than {INDEX_BYTES} bytes")
 
-    def parse() -> Read:
+    def parse() -> IndexContent:
         data = read_ordinary(file, INDEX_BYTES)
-        return read(data, hash_bytes, with_names=with_names) if data else Read((), (), "")
+        return read(data, hash_bytes, with_names=with_names) if data else IndexContent((), (), "")
 
     try:
-        return (_bases if with_names else _links).of(found, parse)
+        return (_bases if with_names else _links).get(found, parse)
     except OSError as error:
-        raise Unfit(f"it can't be read: {error.strerror or error}") from None
+        raise UnfitIndex(f"it can't be read: {error.strerror or error}") from None

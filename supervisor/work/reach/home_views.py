@@ -14,8 +14,8 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 
 from supervisor.disk.folders import lies_in
-from supervisor.work.reach.agent_homes import LED_BY, Keeps, homes_of
-from supervisor.work.reach.leading_files import is_leading, links_below, named_programs, recognised
+from supervisor.work.reach.agent_homes import SETTINGS_VARIABLES, KeptNames, homes_of
+from supervisor.work.reach.leading_files import is_obeyed_by_name, links_below, named_programs, obeyed_in_place
 
 EMPTY_SETTINGS = "{}\n"  # some agents don't start with an empty file, which is no JSON
 MOST_ENTRIES = 1_000  # at the top of a home; each is an argument of the sandbox program
@@ -40,7 +40,7 @@ class HomeView(Struct, frozen=True):
     folders: tuple[Path, ...] = ()
 
 
-class Own(Struct, frozen=True):
+class OwnPlaces(Struct, frozen=True):
     """Places of a program's own, which it can write besides the roots, and the paths that stay closed in them.
 
     `shut` are closed and need not exist; `shut_files` are those of them that are files. `views` are homes in memory.
@@ -52,15 +52,15 @@ class Own(Struct, frozen=True):
     views: tuple[HomeView, ...] = ()
 
     @property
-    def written(self) -> tuple[Path, ...]:
+    def kept_paths(self) -> tuple[Path, ...]:
         """The paths that the program can write and its next run reads."""
         return (*self.places, *(path for view in self.views for path in view.kept))
 
 
-NOTHING = Own()
+NO_OWN_PLACES = OwnPlaces()
 
 
-def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> Own:
+def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> OwnPlaces:
     """Return an agent's own places as they are now, and make its kept files and folders. `places`: all of its own."""
     homes = homes_of(kind, env)
     for home, keeps in homes:
@@ -75,19 +75,19 @@ def own_homes(kind: str, places: Sequence[Path], env: Mapping[str, str]) -> Own:
     kept = [
         _real(path)  # the person has moved it elsewhere by a link
         for home, keeps in real
-        for path in (home / name for name in (*keeps.folders, *keeps.files, *keeps.begun))
+        for path in (home / name for name in (*keeps.folders, *keeps.files, *keeps.empty_files))
         if path.is_symlink()
     ]
-    found = [path for place in others for path in recognised(_real(place))]
+    found = [path for place in others for path in obeyed_in_place(_real(place))]
     shut = (
         *(path for pair in zip(homes, real, strict=True) for path, _ in pair),
         *(_real(path) for view in views for path, _ in view.links),
         *(path for view in views for path in _led_elsewhere(view)),
-        *(Path(env[name]) for name in LED_BY.get(kind, ()) if env.get(name, "").startswith("/")),
+        *(Path(env[name]) for name in SETTINGS_VARIABLES.get(kind, ()) if env.get(name, "").startswith("/")),
         *named,
         *found,
     )
-    return Own(
+    return OwnPlaces(
         places=tuple(filter(os.path.lexists, (*others, *kept))),
         shut=tuple(dict.fromkeys(path for path in shut if path not in kept)),
         shut_files=frozenset(path for path in shut if path.suffix or path.name == ".env"),
@@ -104,7 +104,7 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _make(home: Path, keeps: Keeps) -> None:
+def _make(home: Path, keeps: KeptNames) -> None:
     """Make a home with the files and folders that the agent keeps in it."""
     if keeps.file:
         if home.parent.is_dir():
@@ -114,7 +114,7 @@ def _make(home: Path, keeps: Keeps) -> None:
     for name in keeps.folders:
         with contextlib.suppress(OSError):  # a dangling link or a file stays as it is
             (home / name).mkdir(mode=0o700, exist_ok=True)
-    for name in keeps.begun:
+    for name in keeps.empty_files:
         _create(home / name, "")
 
 
@@ -151,14 +151,16 @@ class _Draft(Struct):
         path, folder = Path(entry), entry.is_dir(follow_symlinks=False)
         if entry.is_symlink():
             self.links.append((path, str(path.readlink())))
-        elif folder and deeper and not is_leading(entry) and (inside := self._list_if_small(path)) is not None:
+        elif folder and deeper and not is_obeyed_by_name(entry) and (inside := self._list_if_small(path)) is not None:
             self.folders.append(path)
             for below in inside:
                 self.add_unknown(below, deeper - 1)
         elif folder or not entry.is_file(follow_symlinks=False):
             self.shown += [path] if folder else []  # another process may listen at a pipe or a socket
         elif (
-            is_leading(entry) or len(self.copies) >= MOST_COPIES or entry.stat().st_size > min(COPY_BYTES, self.room)
+            is_obeyed_by_name(entry)
+            or len(self.copies) >= MOST_COPIES
+            or entry.stat().st_size > min(COPY_BYTES, self.room)
         ):
             self.shown.append(path)
         else:
@@ -172,7 +174,7 @@ class _Draft(Struct):
         return None
 
 
-def _view(home: Path, keeps: Keeps) -> HomeView:
+def _view(home: Path, keeps: KeptNames) -> HomeView:
     draft = _Draft()
     found = _entries(home, MOST_ENTRIES)
     if found is None:
@@ -181,11 +183,11 @@ def _view(home: Path, keeps: Keeps) -> HomeView:
         folder = entry.is_dir(follow_symlinks=False)
         if entry.is_symlink():
             draft.add_unknown(entry)
-        elif entry.name in (keeps.folders if folder else (*keeps.files, *keeps.begun)):
+        elif entry.name in (keeps.folders if folder else (*keeps.files, *keeps.empty_files)):
             draft.kept.append(Path(entry))
         elif entry.name in keeps.copies and not folder:
             draft.copies.append(Path(entry))
-        elif entry.name in keeps.fresh and folder:
+        elif entry.name in keeps.empty_folders and folder:
             draft.folders.append(Path(entry))
         else:
             draft.add_unknown(entry)

@@ -27,7 +27,7 @@ class KnownAgent(NamedTuple):
     places: tuple[Place, ...]
     signs: tuple[Place, ...] = ()
     keys: tuple[str, ...] = ()
-    elsewhere: bool = False
+    may_log_in_elsewhere: bool = False
     itself: str = ""
     own_install: str = ""
 
@@ -43,7 +43,7 @@ def _xdg(name: str, *kinds: str) -> tuple[Place, ...]:
 
 # Claude Code, Codex, Gemini and opencode were run. Of the others: vibe, auggie, kimi and cline as their packages say
 # (vibe 3.0, auggie 0.36, kimi-code 2.1, cline 3.0), goose and cursor as their documentation says.
-KNOWN: Mapping[str, KnownAgent] = {
+KNOWN_AGENTS: Mapping[str, KnownAgent] = {
     "claude": KnownAgent(
         "Claude Code",
         (("claude-agent-acp",), ("claude-code-acp",)),
@@ -108,7 +108,7 @@ KNOWN: Mapping[str, KnownAgent] = {
         (("$CURSOR_CONFIG_DIR", "~/.cursor"), *_xdg("cursor", "CONFIG")),
         (("$XDG_CONFIG_HOME/cursor/auth.json", "~/.config/cursor/auth.json"),),
         ("CURSOR_API_KEY",),
-        elsewhere=True,
+        may_log_in_elsewhere=True,
     ),
     "qwen": KnownAgent(
         "Qwen Code",
@@ -127,7 +127,7 @@ KNOWN: Mapping[str, KnownAgent] = {
         (("$KIMI_CODE_HOME", "~/.kimi-code"), ("$KIMI_SHARE_DIR", "~/.kimi")),  # the second is of version 1
         (("$KIMI_CODE_HOME/credentials/kimi-code.json", "~/.kimi-code/credentials/kimi-code.json"),),
         ("KIMI_API_KEY",),
-        elsewhere=True,
+        may_log_in_elsewhere=True,
     ),
     "auggie": KnownAgent(
         "Auggie CLI",
@@ -146,7 +146,7 @@ KNOWN: Mapping[str, KnownAgent] = {
         (("$VIBE_HOME", "~/.vibe"),),
         (("$VIBE_HOME/.env", "~/.vibe/.env"),),
         ("MISTRAL_API_KEY",),
-        elsewhere=True,
+        may_log_in_elsewhere=True,
     ),
     "cline": KnownAgent(
         "Cline CLI",
@@ -162,7 +162,7 @@ KNOWN: Mapping[str, KnownAgent] = {
 
 def roads_to_a_login(name: str) -> str:
     """Name all ways to log in a known agent: its own command, ours that runs it, and a key."""
-    known = KNOWN[name]
+    known = KNOWN_AGENTS[name]
     key = (f"a key in {known.keys[0]}",) if known.keys else ()
     return " or ".join((known.login, f"greenroom login {name}", *key))
 

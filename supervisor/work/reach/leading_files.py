@@ -132,7 +132,7 @@ def links_below(folder: Path) -> Iterator[Path]:
     yield from (Path(os.path.realpath(entry)) for entry in _entries_below(folder) if entry.is_symlink())
 
 
-def recognised(place: Path) -> Iterator[Path]:
+def obeyed_in_place(place: Path) -> Iterator[Path]:
     """Yield the settings, scripts, programs and links with their targets in an agent's place that no table knows."""
     yield from islice(_leading_in(place), MOST_FOUND)
 
@@ -150,11 +150,11 @@ def _leading_in(place: Path) -> Iterator[Path]:
         elif entry.is_dir(follow_symlinks=False):
             if entry.name.casefold() in _FOLDERS:
                 yield path
-        elif is_leading(entry):
+        elif is_obeyed_by_name(entry):
             yield path
 
 
-def is_leading(entry: "os.DirEntry[str]") -> bool:
+def is_obeyed_by_name(entry: "os.DirEntry[str]") -> bool:
     """Tell by its name whether an entry of a home is a setting, a script or a program, or a folder of these."""
     name = entry.name.casefold()
     if entry.is_dir(follow_symlinks=False):

@@ -9,22 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from supervisor.disk.folders import lies_in
-from supervisor.work.reach.git_settings import CONFIGS, Unjudged, leading_settings
-from supervisor.work.reach.other_systems import LEADING, fingerprints
-from supervisor.work.reach.repositories import Nested, behind, is_repository
+from supervisor.work.reach.git_settings import CONFIGS, TooManySettings, program_settings
+from supervisor.work.reach.other_systems import CONTROL_FILES, fingerprints
+from supervisor.work.reach.repositories import Nested, git_directories, is_repository
 
 SAMPLE = ".sample"
 WORKTREE = ("core", "worktree")
 
-Led = Mapping[Nested, frozenset[str]]
+ProgramStarts = Mapping[Nested, frozenset[str]]
 
 
-def led_in(root: Path, repositories: Iterable[Nested]) -> Led:
+def program_starts_in(root: Path, repositories: Iterable[Nested]) -> ProgramStarts:
     """Return a text for each setting or hook that starts programs, by repository below the root."""
     return {(folder, control): frozenset(_program_starts(root, folder, control)) for folder, control in repositories}
 
 
-def newly_led(before: Led, now: Led) -> Iterator[tuple[Path, Path | None, str]]:
+def new_program_starts(before: ProgramStarts, now: ProgramStarts) -> Iterator[tuple[Path, Path | None, str]]:
     """Yield each repository with a new setting or hook that starts programs, and the first of these."""
     for (folder, control), starts in now.items():
         if new := starts.difference(before.get((folder, control), ())):
@@ -32,22 +32,22 @@ def newly_led(before: Led, now: Led) -> Iterator[tuple[Path, Path | None, str]]:
 
 
 def _program_starts(root: Path, folder: Path, control: Path | None) -> Iterator[str]:
-    if control is not None and control.name in LEADING:
+    if control is not None and control.name in CONTROL_FILES:
         yield from fingerprints(control)
         return
-    stores = (folder,) if control is None else tuple(filter(is_repository, behind(control)))
+    stores = (folder,) if control is None else tuple(filter(is_repository, git_directories(control)))
     for store in stores:
         if not lies_in(store, Path(os.path.realpath(root))):
             yield f"a repository elsewhere, {store}"
         try:
             yield from _settings(folder, store)
-        except Unjudged as error:
+        except TooManySettings as error:
             yield str(error)
         yield from _hooks(store / "hooks")
 
 
 def _settings(folder: Path, store: Path) -> Iterator[str]:
-    for setting in (setting for name in CONFIGS for setting in leading_settings(store / name)):
+    for setting in (setting for name in CONFIGS for setting in program_settings(store / name)):
         leads_back = (setting.section, setting.key) == WORKTREE and os.path.realpath(store / setting.value) == str(
             folder
         )

@@ -12,11 +12,25 @@ from msgspec import Struct, field
 
 from supervisor.disk.folders import lies_in
 from supervisor.disk.work_tree import GIT, HEAD
-from supervisor.work.reach.git_index import Unfit
-from supervisor.work.reach.git_settings import Environment, Place, Unjudged, hash_bytes, named_by_config
+from supervisor.work.reach.git_index import UnfitIndex
+from supervisor.work.reach.git_settings import (
+    GitEnvironment,
+    ObeyedPath,
+    TooManySettings,
+    hash_bytes,
+    paths_in_config,
+)
 from supervisor.work.reach.gitlinks import gitlinks
-from supervisor.work.reach.other_systems import LEADING, leading_files
-from supervisor.work.reach.repositories import Found, Nested, behind, enclosing, is_repository, parts_of, search
+from supervisor.work.reach.other_systems import CONTROL_FILES, control_files
+from supervisor.work.reach.repositories import (
+    FoundRepositories,
+    Nested,
+    bare_repository_parts,
+    enclosing_repositories,
+    find_repositories,
+    git_directories,
+    is_repository,
+)
 
 NESTED = 64  # repositories below a root that are closed; changes of the others are found afterwards
 # Submodules that are closed, each by a mount of its own; with more, the folder of their repository is closed.
@@ -26,56 +40,58 @@ REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remember
 _known: dict[Path, dict[Nested, None]] = {}  # used by any thread: each step is atomic
 
 
-class Obeyed(Struct):
+class ObeyedPaths(Struct):
     """The paths that git obeys, as they were named, and the folders to close as a whole, each with the reason.
 
     `below` are the repositories below the root.
     """
 
     root: Path
-    below: Found
-    places: list[Place] = field(default_factory=list)
-    whole: dict[Path, str] = field(default_factory=dict)
+    below: FoundRepositories
+    places: list[ObeyedPath] = field(default_factory=list)
+    closed_folders: dict[Path, str] = field(default_factory=dict)
 
     def add(self, *paths: Path, is_file: bool = False) -> None:
-        self.places += (Place(path, is_file) for path in paths)
+        self.places += (ObeyedPath(path, is_file) for path in paths)
 
 
-def obeyed_in(root: Path, env: Mapping[str, str]) -> Obeyed:
+def find_obeyed_paths(root: Path, env: Mapping[str, str]) -> ObeyedPaths:
     """Return the paths that git would obey in a root, for a person with these variables."""
-    found, environment = Obeyed(root, search(root)), Environment(env)
+    found, environment = ObeyedPaths(root, find_repositories(root)), GitEnvironment(env)
     found.add(root / GIT)
-    for folder in (root, *enclosing(root)):
-        stores = tuple(behind(folder / GIT))
+    for folder in (root, *enclosing_repositories(root)):
+        stores = tuple(git_directories(folder / GIT))
         found.add(*stores)
         if is_repository(folder):
-            found.add(*parts_of(folder))
+            found.add(*bare_repository_parts(folder))
             stores = (*stores, folder)
         _add_named(found, folder, stores, environment)
     for folder, control in _known_repositories(root, found.below.repositories):
-        if control is not None and control.name in LEADING:
-            found.add(*leading_files(control), is_file=True)
+        if control is not None and control.name in CONTROL_FILES:
+            found.add(*control_files(control), is_file=True)
         elif control is None:
-            found.add(*parts_of(folder))
+            found.add(*bare_repository_parts(folder))
             _add_named(found, folder, (folder,), environment)
         else:
             # A turn may have written this `.git`, and it may name any place: only a repository there counts.
-            stores = tuple(store for store in behind(control) if store == control or is_repository(store))
+            stores = tuple(store for store in git_directories(control) if store == control or is_repository(store))
             found.add(control, *stores)
             _add_named(found, folder, stores, environment)
     return found
 
 
-def _add_named(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment) -> None:
+def _add_named(found: ObeyedPaths, folder: Path, stores: Sequence[Path], env: GitEnvironment) -> None:
     """Add the paths that the configuration and the index of a repository name."""
     try:
-        found.places += named_by_config(folder, stores, env)
+        found.places += paths_in_config(folder, stores, env)
         _add_gitlinks(found, folder, stores, env, set())
-    except (Unjudged, Unfit) as error:
-        found.whole[folder] = str(error)
+    except (TooManySettings, UnfitIndex) as error:
+        found.closed_folders[folder] = str(error)
 
 
-def _add_gitlinks(found: Obeyed, folder: Path, stores: Sequence[Path], env: Environment, seen: set[Path]) -> None:
+def _add_gitlinks(
+    found: ObeyedPaths, folder: Path, stores: Sequence[Path], env: GitEnvironment, seen: set[Path]
+) -> None:
     """Add the `.git` of each gitlink, even if it does not exist, and the paths that existing ones name in turn."""
     links = (folder / link for store in stores for link in gitlinks(store, hash_bytes(stores)))
     for below in dict.fromkeys(links):
@@ -83,12 +99,12 @@ def _add_gitlinks(found: Obeyed, folder: Path, stores: Sequence[Path], env: Envi
             continue
         seen.add(below)
         if len(seen) > LINKS:
-            raise Unfit(f"more than {LINKS} submodules lie in it")
+            raise UnfitIndex(f"more than {LINKS} submodules lie in it")
         found.add(below / GIT)
-        inner = tuple(store for store in behind(below / GIT) if is_repository(store))
+        inner = tuple(store for store in git_directories(below / GIT) if is_repository(store))
         if inner:
             found.add(*inner)
-            found.places += named_by_config(below, inner, env)
+            found.places += paths_in_config(below, inner, env)
             _add_gitlinks(found, below, inner, env, seen)
 
 

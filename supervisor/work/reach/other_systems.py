@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-LEADING: Mapping[str, tuple[str, ...]] = {
+CONTROL_FILES: Mapping[str, tuple[str, ...]] = {
     ".hg": ("hgrc", "hgrc-not-shared", "sharedpath"),
     ".sl": ("config", "hgrc", "sharedpath"),
     ".jj": ("repo/config.toml", "workspace-config.toml"),
@@ -18,24 +18,24 @@ LEADING: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def leading_files(folder: Path) -> Iterator[Path]:
+def control_files(folder: Path) -> Iterator[Path]:
     """Yield the files in a system's folder that name programs; they need not exist."""
-    yield from (folder / name for name in LEADING[folder.name])
+    yield from (folder / name for name in CONTROL_FILES[folder.name])
 
 
-def is_leading(parts: Sequence[str]) -> bool:
+def is_control_file(parts: Sequence[str]) -> bool:
     """Tell whether a relative path is such a file, or lies in such a folder. Ignores case, as file systems may."""
     folded = [part.casefold() for part in parts]
     return any(
         folded[at + 1 :][: name.count("/") + 1] == name.casefold().split("/")
         for at, part in enumerate(folded)
-        for name in LEADING.get(part, ())
+        for name in CONTROL_FILES.get(part, ())
     )
 
 
 def fingerprints(folder: Path) -> Iterator[str]:
     """Yield a text for each of those files that is not empty."""
-    for file in leading_files(folder):
+    for file in control_files(folder):
         try:
             found = os.lstat(file)
         except OSError:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase, translate
 from typing import NamedTuple
 
 
-class Setting(NamedTuple):
+class ProjectSetting(NamedTuple):
     """The names that a program reads in a project.
 
     `folders` are held by an empty folder while a command that may write runs: git does not list it, and no program
@@ -30,30 +30,30 @@ class Setting(NamedTuple):
 
 
 TABLE = (
-    Setting("Claude Code", "hooks, permissions, MCP servers, plugins, skills", (".claude",), (".mcp.json",)),
-    Setting("Codex", "hooks, MCP servers, rules, its sandbox", (".codex",)),
-    Setting("Codex, Gemini, Amp and others", "skills with their scripts, plugins", (".agents",), (".agent",)),
-    Setting("Gemini CLI", "hooks, MCP servers, extensions, its own .env", (".gemini",)),
-    Setting("Qwen Code", "hooks, MCP servers, its own .env", (), (".qwen",)),
-    Setting(
+    ProjectSetting("Claude Code", "hooks, permissions, MCP servers, plugins, skills", (".claude",), (".mcp.json",)),
+    ProjectSetting("Codex", "hooks, MCP servers, rules, its sandbox", (".codex",)),
+    ProjectSetting("Codex, Gemini, Amp and others", "skills with their scripts, plugins", (".agents",), (".agent",)),
+    ProjectSetting("Gemini CLI", "hooks, MCP servers, extensions, its own .env", (".gemini",)),
+    ProjectSetting("Qwen Code", "hooks, MCP servers, its own .env", (), (".qwen",)),
+    ProjectSetting(
         "opencode",
         "plugins, MCP servers, language servers, permissions",
         (),  # it writes into its folder if it finds one, even an empty one
         (".opencode", "opencode.json", "opencode.jsonc", ".opencode.json", ".opencode.jsonc"),
     ),
-    Setting("Cursor", "hooks, MCP servers, permissions, set-up commands", (".cursor",)),
-    Setting("VS Code", "tasks, paths of programs, MCP servers", (".vscode",), ("*.code-workspace",)),
-    Setting("Visual Studio", "MCP servers, tasks", (), (".vs",)),
-    Setting("Zed", "tasks, language servers, MCP servers", (".zed",)),
-    Setting("JetBrains IDEs", "file watchers, start-up tasks, interpreters", (".idea",), (".fleet",)),
-    Setting("Junie", "MCP servers", (), (".junie",)),
-    Setting("Windsurf", "hooks, workflows", (), (".windsurf",)),
-    Setting("Kiro", "hooks, MCP servers", (), (".kiro",)),
-    Setting("Roo Code", "MCP servers, modes", (), (".roo", ".roomodes")),
-    Setting("Kilo Code", "MCP servers, permissions", (), (".kilo", ".kilocode", "kilo.json", "kilo.jsonc")),
-    Setting("Cline", "hooks, MCP servers", (), (".cline", ".clinerules/hooks")),
-    Setting("Continue", "MCP servers", (), (".continue",)),
-    Setting(
+    ProjectSetting("Cursor", "hooks, MCP servers, permissions, set-up commands", (".cursor",)),
+    ProjectSetting("VS Code", "tasks, paths of programs, MCP servers", (".vscode",), ("*.code-workspace",)),
+    ProjectSetting("Visual Studio", "MCP servers, tasks", (), (".vs",)),
+    ProjectSetting("Zed", "tasks, language servers, MCP servers", (".zed",)),
+    ProjectSetting("JetBrains IDEs", "file watchers, start-up tasks, interpreters", (".idea",), (".fleet",)),
+    ProjectSetting("Junie", "MCP servers", (), (".junie",)),
+    ProjectSetting("Windsurf", "hooks, workflows", (), (".windsurf",)),
+    ProjectSetting("Kiro", "hooks, MCP servers", (), (".kiro",)),
+    ProjectSetting("Roo Code", "MCP servers, modes", (), (".roo", ".roomodes")),
+    ProjectSetting("Kilo Code", "MCP servers, permissions", (), (".kilo", ".kilocode", "kilo.json", "kilo.jsonc")),
+    ProjectSetting("Cline", "hooks, MCP servers", (), (".cline", ".clinerules/hooks")),
+    ProjectSetting("Continue", "MCP servers", (), (".continue",)),
+    ProjectSetting(
         "GitHub Copilot",
         "hooks, MCP servers, agents, skills",
         (),
@@ -62,27 +62,27 @@ TABLE = (
             *(".github/mcp.json", ".github/plugins", ".github/skills"),
         ),
     ),
-    Setting("Aider", "commands that check and test", (), (".aider.conf.yml", ".aider.conf.yaml")),
-    Setting(
+    ProjectSetting("Aider", "commands that check and test", (), (".aider.conf.yml", ".aider.conf.yaml")),
+    ProjectSetting(
         "Crush",
         "MCP servers, language servers, hooks",
         (),
         (".crush", "crush.json", ".crush.json", ".crushrc", "crushrc"),
     ),
-    Setting("goose", "recipes, skills", (), (".goose",)),
-    Setting("Amp", "MCP servers, permissions", (), (".amp",)),
-    Setting("Factory", "hooks, MCP servers", (), (".factory",)),
-    Setting("Augment", "MCP servers, commands", (), (".augment",)),
-    Setting("OpenHands", "its set-up script, hooks", (), (".openhands",)),
-    Setting("Mistral Vibe", "MCP servers, tools", (), (".vibe",)),
-    Setting("Kimi", "MCP servers, hooks", (), (".kimi", ".kimi-code")),
-    Setting("Grok", "MCP servers, hooks", (), (".grok",)),
-    Setting("Pi", "extensions, which are programs", (), (".pi",)),
-    Setting("Trae", "MCP servers", (), (".trae",)),
-    Setting("CodeBuddy, Qoder, iFlow", "hooks, MCP servers", (), (".codebuddy", ".qoder", ".iflow")),
-    Setting("dev containers", "a command on this machine", (), (".devcontainer", ".devcontainer.json")),
-    Setting("direnv", "a script at each change of directory", (), (".envrc",)),
-    Setting(
+    ProjectSetting("goose", "recipes, skills", (), (".goose",)),
+    ProjectSetting("Amp", "MCP servers, permissions", (), (".amp",)),
+    ProjectSetting("Factory", "hooks, MCP servers", (), (".factory",)),
+    ProjectSetting("Augment", "MCP servers, commands", (), (".augment",)),
+    ProjectSetting("OpenHands", "its set-up script, hooks", (), (".openhands",)),
+    ProjectSetting("Mistral Vibe", "MCP servers, tools", (), (".vibe",)),
+    ProjectSetting("Kimi", "MCP servers, hooks", (), (".kimi", ".kimi-code")),
+    ProjectSetting("Grok", "MCP servers, hooks", (), (".grok",)),
+    ProjectSetting("Pi", "extensions, which are programs", (), (".pi",)),
+    ProjectSetting("Trae", "MCP servers", (), (".trae",)),
+    ProjectSetting("CodeBuddy, Qoder, iFlow", "hooks, MCP servers", (), (".codebuddy", ".qoder", ".iflow")),
+    ProjectSetting("dev containers", "a command on this machine", (), (".devcontainer", ".devcontainer.json")),
+    ProjectSetting("direnv", "a script at each change of directory", (), (".envrc",)),
+    ProjectSetting(
         "mise",
         "hooks at each change of directory, programs on the search path",
         (),
@@ -98,14 +98,14 @@ TABLE = (
             ),
         ),
     ),
-    Setting(
+    ProjectSetting(
         "Vim, Neovim",
         "commands, language servers",
         (),
         (".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".vim"),
     ),
-    Setting("Helix", "language servers", (), (".helix",)),
-    Setting("Sublime Text", "language servers, builds", (), ("*.sublime-project",)),
+    ProjectSetting("Helix", "language servers", (), (".helix",)),
+    ProjectSetting("Sublime Text", "language servers, builds", (), ("*.sublime-project",)),
 )
 
 
@@ -121,15 +121,15 @@ _BY_NAME = {_fold(name): setting for setting in TABLE for name in setting.names 
 _BY_PATTERN = {name: setting for setting in TABLE for name in setting.names if "*" in name}
 _PATTERN = re.compile("|".join(map(translate, _BY_PATTERN)))
 _ABOVE = frozenset(name.partition("/")[0] for setting in TABLE for name in setting.names if "/" in name)
-HELD = tuple(name for setting in TABLE for name in setting.folders)
+HELD_FOLDERS = tuple(name for setting in TABLE for name in setting.folders)
 
 
-def goes_on_below(name: str) -> bool:
+def may_hold_settings(name: str) -> bool:
     """Tell whether a folder may contain settings with a name of two parts, such as `.github/hooks`."""
     return _fold(name) in _ABOVE
 
 
-def setting_of(name: str, folder: str = "") -> Setting | None:
+def setting_of(name: str, folder: str = "") -> ProjectSetting | None:
     """Return the setting that has this name, if any. `folder`: the name of the folder above."""
     folded = _fold(name)
     found = _BY_NAME.get(folded)
@@ -138,13 +138,13 @@ def setting_of(name: str, folder: str = "") -> Setting | None:
     return found or _by_pattern(folded)
 
 
-def _by_pattern(folded: str) -> Setting | None:
+def _by_pattern(folded: str) -> ProjectSetting | None:
     if _PATTERN.match(folded) is None:
         return None
     return next(setting for name, setting in _BY_PATTERN.items() if fnmatchcase(folded, name))
 
 
-def settings_in(parts: Sequence[str]) -> Iterator[tuple[int, Setting]]:
+def settings_in(parts: Sequence[str]) -> Iterator[tuple[int, ProjectSetting]]:
     """Yield the settings that a path below a project is or lies in, each with its position in the path."""
     for at, name in enumerate(parts):
         if (setting := setting_of(name, parts[at - 1] if at else "")) is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from supervisor.disk.folders import lies_in, open_below, open_folder
-from supervisor.disk.reading import NotReadable, leads_out
+from supervisor.disk.reading import NotReadable, outside_the_project
 
 # The sandbox has its own /proc and /dev. Ours would show the daemon's keys, and reading a device can change it.
 NOT_ON_DISK = (Path("/proc"), Path("/sys"), Path("/dev"))
@@ -43,7 +43,7 @@ class Reach(Struct, frozen=True):
     hidden: tuple[Path, ...] = ()
 
     @classmethod
-    def of(cls, cwd: Path, env: Mapping[str, str], hidden: tuple[Path, ...]) -> "Reach":
+    def for_commands(cls, cwd: Path, env: Mapping[str, str], hidden: tuple[Path, ...]) -> "Reach":
         """Return the reach of a conversation whose commands have this environment."""
         home = Path(env.get("HOME", ""))
         return cls(cwd, home if home.is_absolute() else None, hidden)
@@ -58,9 +58,9 @@ class Reach(Struct, frozen=True):
             real = Path(os.path.realpath(named, strict=True))
         except OSError as error:
             raise _not_readable(name, error) from None
-        self.insist(real, name)
+        self.check(real, name)
         if within and not lies_in(real, Path(os.path.realpath(within))):
-            raise OutOfReach(leads_out(name, real))
+            raise OutOfReach(outside_the_project(name, real))
         return real
 
     def allows(self, name: str) -> bool:
@@ -71,7 +71,7 @@ class Reach(Struct, frozen=True):
             return False
         return True
 
-    def insist(self, real: Path, name: str) -> None:
+    def check(self, real: Path, name: str) -> None:
         """Raise OutOfReach for a resolved path that must not be read; it need not exist."""
         hidden = self.real_hidden
         if any(_lies_within(real, folder) for folder in hidden) or _hidden_by_another_name(real, hidden):
@@ -109,7 +109,7 @@ class Reach(Struct, frozen=True):
         """The files of the hidden folders, by which hard links to them are recognised."""
         return _identities_in(self.real_hidden)
 
-    def shown(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """Return a path as people write it: relative if it lies below the working directory."""
         try:
             return str(path.relative_to(self.real_cwd))
@@ -140,7 +140,7 @@ class Reach(Struct, frozen=True):
         """Open a folder for listing, as a descriptor. Raises NotReadable."""
         real = self.find(name)
         try:
-            handle = open_listed(real)
+            handle = open_for_listing(real)
         except NotADirectoryError:
             raise NotReadable(f"{name} is a file", ": read it with read_file") from None
         except OSError as error:
@@ -151,7 +151,7 @@ class Reach(Struct, frozen=True):
             os.close(handle)
 
 
-def open_listed(real: Path) -> int:
+def open_for_listing(real: Path) -> int:
     """Return a descriptor of a resolved folder that can be listed; the caller closes it."""
     if not real.parts[1:]:
         return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

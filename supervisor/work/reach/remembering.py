@@ -11,11 +11,11 @@ MOST = 20_000  # readings that are kept; a folder's listing is some 100 bytes
 SETTLED_NS = 2_000_000_000  # a younger file may change again within a tick of a file system's coarsest clock
 
 
-class Memory(Generic[T]):
+class StatCache(Generic[T]):
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[tuple[int, int], T]] = {}
 
-    def of(self, found: os.stat_result, read: Callable[[], T]) -> T:
+    def get(self, found: os.stat_result, read: Callable[[], T]) -> T:
         place, state = (found.st_dev, found.st_ino), (found.st_ctime_ns, found.st_size)
         known = self._known.get(place)
         if known is not None and known[0] == state:

@@ -11,11 +11,22 @@ from typing import NamedTuple
 
 from supervisor.disk.reading import read_ordinary
 from supervisor.disk.work_tree import COMMON, GIT, HEAD, STORES, is_work_tree, makes_repository
-from supervisor.work.reach.other_systems import LEADING
-from supervisor.work.reach.remembering import Memory
+from supervisor.work.reach.other_systems import CONTROL_FILES
+from supervisor.work.reach.remembering import StatCache
 
 # In a bare repository: the names from which git reads programs, or places of programs.
-OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
+REPOSITORY_PARTS = (
+    HEAD,
+    COMMON,
+    *STORES,
+    "config",
+    "config.worktree",
+    "hooks",
+    "info",
+    "packed-refs",
+    "modules",
+    "worktrees",
+)
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 # The search for repositories below a root: in a tree of 2,000 folders it takes some 50 ms, and the next 5 ms.
 FOLDERS, MOST = 5_000, 1_000
@@ -23,14 +34,14 @@ FOLDERS, MOST = 5_000, 1_000
 Nested = tuple[Path, Path | None]  # a folder and its `.git`; None: the folder is itself the repository
 
 
-class Found(NamedTuple):
+class FoundRepositories(NamedTuple):
     """Repositories below a root. `whole`: the search was complete."""
 
     repositories: tuple[Nested, ...] = ()
-    whole: bool = True
+    is_complete: bool = True
 
 
-class Listing(NamedTuple):
+class FolderContents(NamedTuple):
     """The version control folders in a folder, with `.git` even if it is a file, and all other folders."""
 
     controls: tuple[str, ...]
@@ -38,10 +49,10 @@ class Listing(NamedTuple):
     stores: bool
 
 
-_listings = Memory[Listing]()
+_listings = StatCache[FolderContents]()
 
 
-def behind(git: Path) -> Iterator[Path]:
+def git_directories(git: Path) -> Iterator[Path]:
     """Yield the directories of a `.git`: itself, the target of a `.git` file, and the one that worktrees share."""
     if not git.exists():
         return
@@ -62,12 +73,12 @@ def is_repository(folder: Path) -> bool:
     return makes_repository(lambda name: os.path.lexists(folder / name)) and (head.is_symlink() or not head.is_dir())
 
 
-def parts_of(bare: Path) -> Iterator[Path]:
+def bare_repository_parts(bare: Path) -> Iterator[Path]:
     """Yield the parts of a bare repository from which git reads programs, or places of programs."""
-    yield from (bare / name for name in OWN if os.path.lexists(bare / name) or name == "hooks")
+    yield from (bare / name for name in REPOSITORY_PARTS if os.path.lexists(bare / name) or name == "hooks")
 
 
-def around(folder: Path) -> tuple[Path, ...]:
+def folders_up_to_repository(folder: Path) -> tuple[Path, ...]:
     """Return the folders above a folder, up to the first repository, which is included."""
     found: list[Path] = []
     for above in folder.parents:
@@ -77,12 +88,12 @@ def around(folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def enclosing(folder: Path) -> Iterator[Path]:
+def enclosing_repositories(folder: Path) -> Iterator[Path]:
     """Yield the repositories among the folders above a folder."""
     yield from (above for above in folder.parents if is_work_tree(str(above)) or is_repository(above))
 
 
-def search(root: Path) -> Found:
+def find_repositories(root: Path) -> FoundRepositories:
     """Find the repositories below a root, the shallow ones first, within the bounds.
 
     Instead of `.git`, a repository may have the folder of another system, also in the root itself. Links to folders
@@ -93,31 +104,33 @@ def search(root: Path) -> Found:
     while folders and looked < FOLDERS and len(found) < MOST:
         folder = folders.popleft()
         looked += 1
-        listing = _inside(folder)
+        listing = _listing(folder)
         bare = listing.stores and folder != top and is_repository(Path(folder))
         if bare:
             found.append((Path(folder), None))
-        found += ((Path(folder), Path(folder, name)) for name in listing.controls if folder != top or name in LEADING)
+        found += (
+            (Path(folder), Path(folder, name)) for name in listing.controls if folder != top or name in CONTROL_FILES
+        )
         above = folder.rstrip("/")
-        folders.extend(f"{above}/{name}" for name in listing.folders if not (bare and name in OWN))
-    return Found(tuple(found), whole=not folders)
+        folders.extend(f"{above}/{name}" for name in listing.folders if not (bare and name in REPOSITORY_PARTS))
+    return FoundRepositories(tuple(found), is_complete=not folders)
 
 
-def _inside(folder: str) -> Listing:
-    def scan() -> Listing:
+def _listing(folder: str) -> FolderContents:
+    def scan() -> FolderContents:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if _is_git(entry.name) or entry.is_dir(follow_symlinks=False)]
-        controls = tuple(name for name in names if _is_git(name) or name in LEADING)
+        controls = tuple(name for name in names if _is_git(name) or name in CONTROL_FILES)
         others = tuple(name for name in names if name not in controls)
-        return Listing(controls, others, stores=set(STORES).issubset(names))
+        return FolderContents(controls, others, stores=set(STORES).issubset(names))
 
     try:
-        return _listings.of(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - thousands for a command
+        return _listings.get(os.stat(folder, follow_symlinks=False), scan)  # noqa: PTH116 - thousands for a command
     except PermissionError:  # git finds known names also in a folder that can't be listed
-        controls = tuple(name for name in (GIT, *LEADING) if os.path.lexists(f"{folder}/{name}"))
-        return Listing(controls, (), stores=all(os.path.lexists(f"{folder}/{name}") for name in STORES))
+        controls = tuple(name for name in (GIT, *CONTROL_FILES) if os.path.lexists(f"{folder}/{name}"))
+        return FolderContents(controls, (), stores=all(os.path.lexists(f"{folder}/{name}") for name in STORES))
     except OSError:  # gone
-        return Listing((), (), stores=False)
+        return FolderContents((), (), stores=False)
 
 
 def _is_git(name: str) -> bool:

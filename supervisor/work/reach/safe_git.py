@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from supervisor.disk.search_paths import outside
-from supervisor.work.reach.git_config import COUNT, HOOKS, KEY, VALUE, Setting, folder_of_hooks, paths_in
+from supervisor.disk.search_paths import drop_writable_entries
+from supervisor.work.reach.git_config import COUNT, HOOKS, KEY, VALUE, GitSetting, folder_of_hooks, paths_in
 
 # ruff: noqa: PTH111, PTH118 # pathlib is slow to import
 
@@ -22,7 +22,7 @@ GIT = (
 )
 STATUS = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=dirty")
 PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color", "--ignore-submodules=dirty")
-LISTED = ("config", "-z", "--list")
+LIST_SETTINGS = ("config", "-z", "--list")
 _VARIABLES = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -53,7 +53,7 @@ def environment(env: Mapping[str, str], folders: Sequence[str]) -> dict[str, str
         for name, value in env.items()
         if name not in _LEADING and (not name.startswith("GIT_") or _KEPT.fullmatch(name))
     }
-    return {**outside(kept, tuple(map(Path, folders))), **_VARIABLES}
+    return {**drop_writable_entries(kept, tuple(map(Path, folders))), **_VARIABLES}
 
 
 def with_settings(env: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
@@ -66,17 +66,17 @@ def with_settings(env: Mapping[str, str], settings: Mapping[str, str]) -> dict[s
     return {**env, **added, COUNT: str(first + len(settings))}
 
 
-def read_list(listed: str) -> Iterator[Setting]:
+def read_list(listed: str) -> Iterator[GitSetting]:
     """Parse the output of `git config -z --list`."""
     for entry in listed.split("\0"):
         name, _, value = entry.partition("\n")
         section, _, rest = name.partition(".")
         sub, _, key = rest.rpartition(".")
         if key:
-            yield Setting(section, sub, key, value)
+            yield GitSetting(section, sub, key, value)
 
 
-def switched_off(settings: Sequence[Setting]) -> dict[str, str]:
+def switched_off(settings: Sequence[GitSetting]) -> dict[str, str]:
     """Return settings that switch off every merge driver, and every filter but the known ones."""
     off: dict[str, str] = {}
     for setting in settings:
@@ -87,7 +87,7 @@ def switched_off(settings: Sequence[Setting]) -> dict[str, str]:
     return off
 
 
-def obeyed_below(settings: Sequence[Setting], top: str, home: str) -> dict[str, str]:
+def obeyed_below(settings: Sequence[GitSetting], top: str, home: str) -> dict[str, str]:
     """Return the paths below a work tree's top that git obeys, each with the name of the setting that leads there."""
     found: dict[str, str] = {}
     for setting in settings:

@@ -20,7 +20,7 @@ CHANGES = frozenset(
 )
 LISTS = frozenset({("stash", "list"), ("stash", "show"), ("notes", "list"), ("notes", "show"), ("bisect", "log")})
 TAKES_A_WORD = frozenset({"-C", "-c"})
-ELSEWHERE = (
+OTHER_REPOSITORY_OPTIONS = (
     "--git-dir",
     "--work-tree",
     "--namespace",
@@ -32,7 +32,7 @@ IN_A_SCRIPT = re.compile(r"(?:^|[\s;&|({`])git(?>(?:\s+-(?>[cC]\s+\S+|\S+))*+)\s
 BEGINS_WITH_CD = re.compile(r"\s*cd\s+(?:--\s+)?([A-Za-z0-9_@%+=:,./-]+)\s*(?:&&|;|\n)")
 
 
-def history_place(argv: Sequence[str]) -> str | None:
+def history_directory(argv: Sequence[str]) -> str | None:
     """Return the directory, relative to the command's own, whose repository it changes; None: it changes none."""
     match argv:
         case ["git", *arguments]:
@@ -62,7 +62,7 @@ def _place_of(arguments: Sequence[str]) -> str | None:
     """Return the directory of a git command, by its options before the verb."""
     at, words = PurePosixPath(), iter(arguments)
     for word in words:
-        if word.startswith(ELSEWHERE):
+        if word.startswith(OTHER_REPOSITORY_OPTIONS):
             return None
         if word in TAKES_A_WORD:
             value = next(words, "")

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from actors.vocabulary.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
-from actors.vocabulary.quoting import quoted_command
+from actors.vocabulary.quoting import quote_command
 from supervisor.work.safety.shell import plain_commands
 
 OPTIONS_WITH_VALUE = {
@@ -75,27 +75,27 @@ def _is_name(word: str) -> bool:
 
 def _read(argv: Sequence[str], file: str) -> ParsedCommand:
     hint: dict[Literal["Read"], ReadCommand] = {
-        "Read": ReadCommand(cmd=quoted_command(argv), name=PurePosixPath(file).name)
+        "Read": ReadCommand(cmd=quote_command(argv), name=PurePosixPath(file).name)
     }
     return hint
 
 
 def _list(argv: Sequence[str], path: str | None) -> ParsedCommand:
     hint: dict[Literal["ListFiles"], ListFilesCommand] = {
-        "ListFiles": ListFilesCommand(cmd=quoted_command(argv), path=path)
+        "ListFiles": ListFilesCommand(cmd=quote_command(argv), path=path)
     }
     return hint
 
 
 def _search(argv: Sequence[str], query: str, path: str | None) -> ParsedCommand:
     hint: dict[Literal["Search"], SearchCommand] = {
-        "Search": SearchCommand(cmd=quoted_command(argv), query=query, path=path)
+        "Search": SearchCommand(cmd=quote_command(argv), query=query, path=path)
     }
     return hint
 
 
 def _unknown(argv: Sequence[str]) -> ParsedCommand:
     hint: dict[Literal["Test", "Lint", "Noop", "Unknown"], PlainCommand] = {
-        "Unknown": PlainCommand(cmd=quoted_command(argv))
+        "Unknown": PlainCommand(cmd=quote_command(argv))
     }
     return hint

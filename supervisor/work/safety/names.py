@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from actors.vocabulary.settings import SandboxPolicy, WorkspaceWrite
-from supervisor.disk.workspace import projects, temporary, temporary_of
+from supervisor.disk.workspace import client_tmpdir, project_directories, temporary_directories
 from supervisor.work.safety import rules
 from supervisor.work.safety.known_safe import programs
 
 BUILT_IN = frozenset({"cd", "echo", "false", "pwd", "true"})  # into bash, which then looks for no file
 
 
-def plainly_named(argv: Sequence[str], env: Mapping[str, str], policy: SandboxPolicy, cwd: Path) -> bool:
+def are_system_programs(argv: Sequence[str], env: Mapping[str, str], policy: SandboxPolicy, cwd: Path) -> bool:
     """Tell whether each program of a known safe command is the system's own, and nothing makes it start others."""
     if any(rules.STEERING.fullmatch(name) for name in env):
         return False
@@ -43,8 +43,8 @@ def _system_directory(name: str, search_path: str) -> Path | None:
 def _open_places(policy: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> Iterator[Path]:
     """Yield the directories in which a patch is written without a question."""
     if isinstance(policy, WorkspaceWrite):
-        yield from projects(policy, cwd)
-        yield from temporary(policy, temporary_of(env))
+        yield from project_directories(policy, cwd)
+        yield from temporary_directories(policy, client_tmpdir(env))
 
 
 def _lies_in(path: Path, place: Path) -> bool:

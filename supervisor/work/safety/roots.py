@@ -9,16 +9,16 @@ from pathlib import Path
 
 from supervisor.disk.folders import lies_in
 from supervisor.disk.work_tree import GIT, makes_repository
-from supervisor.work.reach.found_settings import setting_around
-from supervisor.work.reach.other_systems import is_leading
+from supervisor.work.reach.found_settings import enclosing_setting
+from supervisor.work.reach.other_systems import is_control_file
 from supervisor.work.reach.project_settings import settings_in
-from supervisor.work.reach.repositories import OWN
+from supervisor.work.reach.repositories import REPOSITORY_PARTS
 from supervisor.work.sandbox.roots import Roots
 
-_OWN = frozenset(name.casefold() for name in OWN)
+_OWN = frozenset(name.casefold() for name in REPOSITORY_PARTS)
 
 
-def cover(roots: Roots, paths: Iterable[Path]) -> bool:
+def are_writable(roots: Roots, paths: Iterable[Path]) -> bool:
     """Tell whether each of these resolved paths may be written."""
     planned = tuple(paths)
     return all(_covers(roots, path, planned) for path in planned)
@@ -38,20 +38,20 @@ def _covers(roots: Roots, path: Path, planned: tuple[Path, ...]) -> bool:
 def obeyed_by(roots: Roots, cwd: Path, paths: Iterable[Path]) -> tuple[str, ...]:
     """Return the agents, editors and shells that would obey one of these resolved paths."""
     real = Path(os.path.realpath(cwd))
-    bases = [*roots.settings, *(() if setting_around(real) else (real,))]
+    bases = [*roots.settings, *(() if enclosing_setting(real) else (real,))]
     found: dict[str, None] = {}
     for path in paths:
         containing = (base for base in bases if lies_in(path, base))
         base = max(containing, key=lambda base: len(base.parts), default=Path("/"))
         found |= dict.fromkeys(setting.who for _, setting in settings_in(path.relative_to(base).parts))
-        found |= dict.fromkeys(who for closed, who in roots.leading.items() if _lies_in(path, closed))
+        found |= dict.fromkeys(who for closed, who in roots.obeyed_settings.items() if _lies_in(path, closed))
     return tuple(found)
 
 
 def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
     """Tell whether a path is in a repository: nested, bare, or named `.GIT` on a file system that ignores case."""
     parts = path.relative_to(root).parts
-    if any(part.casefold() == GIT for part in parts) or is_leading(parts):
+    if any(part.casefold() == GIT for part in parts) or is_control_file(parts):
         return True
     at = root
     for part in parts:

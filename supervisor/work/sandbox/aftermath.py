@@ -13,13 +13,13 @@ import structlog
 
 from supervisor.disk.folders import exists_in, free_name, passable
 from supervisor.disk.work_tree import HEAD, makes_repository
-from supervisor.work.sandbox.roots import Link, Root, Roots
+from supervisor.work.sandbox.roots import LinkOnTheWay, Root, Roots
 
 log = structlog.get_logger()
 SET_ASIDE = ".set-aside-by-greenroom"
 
 
-def seen_to(roots: Roots) -> Iterator[str]:
+def undo_changes(roots: Roots) -> Iterator[str]:
     """Undo such changes; yield a text about each that was undone, or could not be. Raises nothing."""
     for root in roots.plain:
         yield from _attempt(root, partial(_rename_head, root))
@@ -41,7 +41,7 @@ def _attempt(root: Root, undo: Callable[[], str]) -> Iterator[str]:
         yield text
 
 
-def _restore_link(link: Link) -> str:
+def _restore_link(link: LinkOnTheWay) -> str:
     left, folder = "", link.place.folder
     if exists_in(folder, link.name):
         with contextlib.suppress(OSError):  # not a link any more

@@ -17,14 +17,14 @@ from supervisor.disk.folders import PASS, open_below, open_folder
 from supervisor.disk.reading import read_ordinary
 from supervisor.work.processes.command import MARKS
 from supervisor.work.reach.home_views import COPY_BYTES, HomeView
-from supervisor.work.sandbox.confined import Availability, Confined, Order
+from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order
 from supervisor.work.sandbox.git_view import Mount
-from supervisor.work.sandbox.leftovers import Ledger
+from supervisor.work.sandbox.leftovers import LeftoverLedger
 from supervisor.work.sandbox.mounts import Mounts, mounts_of
 from supervisor.work.sandbox.placeholders import Placeholders
 from supervisor.work.sandbox.roots import Roots
-from supervisor.work.sandbox.seccomp import program
-from supervisor.work.sandbox.sockets import others
+from supervisor.work.sandbox.seccomp import filter_program
+from supervisor.work.sandbox.sockets import sockets_to_cover
 
 PROBE_TIMEOUT_S = 5.0  # takes 10 ms; only a broken mount makes it slow
 SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
@@ -45,7 +45,7 @@ ISOLATED = (
 
 
 class Bubblewrap:
-    def __init__(self, search: Sequence[str] = SYSTEM, ledger: Ledger | None = None) -> None:
+    def __init__(self, search: Sequence[str] = SYSTEM, ledger: LeftoverLedger | None = None) -> None:
         """`search`: the directories that are searched before the daemon's own search path."""
         self._search = search
         self._placeholders = Placeholders(ledger)
@@ -85,7 +85,7 @@ class Bubblewrap:
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(self, order: Order) -> Iterator[Confined]:
+    def confine(self, order: Order) -> Iterator[ConfinedCommand]:
         env, sockets = order.env, order.sockets
         if len(env) > MOST_VARIABLES:
             raise OSError(f"{len(env)} environment variables are more than the {MOST_VARIABLES} a sandbox is given")
@@ -94,7 +94,9 @@ class Bubblewrap:
             named = tuple(_checked_socket(path, stack) for path in sockets)
             over = order.history.mounts if order.history else ()
             copies = dict(_copies_in_memory(order.views, stack))
-            syscall_filter = program(os.uname().machine, unix_sockets=bool(sockets), links=order.history is None)
+            syscall_filter = filter_program(
+                os.uname().machine, unix_sockets=bool(sockets), links=order.history is None
+            )
             fds = () if syscall_filter is None else (_memory_file(syscall_filter, stack),)
             arguments = (
                 *ISOLATED,
@@ -109,7 +111,7 @@ class Bubblewrap:
             arguments_fd = _memory_file(_join(arguments), stack)
             sources = (*mounts.descriptors, *(mount.descriptor for mount in over))
             source_fds = sources if self._by_descriptor else ()
-            yield Confined(
+            yield ConfinedCommand(
                 argv=(self._program or "bwrap", "--args", str(arguments_fd), "--", *order.argv),
                 cwd=Path("/"),
                 env=BARE,
@@ -186,7 +188,7 @@ def _socket_arguments(named: Sequence[Path]) -> Iterator[str]:
     """Yield mounts that cover all sockets but the named, as the filter sees no names; folders cover later sockets."""
     if not named:
         return
-    folders, files = others(frozenset(named))
+    folders, files = sockets_to_cover(frozenset(named))
     for folder in folders:
         yield from ("--tmpfs", str(folder))
     for path in named:

@@ -20,7 +20,7 @@ class Availability(Struct, frozen=True):
     how_to_get: str = ""
 
 
-class Placed(Struct, frozen=True):
+class PlacedFile(Struct, frozen=True):
     """A file or folder of Greenroom's that a sandbox shows at a path."""
 
     source: Path
@@ -40,11 +40,11 @@ class Order(Struct, frozen=True):
     history: GitView | None = None  # the view of a repository's folder
     scratch: Path | None = None  # replaced by an empty directory in memory
     kept: Sequence[Path] = ()  # entries of that directory that are shown all the same
-    placed: Sequence[Placed] = ()
+    placed: Sequence[PlacedFile] = ()
     views: Sequence[HomeView] = ()  # the program's own homes, mounted over all roots
 
 
-class Confined(Struct, frozen=True):
+class ConfinedCommand(Struct, frozen=True):
     """The argv to run in place of a command, and its surroundings."""
 
     argv: tuple[str, ...]

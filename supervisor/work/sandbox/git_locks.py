@@ -14,13 +14,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.work.sandbox.leftovers import Ledger, entry_in
+from supervisor.work.sandbox.leftovers import LeftoverLedger, entry_in
 
 WAIT_S = 5.0  # for another git; most of its commands take a moment
 LOOK_S = 0.05
 
 
-class Locked(Struct):
+class HeldLock(Struct):
     """A lock that we hold."""
 
     folder: int
@@ -42,7 +42,7 @@ class Locked(Struct):
 
 
 @contextlib.contextmanager
-def locked(folder: int, name: str, where: Path, ledger: Ledger) -> Iterator[Locked]:
+def hold_lock(folder: int, name: str, where: Path, ledger: LeftoverLedger) -> Iterator[HeldLock]:
     """Hold `NAME.lock`. Raises OSError if another git holds it for too long."""
     lock, own = f"{name}.lock", f"greenroom-{os.urandom(4).hex()}.lock"
     own_entry = entry_in(folder, own)
@@ -55,13 +55,13 @@ def locked(folder: int, name: str, where: Path, ledger: Ledger) -> Iterator[Lock
             _take_lock(folder, own, lock, where)
         finally:
             os.unlink(own, dir_fd=folder)
-            ledger.gone(own_entry)
-        yield Locked(folder, name, lock, file)
+            ledger.note_removed(own_entry)
+        yield HeldLock(folder, name, lock, file)
     finally:
         with contextlib.suppress(FileNotFoundError):  # the lock became the file itself
             if os.stat(lock, dir_fd=folder, follow_symlinks=False).st_ino == os.fstat(file).st_ino:
                 os.unlink(lock, dir_fd=folder)
-        ledger.gone(lock_entry)
+        ledger.note_removed(lock_entry)
         os.close(file)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from supervisor.disk.work_tree import HEAD
-from supervisor.work.reach.git_index import Unfit, check
+from supervisor.work.reach.git_index import UnfitIndex, check
 from supervisor.work.reach.gitlinks import INDEX, INDEX_BYTES, SHARED, gitlinks
 
 PACKED = "packed-refs"
@@ -23,7 +23,7 @@ TEXTS = {
 }
 
 
-def unfit(name: str, file: Path, hashes: int) -> str | None:
+def unfit_reason(name: str, file: Path, hashes: int) -> str | None:
     """Return the reason why a file must not become git's; None: it may."""
     is_index = name == INDEX or name.startswith(SHARED)
     most = INDEX_BYTES if is_index or name == PACKED else STATE_BYTES
@@ -37,11 +37,11 @@ def unfit(name: str, file: Path, hashes: int) -> str | None:
     return None
 
 
-def new_link(before: Path, after: Path, hashes: int) -> str | None:
+def new_gitlink_reason(before: Path, after: Path, hashes: int) -> str | None:
     """Return the reason why an index must not replace another: git would enter a further repository. None: it may."""
     try:
         new = set(gitlinks(after, hashes)).difference(gitlinks(before, hashes))
-    except Unfit as error:
+    except UnfitIndex as error:
         return f"the new one is not used: {error}"
     if not new:
         return None
@@ -54,6 +54,6 @@ def new_link(before: Path, after: Path, hashes: int) -> str | None:
 def _unfit_index(file: Path, hashes: int) -> str | None:
     try:
         check(file.read_bytes(), hashes)
-    except Unfit as error:
+    except UnfitIndex as error:
         return f"the new one is not used: {error}"
     return None

@@ -24,18 +24,21 @@ from supervisor.disk.work_tree import HEAD
 from supervisor.work.reach.git_settings import hash_bytes
 from supervisor.work.reach.gitlinks import INDEX, SHARED
 from supervisor.work.reach.safe_git import with_settings
-from supervisor.work.sandbox.git_locks import Locked, locked
-from supervisor.work.sandbox.git_state import PACKED, STATE, new_link, unfit
+from supervisor.work.sandbox.git_locks import HeldLock, hold_lock
+from supervisor.work.sandbox.git_state import PACKED, STATE, new_gitlink_reason, unfit_reason
 from supervisor.work.sandbox.history import Repository
-from supervisor.work.sandbox.leftovers import Ledger
+from supervisor.work.sandbox.leftovers import LeftoverLedger
 
 log = structlog.get_logger()
-LIVE = ("objects", "refs", "logs", "reftable", "lfs")  # the real folders, writable
+WRITABLE_FOLDERS = ("objects", "refs", "logs", "reftable", "lfs")  # the real folders, writable
 SHUT_IN = {"objects": ("info",)}  # alternates there would name further stores
 ENTRIES = 2_000  # of a repository's folder; git makes some twenty
-TOLD = 10  # names of dropped files that are listed; the others are counted
+MOST_LISTED = 10  # names of dropped files that are listed; the others are counted
 PASSING = re.compile(r".*\.lock|index\.stash\..*|.*\.tmp|gc\..*")
-QUIET: Mapping[str, str] = {"gc.auto": "0", "maintenance.auto": "false"}  # it would be killed with the command
+NO_MAINTENANCE: Mapping[str, str] = {
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}  # it would be killed with the command
 
 
 class Mount(Struct, frozen=True):
@@ -55,7 +58,7 @@ class GitView(Struct):
 
 
 @contextlib.contextmanager
-def view_of(repository: Repository, scratch: Path, ledger: Ledger) -> Iterator[GitView]:
+def view_of(repository: Repository, scratch: Path, ledger: LeftoverLedger) -> Iterator[GitView]:
     """Make the view, and write the new state back at the end. Raises OSError if another git is at work there."""
     view = GitView()
     with contextlib.ExitStack() as stack:
@@ -79,19 +82,19 @@ class _Folder:
     def __init__(self, real: Path, hashes: int, *, shared: bool, own: bool) -> None:
         self._real = real
         self._hashes = hashes  # bytes of a hash
-        self._locks: dict[str, Locked] = {}
+        self._locks: dict[str, HeldLock] = {}
         self._locking = (*((INDEX,) if own else ()), *((PACKED,) if shared else ()))
         self._own = own
         self._before: dict[str, bytes] = {}  # the state as it was copied
         self._rights: dict[int, int] = {}
         self.mounts: list[Mount] = []
 
-    def open(self, copy: Path, ledger: Ledger, stack: contextlib.ExitStack) -> None:
+    def open(self, copy: Path, ledger: LeftoverLedger, stack: contextlib.ExitStack) -> None:
         copy.mkdir(mode=0o700, parents=True)
         self._copy = copy
         self._folder = self._adopt(open_folder(self._real), stack)
         for name in self._locking:
-            self._locks[name] = stack.enter_context(locked(self._folder, name, self._real, ledger))
+            self._locks[name] = stack.enter_context(hold_lock(self._folder, name, self._real, ledger))
         if self._own and not (self._real / "logs").exists():
             os.mkdir("logs", dir_fd=self._folder)  # git makes it with the first commit, which is not possible here
         self.mounts.append(Mount(self._real, copy, self._adopt(os.open(copy, FOLDER), stack), writable=True))
@@ -112,7 +115,7 @@ class _Folder:
         if stat.S_ISLNK(found.st_mode):
             (self._copy / name).symlink_to(os.readlink(name, dir_fd=self._folder))
         elif stat.S_ISDIR(found.st_mode):
-            self._mount(self._folder, Path(name), writable=name in LIVE, stack=stack)
+            self._mount(self._folder, Path(name), writable=name in WRITABLE_FOLDERS, stack=stack)
         elif stat.S_ISREG(found.st_mode) and not PASSING.fullmatch(name):
             if self._is_state(name):
                 self._copy_file(name)
@@ -180,10 +183,10 @@ class _Folder:
             if not self._is_state(name) and name not in shown and not PASSING.fullmatch(name)
             if not (self._copy / name).is_symlink()
         ]
-        for name in made[:TOLD]:
+        for name in made[:MOST_LISTED]:
             yield f"{name} was made in {self._real} and was not kept: it is no part of its history"
-        if len(made) > TOLD:
-            yield f"{len(made) - TOLD} more files were made in {self._real} and were not kept"
+        if len(made) > MOST_LISTED:
+            yield f"{len(made) - MOST_LISTED} more files were made in {self._real} and were not kept"
 
     def _take(self, name: str) -> str | None:
         """Take over a file of the state; return the reason if it can't be."""
@@ -194,16 +197,16 @@ class _Folder:
         if (lock := self._locks.get(name)) is not None:
             if (self._real / name).exists() and filecmp.cmp(new, self._real / name, shallow=False):
                 return None
-            refused = unfit(name, new, self._hashes)
+            refused = unfit_reason(name, new, self._hashes)
             if refused is None and name == INDEX:
-                refused = new_link(self._real, self._copy, self._hashes)
+                refused = new_gitlink_reason(self._real, self._copy, self._hashes)
             if refused is None:
                 lock.replace_by(new)
             return refused
         before = self._before.get(name)
         if before is not None and found.st_size == len(before) and new.read_bytes() == before:
             return None
-        if (refused := unfit(name, new, self._hashes)) is not None:
+        if (refused := unfit_reason(name, new, self._hashes)) is not None:
             return refused
         if self._present_content(name) != before:
             return "somebody else has changed it meanwhile"
@@ -234,6 +237,6 @@ def _order(name: str) -> tuple[bool, bool, str]:
     return not name.startswith(SHARED), name != INDEX, name
 
 
-def quiet(env: Mapping[str, str]) -> dict[str, str]:
+def without_maintenance(env: Mapping[str, str]) -> dict[str, str]:
     """Return the environment with its git settings, and those by which git does no maintenance by itself."""
-    return with_settings(env, QUIET)
+    return with_settings(env, NO_MAINTENANCE)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from supervisor.disk.folders import lies_in
 from supervisor.disk.reading import read_ordinary
 from supervisor.disk.work_tree import COMMON, GIT, HEAD, STORES
-from supervisor.work.reach.git_settings import leading_settings
+from supervisor.work.reach.git_settings import program_settings
 from supervisor.work.reach.repositories import POINTER_BYTES
 
 LINK_FORBIDDEN = (
@@ -79,7 +79,7 @@ def _points_back(found: Repository) -> bool:
 
 
 def _is_submodule(found: Repository) -> bool:
-    leading = leading_settings(found.own / "config")
+    leading = program_settings(found.own / "config")
     named = [setting.value for setting in leading if (setting.section, setting.key) == ("core", "worktree")]
     return bool(named) and Path(os.path.realpath(found.own / named[-1])) == found.work_tree
 

@@ -7,23 +7,23 @@ import os
 from pathlib import Path
 
 
-def views_beside(ledgers: Path) -> Path:
+def views_folder(ledgers: Path) -> Path:
     """Return the folder of the views of repositories, one for each running command."""
     return ledgers.parent / "views"
 
 
-def desks_beside(ledgers: Path) -> Path:
+def desks_folder(ledgers: Path) -> Path:
     """Return the folder of the desks at which agents' git is served, one for each running agent."""
     return ledgers.parent / "desks"
 
 
-def watches_beside(ledgers: Path) -> Path:
+def watches_folder(ledgers: Path) -> Path:
     """Return the folder of the records of projects, a file for each watched command or turn."""
     return ledgers.parent / "watches"
 
 
 def is_anything_left(ledgers: Path) -> bool:
-    beside = (views_beside(ledgers), desks_beside(ledgers), watches_beside(ledgers))
+    beside = (views_folder(ledgers), desks_folder(ledgers), watches_folder(ledgers))
     return any(_holds_something(folder) for folder in (ledgers, *beside))
 
 

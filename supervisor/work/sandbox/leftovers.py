@@ -26,7 +26,7 @@ READ_BYTES = 16 << 20  # of the ledger of a life; a longer file is no ledger of 
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Entry(Struct, frozen=True):
+class LeftoverEntry(Struct, frozen=True):
     """An entry of a folder. `inode`: the only file that may be removed; 0: any empty file or folder by that name."""
 
     folder: str
@@ -36,27 +36,27 @@ class Entry(Struct, frozen=True):
     inode: int = 0
 
 
-def entry_in(folder: int, name: str, inode: int = 0) -> Entry:
+def entry_in(folder: int, name: str, inode: int = 0) -> LeftoverEntry:
     found = os.fstat(folder)
-    return Entry(str(Path(f"/proc/self/fd/{folder}").readlink()), found.st_dev, found.st_ino, name, inode)
+    return LeftoverEntry(str(Path(f"/proc/self/fd/{folder}").readlink()), found.st_dev, found.st_ino, name, inode)
 
 
-class Ledger(Struct):
+class LeftoverLedger(Struct):
     """The ledger of this life, in a folder of such ledgers. Without a folder it writes nothing."""
 
     folder: Path | None = None
-    _standing: dict[Entry, int] = field(default_factory=dict)
+    _standing: dict[LeftoverEntry, int] = field(default_factory=dict)
     _file: int | None = None
     _lines: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: LeftoverEntry) -> None:
         """Note an entry before it is made. Raises OSError if it can't be noted: then it must not be made."""
         with self._lock:
             self._standing[entry] = self._standing.get(entry, 0) + 1
             self._write("made", entry)
 
-    def gone(self, entry: Entry) -> None:
+    def note_removed(self, entry: LeftoverEntry) -> None:
         with self._lock:
             left = self._standing.pop(entry, 1) - 1
             if left > 0:
@@ -80,7 +80,7 @@ class Ledger(Struct):
 
     _life: str = field(default_factory=lambda: os.urandom(4).hex())
 
-    def _write(self, what: str, entry: Entry) -> None:
+    def _write(self, what: str, entry: LeftoverEntry) -> None:
         if self.folder is None:
             return
         if self._file is None:
@@ -112,14 +112,14 @@ def clear(folder: Path) -> int:
     return removed
 
 
-def _standing_in(file: Path) -> Iterator[Entry]:
+def _standing_in(file: Path) -> Iterator[LeftoverEntry]:
     with file.open("rb") as stream:
         lines = stream.read(READ_BYTES).splitlines()
-    standing: dict[Entry, None] = {}
+    standing: dict[LeftoverEntry, None] = {}
     for line in lines:
         try:
             record = json.loads(line)
-            entry = convert(record["entry"], Entry)
+            entry = convert(record["entry"], LeftoverEntry)
         except (ValueError, TypeError, KeyError):  # the last line of a life that was killed while it wrote
             continue
         if record["what"] == "made":
@@ -129,7 +129,7 @@ def _standing_in(file: Path) -> Iterator[Entry]:
     yield from standing
 
 
-def _remove(entry: Entry) -> bool:
+def _remove(entry: LeftoverEntry) -> bool:
     """Remove an entry, if it is still the noted one. False: another daemon's command uses it."""
     try:
         folder = open_folder(Path(entry.folder))
@@ -168,5 +168,5 @@ def remove_empty(folder: int, name: str, inode: int = 0) -> bool:
     return True
 
 
-def _line(what: str, entry: Entry) -> bytes:
+def _line(what: str, entry: LeftoverEntry) -> bytes:
     return json.dumps({"what": what, "entry": asdict(entry)}).encode() + b"\n"

@@ -43,7 +43,7 @@ class _Plan(Struct, frozen=True):
     def build(self) -> Mounts:
         mounts, roots = self.mounts, self.roots
         for root in roots.writable:
-            if (outer := roots.over(root.path.parent)) is not None:
+            if (outer := roots.innermost_root(root.path.parent)) is not None:
                 self._walk(outer, root.path.parent)
             mounts.writable[root.path] = root.folder
         for path in roots.closed:
@@ -55,7 +55,7 @@ class _Plan(Struct, frozen=True):
         return mounts
 
     def _close(self, path: Path) -> None:
-        outer = self.roots.over(path.parent)
+        outer = self.roots.innermost_root(path.parent)
         if outer is None:
             if path.exists():  # it contains a root, and is closed except for that
                 self.mounts.closed[path] = self._adopt(open_folder(path))
@@ -75,7 +75,7 @@ class _Plan(Struct, frozen=True):
 
     def _hide(self, path: Path) -> None:
         if path.exists():
-            outer = self.roots.over(path.parent)
+            outer = self.roots.innermost_root(path.parent)
             if outer is not None:
                 self._walk(outer, path.parent)
             self.mounts.hidden.append(path)
@@ -100,7 +100,7 @@ class _Plan(Struct, frozen=True):
         return folder
 
     def _hold(self, folder: int, path: Path, *, file: bool) -> None:
-        standing = self.stack.enter_context(self.placeholders.held(folder, path.name, file=file))
+        standing = self.stack.enter_context(self.placeholders.hold(folder, path.name, file=file))
         if standing is not None:
             self.mounts.closed[path] = standing
         elif os.access(".", os.W_OK, dir_fd=folder):

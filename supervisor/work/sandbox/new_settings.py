@@ -11,8 +11,8 @@ from pathlib import Path
 import structlog
 
 from supervisor.disk.folders import exists_in, free_name, lies_in, open_folder, passable
-from supervisor.work.reach.found_settings import FoundSettings, Kept, keep, list_settings
-from supervisor.work.reach.project_settings import HELD, goes_on_below, setting_of
+from supervisor.work.reach.found_settings import FoundSettings, SettingEntry, list_settings, setting_entry
+from supervisor.work.reach.project_settings import HELD_FOLDERS, may_hold_settings, setting_of
 
 log = structlog.get_logger()
 SUFFIX = ".set-aside-by-greenroom"
@@ -40,22 +40,22 @@ def set_aside(before: Mapping[Path, FoundSettings], accepted: Collection[Path] =
                 )
 
 
-def _accepted_in(folder: Path, accepted: Collection[Path]) -> dict[str, Kept]:
-    return {path.name: Kept(0, 0) for path in accepted if path.parent == folder}
+def _accepted_in(folder: Path, accepted: Collection[Path]) -> dict[str, SettingEntry]:
+    return {path.name: SettingEntry(0, 0) for path in accepted if path.parent == folder}
 
 
-def _folders(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Mapping[str, Kept]]]:
+def _folders(root: Path, found: FoundSettings) -> Iterator[tuple[Path, Mapping[str, SettingEntry]]]:
     """Yield the folders that existed before, and new ones in them that begin a two-part name (`.github/hooks`)."""
     for folder, known in found.folders.items():
         yield folder, known
-        if folder != root and goes_on_below(folder.name):
+        if folder != root and may_hold_settings(folder.name):
             continue
         below, _ = list_settings(folder, top=folder == root)
-        halves = (folder / name for name in below if goes_on_below(name))
+        halves = (folder / name for name in below if may_hold_settings(name))
         yield from ((half, {}) for half in halves if half not in found.folders)
 
 
-def _look(folder: Path, known: Mapping[str, Kept], *, top: bool) -> Iterator[str]:
+def _look(folder: Path, known: Mapping[str, SettingEntry], *, top: bool) -> Iterator[str]:
     if os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         if changed := _changes(folder, known, top=top):
             yield from _undo(folder, changed, top=top)
@@ -69,21 +69,21 @@ def _look(folder: Path, known: Mapping[str, Kept], *, top: bool) -> Iterator[str
         os.close(handle)
 
 
-def _changes(folder: Path, known: Mapping[str, Kept], *, top: bool) -> dict[str, Kept | None]:
+def _changes(folder: Path, known: Mapping[str, SettingEntry], *, top: bool) -> dict[str, SettingEntry | None]:
     """Return the names of new settings, and the links that lead elsewhere or are gone."""
     _, names = list_settings(folder, top=top)
     # A command can't make the names that are held at the top of a project; the person can, in another window.
-    new = {name: None for name in names if name not in known and not (top and name in HELD)}
+    new = {name: None for name in names if name not in known and not (top and name in HELD_FOLDERS)}
     links = {name: kept for name, kept in known.items() if kept.target is not None}
     return {**new, **{name: kept for name, kept in links.items() if _target(folder / name) != kept.target}}
 
 
 def _target(path: Path) -> str | None:
-    found = keep(path)
+    found = setting_entry(path)
     return found.target if found is not None else None
 
 
-def _undo(folder: Path, changed: Mapping[str, Kept | None], *, top: bool) -> Iterator[str]:
+def _undo(folder: Path, changed: Mapping[str, SettingEntry | None], *, top: bool) -> Iterator[str]:
     handle = open_folder(folder)
     try:
         for name, kept in changed.items():

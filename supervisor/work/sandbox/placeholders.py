@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from supervisor.disk.folders import FOLDER, PASS, STAMP_NS
 from supervisor.disk.work_tree import GIT
-from supervisor.work.sandbox.leftovers import Entry, Ledger, entry_in
+from supervisor.work.sandbox.leftovers import LeftoverEntry, LeftoverLedger, entry_in
 
 log = structlog.get_logger()
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -29,17 +29,17 @@ class _Placeholder(Struct):
     commands: int
     folder: int  # our own descriptor: the folder may be moved meanwhile
     lock: int
-    entry: Entry
+    entry: LeftoverEntry
 
 
 class Placeholders:
-    def __init__(self, ledger: Ledger | None = None) -> None:
-        self._ledger = ledger or Ledger()
+    def __init__(self, ledger: LeftoverLedger | None = None) -> None:
+        self._ledger = ledger or LeftoverLedger()
         self._held: dict[tuple[int, int, str], _Placeholder] = {}  # concurrent commands may hold the same
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def held(self, folder: int, name: str, *, file: bool = False) -> Iterator[int | None]:
+    def hold(self, folder: int, name: str, *, file: bool = False) -> Iterator[int | None]:
         """Hold a placeholder by that name, and yield its descriptor; None if we, and so a command, can't make it."""
         found = os.fstat(folder)
         place = (found.st_dev, found.st_ino, name)
@@ -80,7 +80,7 @@ class Placeholders:
             if (lock := _lock_placeholder(folder, name)) is not None:
                 self._held[place] = _Placeholder(1, os.dup(folder), lock, entry)
                 return True
-        self._ledger.gone(entry)
+        self._ledger.note_removed(entry)
         return False
 
     def _give_back(self, place: tuple[int, int, str], *, file: bool) -> None:
@@ -95,7 +95,7 @@ class Placeholders:
                 os.rmdir(place[2], dir_fd=held.folder)
             elif os.stat(place[2], dir_fd=held.folder, follow_symlinks=False).st_size == 0:
                 os.unlink(place[2], dir_fd=held.folder)
-        self._ledger.gone(held.entry)
+        self._ledger.note_removed(held.entry)
         os.close(held.folder)
         os.close(held.lock)
 

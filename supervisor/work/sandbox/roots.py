@@ -17,12 +17,18 @@ from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.disk.folders import PASS, lies_in, open_below, open_folder
 from supervisor.disk.pins import Moved, open_pinned
 from supervisor.disk.work_tree import GIT, HEAD, is_work_tree
-from supervisor.disk.workspace import projects
-from supervisor.work.reach.found_settings import MOST_CLOSED, FoundSettings, closed_by, find_settings, setting_around
-from supervisor.work.reach.home_views import NOTHING, Own
-from supervisor.work.reach.obeyed import Obeyed, obeyed_in
-from supervisor.work.reach.project_settings import Setting
-from supervisor.work.reach.repositories import Found, around, is_repository
+from supervisor.disk.workspace import project_directories
+from supervisor.work.reach.found_settings import (
+    MOST_CLOSED,
+    FoundSettings,
+    enclosing_setting,
+    find_settings,
+    paths_to_close,
+)
+from supervisor.work.reach.home_views import NO_OWN_PLACES, OwnPlaces
+from supervisor.work.reach.obeyed import ObeyedPaths, find_obeyed_paths
+from supervisor.work.reach.project_settings import ProjectSetting
+from supervisor.work.reach.repositories import FoundRepositories, folders_up_to_repository, is_repository
 
 
 class Protection(Struct, frozen=True):
@@ -52,7 +58,7 @@ class Root(Struct, frozen=True):
         return found.st_dev, found.st_ino
 
 
-class Link(Struct, frozen=True):
+class LinkOnTheWay(Struct, frozen=True):
     """A link on the way to a closed path, or a `.git` that is a link, with its target: no mount can protect it."""
 
     place: Root
@@ -74,25 +80,25 @@ class Roots(Struct, frozen=True):
     hidden: tuple[Path, ...] = ()
     plain: tuple[Root, ...] = ()
     projects: tuple[Root, ...] = ()
-    below: Mapping[Path, Found] = MappingProxyType({})  # the repositories below each project
-    links: tuple[Link, ...] = ()
+    below: Mapping[Path, FoundRepositories] = MappingProxyType({})  # the repositories below each project
+    links: tuple[LinkOnTheWay, ...] = ()
     settings: Mapping[Path, FoundSettings] = MappingProxyType({})  # of agents and editors, by project
-    leading: Mapping[Path, str] = MappingProxyType({})  # closed settings, with the programs that obey them
+    obeyed_settings: Mapping[Path, str] = MappingProxyType({})  # closed settings, with the programs that obey them
     notices: tuple[str, ...] = field(default=())
 
-    def over(self, path: Path) -> Root | None:
+    def innermost_root(self, path: Path) -> Root | None:
         """Return the innermost root that the path lies in."""
         holding = (root for root in self.writable if lies_in(path, root.path))
         return max(holding, key=lambda root: len(root.path.parts), default=None)
 
 
 @contextlib.contextmanager
-def opened(
+def open_roots(
     policy: SandboxPolicy,
     cwd: Path,
     pins: Sequence[Pin],
     protection: Protection,
-    own: Own = NOTHING,
+    own: OwnPlaces = NO_OWN_PLACES,
     env: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Roots]:
     """Open the roots; their descriptors live as long as the context. `env`: the client's, with its git settings."""
@@ -105,11 +111,11 @@ def _roots(
     cwd: Path,
     pins: Sequence[Pin],
     protection: Protection,
-    own: Own,
+    own: OwnPlaces,
     env: Mapping[str, str],
     stack: contextlib.ExitStack,
 ) -> Roots:
-    named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
+    named = set(project_directories(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     found: dict[Path, Root] = {}
     chosen, notices = set[Path](), list[str]()
     for pin in (
@@ -117,7 +123,7 @@ def _roots(
     ):  # a command's policy may be narrower than its conversation's
         if pin.path is None:  # a notice told so when the conversation was made
             continue
-        if (outer_setting := setting_around(pin.path)) is not None:
+        if (outer_setting := enclosing_setting(pin.path)) is not None:
             notices.append(f"{pin.path} is not writable: {outer_setting[0]} leads {outer_setting[1].who}")
             continue
         try:
@@ -130,7 +136,9 @@ def _roots(
         if pin.name in named:
             chosen.add(pin.path)
     settings = {path: find_settings(path) for path in sorted(found) if path in chosen}
-    to_close = {path: tuple(islice(closed_by(path, inside), MOST_CLOSED + 1)) for path, inside in settings.items()}
+    to_close = {
+        path: tuple(islice(paths_to_close(path, inside), MOST_CLOSED + 1)) for path, inside in settings.items()
+    }
     for path in (path for path, closed in to_close.items() if len(closed) > MOST_CLOSED):
         notices.append(f"{path} is not writable: agents and editors obey more in it than can be closed; make it less")
         del found[path]
@@ -142,13 +150,13 @@ def _roots(
     files = {_real(cwd / file) for file in protection.files}
     hidden = _drop_nested(map(_real, protection.hidden))
     plain = [root for root in project_roots if not (is_work_tree(str(root.path)) or is_repository(root.path))]
-    outer = {root.path: around(root.path) for root in plain}
-    by_git = [obeyed_in(root.path, env) for root in project_roots]
+    outer = {root.path: folders_up_to_repository(root.path) for root in plain}
+    by_git = [find_obeyed_paths(root.path, env) for root in project_roots]
     notices += _leave_out(found, by_git)
     writable = tuple(found[path] for path in sorted(found))
     above = _writable_above(outer, writable, stack)
     kept_plain = (*plain, *(root for root in above if not is_repository(root.path)))
-    links: dict[tuple[Path, str], Link] = {}
+    links: dict[tuple[Path, str], LinkOnTheWay] = {}
     git_files, git_folders = _git_paths(by_git, writable, links, stack)
     our_paths = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
     git_paths = (
@@ -161,7 +169,7 @@ def _roots(
     open_projects = tuple(root for root in project_roots if root.path in found)
     settings_paths = (item for root in open_projects for item in to_close[root.path])
     homes = (view.path for view in own.views)
-    leading = dict(_settings_paths(settings_paths, writable, (*own.written, *homes)))
+    leading = dict(_settings_paths(settings_paths, writable, (*own.kept_paths, *homes)))
     wanted = dict.fromkeys((*git_paths, *heads, *our_paths, *files, *shut, *leading))
     return Roots(
         writable=writable,
@@ -173,14 +181,14 @@ def _roots(
         below={obeyed.root: obeyed.below for obeyed in by_git},
         links=tuple(links.values()),
         settings={root.path: settings[root.path] for root in open_projects},
-        leading=leading,
+        obeyed_settings=leading,
         notices=tuple(notices),
     )
 
 
-def _leave_out(found: dict[Path, Root], by_git: Sequence[Obeyed]) -> Iterator[str]:
+def _leave_out(found: dict[Path, Root], by_git: Sequence[ObeyedPaths]) -> Iterator[str]:
     """Drop the roots with more obeyed paths than can be closed; yield a text about each, and each folder in one."""
-    for path, why in dict(item for obeyed in by_git for item in obeyed.whole.items()).items():
+    for path, why in dict(item for obeyed in by_git for item in obeyed.closed_folders.items()).items():
         left_out = [root for root in found if lies_in(root, path)]
         for root in left_out:
             del found[root]
@@ -189,7 +197,7 @@ def _leave_out(found: dict[Path, Root], by_git: Sequence[Obeyed]) -> Iterator[st
 
 
 def _settings_paths(
-    to_close: Iterable[tuple[Path, Setting]], writable: Sequence[Root], own: Sequence[Path]
+    to_close: Iterable[tuple[Path, ProjectSetting]], writable: Sequence[Root], own: Sequence[Path]
 ) -> Iterator[tuple[Path, str]]:
     """Yield the paths of agents' and editors' settings to close, except in the running program's own places."""
     paths, places = [root.path for root in writable], [*map(_real, own)]
@@ -230,16 +238,16 @@ def _writable_above(
 
 
 def _git_paths(
-    obeyed: Sequence[Obeyed],
+    obeyed: Sequence[ObeyedPaths],
     writable: Sequence[Root],
-    links: dict[tuple[Path, str], Link],
+    links: dict[tuple[Path, str], LinkOnTheWay],
     stack: contextlib.ExitStack,
 ) -> tuple[set[Path], set[Path]]:
     """Return the files and folders in the roots that git obeys; add the links on the way to them to `links`."""
     paths = [root.path for root in writable]
     files, folders = set[Path](), set[Path]()
     places = dict.fromkeys(place for entry in obeyed for place in entry.places)
-    whole = (path for entry in obeyed for path in entry.whole)
+    whole = (path for entry in obeyed for path in entry.closed_folders)
     for path, is_file in (*((place.path, place.is_file) for place in places), *((path, False) for path in whole)):
         is_git = path.name.casefold() == GIT
         real, met = _trace(path.parent if is_git else path)
@@ -259,10 +267,10 @@ def _git_paths(
     return files, folders - files
 
 
-def _held_link(link: Path, stack: contextlib.ExitStack) -> Link:
+def _held_link(link: Path, stack: contextlib.ExitStack) -> LinkOnTheWay:
     folder = open_folder(link.parent)
     stack.callback(os.close, folder)
-    return Link(Root(link.parent, folder), link.name, os.readlink(link.name, dir_fd=folder))
+    return LinkOnTheWay(Root(link.parent, folder), link.name, os.readlink(link.name, dir_fd=folder))
 
 
 def _closable(path: Path) -> Path:

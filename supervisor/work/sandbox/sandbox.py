@@ -20,19 +20,19 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.disk.folders import lies_in, remove_tree
 from supervisor.disk.pins import Pins, pins_of
-from supervisor.disk.workspace import missing, projects, temporary_of
-from supervisor.work.reach.found_settings import keep
-from supervisor.work.reach.home_views import Own
+from supervisor.disk.workspace import client_tmpdir, missing_directory, project_directories
+from supervisor.work.reach.found_settings import setting_entry
+from supervisor.work.reach.home_views import OwnPlaces
 from supervisor.work.sandbox.bubblewrap import Bubblewrap
-from supervisor.work.sandbox.confined import Availability, Confined, Order, Placed
-from supervisor.work.sandbox.git_view import GitView, quiet, view_of
+from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order, PlacedFile
+from supervisor.work.sandbox.git_view import GitView, view_of, without_maintenance
 from supervisor.work.sandbox.history import Repository, repository_around
-from supervisor.work.sandbox.left_behind import desks_beside, views_beside, watches_beside
-from supervisor.work.sandbox.leftovers import Ledger, clear
-from supervisor.work.sandbox.roots import Protection, Roots, opened
+from supervisor.work.sandbox.left_behind import desks_folder, views_folder, watches_folder
+from supervisor.work.sandbox.leftovers import LeftoverLedger, clear
+from supervisor.work.sandbox.roots import Protection, Roots, open_roots
 from supervisor.work.sandbox.seatbelt import Seatbelt
-from supervisor.work.sandbox.seccomp import program
-from supervisor.work.sandbox.watching import look_after, watch
+from supervisor.work.sandbox.seccomp import filter_program
+from supervisor.work.sandbox.watching import undo_leftovers, watch
 
 log = structlog.get_logger()
 TEMPORARY = Path("/tmp")  # noqa: S108 - other programs name it
@@ -42,7 +42,7 @@ NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test 
 class Implementation(Protocol):
     def probe(self) -> Availability: ...
 
-    def confine(self, order: Order) -> contextlib.AbstractContextManager[Confined]: ...
+    def confine(self, order: Order) -> contextlib.AbstractContextManager[ConfinedCommand]: ...
 
 
 class Sandbox:
@@ -62,10 +62,10 @@ class Sandbox:
         self._after_probe = after_probe
         self._pins = Pins()
         self._ledgers = ledgers
-        self._ledger = Ledger(ledgers)
-        self._views = views_beside(ledgers) if ledgers is not None else None
-        self._desks = desks_beside(ledgers) if ledgers is not None else None  # for agents' git
-        self._watches = watches_beside(ledgers) if ledgers is not None else None
+        self._ledger = LeftoverLedger(ledgers)
+        self._views = views_folder(ledgers) if ledgers is not None else None
+        self._desks = desks_folder(ledgers) if ledgers is not None else None  # for agents' git
+        self._watches = watches_folder(ledgers) if ledgers is not None else None
         self._implementation: Implementation = (
             Seatbelt() if sys.platform == "darwin" else Bubblewrap(ledger=self._ledger)
         )
@@ -85,7 +85,7 @@ class Sandbox:
         if self._ledgers is not None and (lives := clear(self._ledgers)):
             log.warning("sandbox.leftovers_removed", lives=lives)
         if self._watches is not None:
-            look_after(self._watches)
+            undo_leftovers(self._watches)
 
     def end(self) -> None:
         self._ledger.close()
@@ -93,7 +93,7 @@ class Sandbox:
     @property
     def opens_history(self) -> bool:
         """Tell whether a command can be given write access to a repository's history and no other part of it."""
-        linux = isinstance(self._implementation, Bubblewrap) and program(os.uname().machine) is not None
+        linux = isinstance(self._implementation, Bubblewrap) and filter_program(os.uname().machine) is not None
         return linux and self._views is not None and self.availability.ok
 
     def new_desk(self) -> Path | None:
@@ -102,7 +102,7 @@ class Sandbox:
 
     def repository(self, policy: WorkspaceWrite, cwd: Path, start: Path) -> Repository | None:
         """Return the repository that git would use in `start`, if its history can be opened to a command."""
-        roots = tuple(Path(os.path.realpath(root)) for root in projects(policy, cwd))
+        roots = tuple(Path(os.path.realpath(root)) for root in project_directories(policy, cwd))
         return repository_around(start, roots)
 
     @contextlib.contextmanager
@@ -121,13 +121,13 @@ class Sandbox:
 
     def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
         """Return the conversation's roots as they were when it first named them."""
-        return self._pins.of(conversation, settings, temporary_of(env))
+        return self._pins.pins_for(conversation, settings, client_tmpdir(env))
 
     def roots(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> contextlib.AbstractContextManager[Roots]:
         """Open the directories in which commands and patches may write now."""
-        return opened(policy, cwd, pins, self.protection, env=env)
+        return open_roots(policy, cwd, pins, self.protection, env=env)
 
     @contextlib.contextmanager
     def confine(
@@ -140,7 +140,7 @@ class Sandbox:
         start: Path | None = None,
         pins: Sequence[Pin] | None = None,
         history: Repository | None = None,
-    ) -> Iterator[Confined]:
+    ) -> Iterator[ConfinedCommand]:
         """Confine a command. Run the yielded argv to its end before you leave the context.
 
         `cwd` is the conversation's; `start` is the directory of this command, and opens nothing. Without `pins` the
@@ -149,23 +149,23 @@ class Sandbox:
         """
         real = _directory(start or cwd)
         if isinstance(policy, DangerFullAccess):
-            yield Confined(tuple(argv), real, env)
+            yield ConfinedCommand(tuple(argv), real, env)
             return
         _find(argv[0], real, env)
         opens = policy if isinstance(policy, WorkspaceWrite) else WorkspaceWrite()
         given = env if opens.network_access else {**env, **NO_NETWORK}
-        known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
+        known = pins_of(policy, cwd, client_tmpdir(env)) if pins is None else pins
         findings: list[str] = []
         with self.roots(policy, cwd, known, env) as roots:
             with self._view(history, findings) as view:
-                env = quiet(given) if view else given
+                env = without_maintenance(given) if view else given
                 order = Order(roots, real, argv, env, opens.network_access, opens.unix_sockets, view)
                 with self._implementation.confine(order) as confined, watch(roots, self._watches, confined.aftermath):
                     yield confined
             confined.aftermath.extend(findings)
 
     @contextlib.contextmanager
-    def watched(
+    def watch_projects(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> Iterator[list[str]]:
         """Watch the projects for a turn of a program that lives longer; the list then has the undone changes."""
@@ -173,12 +173,12 @@ class Sandbox:
         with self.roots(policy, cwd, pins, env) as roots, watch(roots, self._watches, undone):
             yield undone
 
-    def closed(
+    def closed_paths(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], env: Mapping[str, str]
     ) -> frozenset[tuple[Path, int]]:
         """Return the paths in the roots that would be closed now, each setting with its inode."""
         with self.roots(policy, cwd, pins, env) as roots:
-            return frozenset((path, _inode(path) if path in roots.leading else 0) for path in roots.closed)
+            return frozenset((path, _inode(path) if path in roots.obeyed_settings else 0) for path in roots.closed)
 
     @contextlib.contextmanager
     def confine_agent(
@@ -190,10 +190,10 @@ class Sandbox:
         *,
         start: Path,
         pins: Sequence[Pin],
-        own: Own,
+        own: OwnPlaces,
         network: bool,
-        placed: Sequence[Placed] = (),
-    ) -> Iterator[Confined]:
+        placed: Sequence[PlacedFile] = (),
+    ) -> Iterator[ConfinedCommand]:
         """Confine a program that lives for hours, with writable places of its own. Otherwise like `confine`.
 
         The meaning of paths in it is fixed at its start. If the temporary directory is closed, it gets one in memory.
@@ -202,12 +202,12 @@ class Sandbox:
         real = _directory(start)
         _find(argv[0], real, env)
         sockets = policy.unix_sockets if isinstance(policy, WorkspaceWrite) else ()
-        with opened(policy, cwd, pins, self.protection, own, env) as roots:
+        with open_roots(policy, cwd, pins, self.protection, own, env) as roots:
             homes = (view.path for view in own.views)
             needed = (real, Path(env.get("HOME", "/")), *own.places, *homes, *(Path(part) for part in argv))
             scratch, kept = _scratch(roots, needed)
             tmpdir = env.get("TMPDIR", "")
-            if tmpdir and roots.over(Path(os.path.realpath(tmpdir))) is None:
+            if tmpdir and roots.innermost_root(Path(os.path.realpath(tmpdir))) is None:
                 env = {**env, "TMPDIR": str(TEMPORARY)}
             given = env if network else {**env, **NO_NETWORK}
             order = Order(
@@ -219,13 +219,13 @@ class Sandbox:
 
 def _inode(path: Path) -> int:
     """Return the inode of a setting; 0: none, or a placeholder. A mount ends when its file is replaced."""
-    kept = keep(path)
+    kept = setting_entry(path)
     return 0 if kept is None or kept.placeholder else kept.inode
 
 
 def _scratch(roots: Roots, needed: Sequence[Path]) -> tuple[Path | None, tuple[Path, ...]]:
     """Return the temporary directory to replace by one in memory, if it is closed, and its entries that are shown."""
-    if roots.over(TEMPORARY) is not None:
+    if roots.innermost_root(TEMPORARY) is not None:
         return None, ()
     real = [Path(os.path.realpath(path)) for path in needed if path.is_absolute()]
     inside = [path for path in (*real, *(root.path for root in roots.writable)) if lies_in(path, TEMPORARY)]
@@ -238,7 +238,7 @@ def _directory(start: Path) -> Path:
     try:
         real = start.resolve(strict=True)
     except FileNotFoundError:
-        raise FileNotFoundError(missing(start)) from None
+        raise FileNotFoundError(missing_directory(start)) from None
     except RuntimeError:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(start)) from None
     if not real.is_dir():

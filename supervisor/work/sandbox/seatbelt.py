@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from supervisor.work.sandbox.confined import Availability, Confined, Order
+from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order
 from supervisor.work.sandbox.roots import Roots
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -35,7 +35,7 @@ class Seatbelt:
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(self, order: Order) -> Iterator[Confined]:
+    def confine(self, order: Order) -> Iterator[ConfinedCommand]:
         roots = order.roots
         groups = {
             "WRITABLE": tuple(root.path for root in roots.writable),
@@ -50,7 +50,7 @@ class Seatbelt:
         }
         named = {f"{kind}_{n}": path for kind, paths in groups.items() for n, path in enumerate(paths)}
         definitions = (part for name, path in named.items() for part in ("-D", f"{name}={path}"))
-        yield Confined(
+        yield ConfinedCommand(
             argv=(PROGRAM, *definitions, "-p", profile(named, network=order.network), "--", *order.argv),
             cwd=order.start,
             env=order.env,
@@ -60,7 +60,7 @@ class Seatbelt:
 
 def _anchors(roots: Roots) -> Iterator[Path]:
     for path in (*roots.closed, *roots.hidden, *(root.path for root in roots.writable)):
-        outer = roots.over(path.parent)
+        outer = roots.innermost_root(path.parent)
         if outer is not None:
             yield from (
                 folder for folder in path.parents if folder != outer.path and folder.is_relative_to(outer.path)

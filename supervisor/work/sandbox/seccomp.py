@@ -33,7 +33,7 @@ UNKNOWN = ERROR | errno.ENOSYS  # callers fall back to the older call, whose arg
 Step = tuple[int, int, int, int]
 
 
-class Calls(Struct, frozen=True):
+class SyscallNumbers(Struct, frozen=True):
     """A processor's call numbers. `modes`: call -> the argument with a mode; `opens`: call -> flags and mode."""
 
     arch: int
@@ -50,7 +50,7 @@ class Calls(Struct, frozen=True):
 # The same on all processors: they came after the numbers had been unified. io_uring would bypass every filter.
 IO_URING_SETUP, CLONE3, OPENAT2, FCHMODAT2 = 425, 435, 437, 452
 CALLS = {
-    "x86_64": Calls(
+    "x86_64": SyscallNumbers(
         arch=0xC000003E,
         socket=41,
         socketpair=53,
@@ -69,7 +69,7 @@ CALLS = {
         opens={2: (1, 2), 257: (2, 3)},
         links=(88, 266, 133, 259),
     ),
-    "aarch64": Calls(
+    "aarch64": SyscallNumbers(
         arch=0xC00000B7,
         socket=198,
         socketpair=199,
@@ -84,7 +84,7 @@ CALLS = {
 
 
 @functools.cache
-def program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> bytes | None:
+def filter_program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> bytes | None:
     """Return the filter; None for an unknown processor. `unix_sockets`: some were opened by name.
 
     Without `links` the command can make no links and no special files: in a repository's folder git, run by the user
@@ -109,7 +109,7 @@ def program(machine: str, *, unix_sockets: bool = False, links: bool = True) -> 
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
-def _decisions(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
+def _decisions(calls: SyscallNumbers, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
     """Yield groups of calls, each with the steps that decide about it and return."""
     yield (IO_URING_SETUP, *calls.keyrings), [(RETURN, 0, 0, REFUSE)]
     yield (OPENAT2, CLONE3), [(RETURN, 0, 0, UNKNOWN)]  # their mode and flags lie in memory

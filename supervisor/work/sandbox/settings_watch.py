@@ -87,7 +87,7 @@ _lookout = _Lookout()
 
 
 @contextlib.contextmanager
-def looked_after(before: Mapping[Path, FoundSettings], findings: list[str]) -> Iterator[None]:
+def watch_settings(before: Mapping[Path, FoundSettings], findings: list[str]) -> Iterator[None]:
     """Set new settings aside until the context is left; `findings` has a text about each."""
     if not before:
         yield
@@ -102,7 +102,7 @@ def looked_after(before: Mapping[Path, FoundSettings], findings: list[str]) -> I
 
 
 @contextlib.contextmanager
-def accepting(paths: Iterable[Path]) -> Iterator[None]:
+def allow_writes(paths: Iterable[Path]) -> Iterator[None]:
     """Allow our own writes to these resolved paths during watches: a person has approved them, as they will be."""
     settings = [Path(*path.parts[: at + 1]) for path in paths for at, _ in settings_in(path.parts)]
     watches = _lookout.watches if settings else ()

@@ -11,7 +11,7 @@ NAME = 7  # the column of the path
 FOLDERS = ("/run/user/{uid}", "/tmp/tmux-{uid}", "/tmp/.X11-unix", "/tmp/.ICE-unix")  # noqa: S108 - looked at only
 
 
-def others(named: Collection[Path]) -> tuple[list[Path], list[Path]]:
+def sockets_to_cover(named: Collection[Path]) -> tuple[list[Path], list[Path]]:
     """Return the folders, and the socket files outside of them, that must be covered."""
     wanted = (Path(folder.format(uid=os.getuid())) for folder in FOLDERS)
     folders = [folder for folder in wanted if folder.is_dir() and not folder.is_symlink()]

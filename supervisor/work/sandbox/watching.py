@@ -14,16 +14,16 @@ from msgspec import Struct
 
 from supervisor.disk.folders import open_folder
 from supervisor.disk.work_tree import HEAD
-from supervisor.work.reach.found_settings import FoundSettings, Kept
-from supervisor.work.reach.led_repositories import Led, led_in, newly_led
-from supervisor.work.reach.repositories import search
-from supervisor.work.sandbox.aftermath import seen_to, set_aside
+from supervisor.work.reach.found_settings import FoundSettings, SettingEntry
+from supervisor.work.reach.led_repositories import ProgramStarts, new_program_starts, program_starts_in
+from supervisor.work.reach.repositories import find_repositories
+from supervisor.work.sandbox.aftermath import set_aside, undo_changes
 from supervisor.work.sandbox.new_settings import set_aside as set_settings_aside
-from supervisor.work.sandbox.roots import Link, Root, Roots
-from supervisor.work.sandbox.settings_watch import looked_after
+from supervisor.work.sandbox.roots import LinkOnTheWay, Root, Roots
+from supervisor.work.sandbox.settings_watch import watch_settings
 
 log = structlog.get_logger()
-Known = Mapping[Path, Led]  # by project
+Known = Mapping[Path, ProgramStarts]  # by project
 SHOWN = 200  # characters of the setting or hook that starts programs
 READ_BYTES = 64 << 20  # of a record; a longer file is none of ours
 
@@ -69,22 +69,24 @@ class _Record(Struct, frozen=True):
 @contextlib.contextmanager
 def watch(roots: Roots, records: Path | None, findings: list[str]) -> Iterator[None]:
     """Watch the projects; afterwards `findings` has a text about each change that was undone."""
-    known = {root.path: led_in(root.path, roots.below[root.path].repositories) for root in roots.projects}
+    known = {root.path: program_starts_in(root.path, roots.below[root.path].repositories) for root in roots.projects}
     with _recording(roots, known, records):
         try:
-            with looked_after(roots.settings, findings):
+            with watch_settings(roots.settings, findings):
                 yield
         finally:
             findings += _undo(roots, known)
 
 
 def _undo(roots: Roots, known: Known) -> Iterator[str]:
-    yield from seen_to(roots)
+    yield from undo_changes(roots)
     for root in roots.projects:
-        found = search(root.path)
-        for folder, control, why in newly_led(known[root.path], led_in(root.path, found.repositories)):
+        found = find_repositories(root.path)
+        for folder, control, why in new_program_starts(
+            known[root.path], program_starts_in(root.path, found.repositories)
+        ):
             yield _set_repository_aside(folder, control, why)
-        if not found.whole and roots.below.get(root.path, found).whole:
+        if not found.is_complete and roots.below.get(root.path, found).is_complete:
             yield (
                 f"{root.path} has so many folders now that the deepest were not looked at: there may be repositories "
                 "that start programs; look at what is new before you run `git add` there"
@@ -133,7 +135,7 @@ def _recording(roots: Roots, known: Known, records: Path | None) -> Iterator[Non
         file.unlink(missing_ok=True)
 
 
-def look_after(records: Path) -> int:
+def undo_leftovers(records: Path) -> int:
     """Undo the changes of commands and turns of a killed daemon; return the number of its records."""
     count = 0
     for file in sorted(records.iterdir()) if records.is_dir() else ():
@@ -153,7 +155,7 @@ def look_after(records: Path) -> int:
 def _as_it_was(record: _Record, stack: contextlib.ExitStack) -> tuple[Roots, Known]:
     projects = {root: project for project in record.projects for root in _open(project.folder, stack)}
     links = (
-        Link(root, _unpack(link.name), _unpack(link.target))
+        LinkOnTheWay(root, _unpack(link.name), _unpack(link.target))
         for link in record.links
         for root in _open(link.folder, stack)
     )
@@ -199,7 +201,7 @@ def _folder(root: Root) -> _Folder:
     return _Folder(_pack(str(root.path)), os.fstat(root.folder).st_ino)
 
 
-def _repositories(led: Led) -> tuple[_Repository, ...]:
+def _repositories(led: ProgramStarts) -> tuple[_Repository, ...]:
     return tuple(
         _Repository(
             _pack(str(folder)),
@@ -225,7 +227,7 @@ def _unpack_settings(settings: tuple[_Settings, ...]) -> FoundSettings:
     return FoundSettings(
         {
             Path(_unpack(saved.folder)): {
-                _unpack(name): Kept(0, 0, _unpack(target) if target else None) for name, target in saved.names
+                _unpack(name): SettingEntry(0, 0, _unpack(target) if target else None) for name, target in saved.names
             }
             for saved in settings
         }

@@ -1,7 +1,7 @@
 """An agent's own words about itself: kept over a restart, bounded, and shown where they are true."""
 
 from actors.conversation import head_of
-from actors.conversation.agents_told import CAN, KEPT, OPTIONS, TEXT
+from actors.conversation.agents_told import ABILITIES_KEPT, AGENTS_KEPT, OPTIONS_KEPT, TEXT
 from actors.conversation.summary import summary
 from actors.messages.conversation import ChangeSettings, RecordAgentNews
 from actors.vocabulary import events as ev
@@ -89,18 +89,18 @@ def test_a_title_says_what_it_is_about_until_it_is_taken_back() -> None:
 def test_an_agent_that_says_much_of_itself_is_cut() -> None:
     many = tuple(AgentOption(id=f"{n}" * 1000, value="v" * 1000) for n in range(1000))
     core = with_claude(ev.AgentOptions(agent="claude", options=many))
-    for number in range(KEPT + 3):
+    for number in range(AGENTS_KEPT + 3):
         more = ev.AgentSession(agent=f"a{number}", session="s", how="new", can=("c" * 1000,) * 1000)
         core.send("more")
         core.output(more)
         core.end()
     told = core.state.facts.agents_told
-    assert len(told) == KEPT
-    assert {len(one.can) for one in told} == {CAN}
+    assert len(told) == AGENTS_KEPT
+    assert {len(one.can) for one in told} == {ABILITIES_KEPT}
     assert {len(one) for one in told[0].can} == {TEXT}
     core.send("more")
     core.output(ev.AgentOptions(agent="a9", options=many))
     last = core.state.facts.agents_told[-1]
-    assert len(last.options) == OPTIONS
+    assert len(last.options) == OPTIONS_KEPT
     assert {len(one.value) for one in last.options} == {TEXT}
     assert last.options[0].value.endswith("…")

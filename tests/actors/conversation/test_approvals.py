@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from actors.conversation import condition, summary, visible
 from actors.conversation.applying import apply
-from actors.conversation.facts import unborn
+from actors.conversation.facts import empty_facts
 from actors.conversation.restore import head_of, restore
 from actors.messages.conversation import AnswerApproval, TimerFired
 from actors.messages.effects import SetTimer
 from actors.messages.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import AnsweredApproval, Condition, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
@@ -55,7 +55,7 @@ def test_the_agent_gets_the_answer_when_it_is_on_disk(decision: Decision) -> Non
     assert core.orders_of(AnswerAgent) == []
     core.store()
     assert [one.decision for one in core.orders_of(AnswerAgent)] == [decision]
-    assert isinstance(core.answer(ANN), Answered)
+    assert isinstance(core.answer(ANN), AnsweredApproval)
 
 
 def test_the_first_answer_wins_and_a_later_one_is_told_who_won() -> None:
@@ -324,7 +324,7 @@ def test_an_interrupt_of_a_turn_on_paper_is_answered_at_once() -> None:
     core = on_paper()
     turn = core.turn
     core.interrupt(ANN)
-    assert core.answer(ANN) == Interrupted(turn, Ending.INTERRUPTED)
+    assert core.answer(ANN) == InterruptedTurn(turn, Ending.INTERRUPTED)
     assert core.orders_of(StopAgent) == []
     assert core.types[-3:] == ["tool_output", "approval_resolved", "turn_aborted"]
 
@@ -450,7 +450,7 @@ def test_a_yes_holds_in_its_own_conversation_and_in_no_copy_of_it(forked: bool) 
     core = asked()
     core.answer_with(Decision.APPROVED_FOR_SESSION, ANN)
     core.end()
-    facts = unborn(core.state.facts.conversation)
+    facts = empty_facts(core.state.facts.conversation)
     for record in core.disk.records:
         event = ev.durable_adapter.validate_json(record.body)
         if forked and isinstance(event, ev.SessionConfigured):

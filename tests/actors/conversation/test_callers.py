@@ -109,7 +109,7 @@ def test_a_turn_that_only_waits_for_an_answer_is_left_on_paper() -> None:
     (timer,) = leave(core)
     core.say(TimerFired(timer))
     assert stops(core) == 0
-    assert core.state.facts.asked
+    assert core.state.facts.open_questions
 
 
 def test_only_the_connection_that_closed_is_gone() -> None:

@@ -3,7 +3,7 @@
 from actors.messages.conversation import CancelRequest, ConnectionClosed
 from actors.messages.orders import GiveInput, InputWanted, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.settings import AbortReason, BusyPolicy
@@ -33,7 +33,7 @@ def test_d16_the_cancel_of_request_1_leaves_request_text_1_and_the_1_of_others_a
         core = Core()
         core.send("hi", other)
         cancel(core, caller("ann", 1))
-        assert isinstance(core.answer(other), Accepted)
+        assert isinstance(core.answer(other), AcceptedInput)
         assert core.orders_of(StopAgent) == []
 
 
@@ -54,7 +54,7 @@ def test_cancelled_input_whose_sender_does_not_wait_is_withdrawn_and_its_request
     core.send("one")
     core.send("two", ANN, BusyPolicy.ENQUEUE)
     cancel(core, ANN)
-    assert isinstance(core.answer(ANN), Accepted)
+    assert isinstance(core.answer(ANN), AcceptedInput)
     assert core.settled(ANN) == 1
     core.end()
     assert len(core.runs) == 1

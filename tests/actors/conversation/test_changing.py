@@ -3,9 +3,9 @@
 from actors.messages.conversation import ChangeSettings, Send
 from actors.messages.orders import RunAgent, UseSettings
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Changed
+from actors.vocabulary.answers import ChangedSettings
 from actors.vocabulary.errors import SettingsMoved, StorageFull
-from actors.vocabulary.setting_changes import INSIDE_SANDBOX, READ, changes, fields_of
+from actors.vocabulary.setting_changes import INSIDE_SANDBOX, SETTING_READERS, changes, fields_of
 from actors.vocabulary.settings import (
     BusyPolicy,
     DangerFullAccess,
@@ -32,7 +32,7 @@ def test_the_running_turn_is_told_when_the_change_is_on_disk() -> None:
     core.store()
     assert core.orders_of(UseSettings) == [UseSettings(core.turn, SETTINGS.model_copy(update={"model": "model-b"}))]
     answer = core.answer(BEN)
-    assert isinstance(answer, Changed)
+    assert isinstance(answer, ChangedSettings)
     assert (answer.turn, answer.changed) == (
         core.turn,
         (SettingChange(name="model", before=SETTINGS.model, after="model-b"),),
@@ -47,7 +47,7 @@ def test_what_is_so_already_makes_no_event_and_no_order() -> None:
     core.say(ChangeSettings(SETTINGS, ("model",), name=None), BEN)
     assert core.said_of(ev.SettingsChanged) == []
     assert core.orders_of(UseSettings) == []
-    assert core.answer(BEN) == Changed(SETTINGS, None, (), core.turn)
+    assert core.answer(BEN) == ChangedSettings(SETTINGS, None, (), core.turn)
 
 
 def test_a_name_and_settings_change_together() -> None:
@@ -112,7 +112,7 @@ def test_a_change_that_the_disk_refuses_never_was() -> None:
 
 def test_every_setting_but_the_pins_is_told_when_it_changes() -> None:
     fields = {name for name in Settings.model_fields if name != "roots"}
-    assert fields_of(SettingChange(name=name) for name in READ) == fields
+    assert fields_of(SettingChange(name=name) for name in SETTING_READERS) == fields
     assert set(INSIDE_SANDBOX) == set(WorkspaceWrite.model_fields) - {"mode"}
 
 

@@ -5,7 +5,7 @@ import pytest
 from actors.messages.conversation import ChangeSettings, Send
 from actors.messages.orders import AgentStopped, Completed
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
 from actors.vocabulary.errors import WrongState
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Task
 from tests.support.core_driver import Core, caller
@@ -33,7 +33,7 @@ def test_it_has_a_turn_of_its_own_without_a_message() -> None:
     assert (run.task, run.inputs, run.first) == (Task.COMPACT, (), False)
     assert (started.task, len(core.said_of(ev.UserMessage))) == (Task.COMPACT, 1)
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert (answer.input, answer.turn) == (started.input_id, core.turn)
 
 
@@ -65,7 +65,7 @@ def test_of_one_key_it_runs_once() -> None:
     core.end()
     core.say(compact(key="k"), caller("ben"))
     answer = core.answer(caller("ben"))
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert answer.duplicate
     assert len(core.said_of(ev.TaskStarted)) == 3
 

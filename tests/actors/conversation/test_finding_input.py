@@ -5,7 +5,7 @@ import pytest
 from actors.messages.conversation import CancelRequest, FindInput, Interrupt, Send, WithdrawInput
 from actors.messages.orders import Completed, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, InputFound, Interrupted, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
@@ -117,12 +117,12 @@ def test_an_interrupt_that_names_a_turn_stops_that_turn_alone() -> None:
     core.end()
     sent(core, "second", "b")
     core.say(Interrupt("ann", turn=first), ANN)
-    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.answer(ANN) == InterruptedTurn(None, None)
     assert core.orders_of(StopAgent) == []
     core.say(Interrupt("ben", turn=core.turn), BEN)
     core.stopped()
     answer = core.answer(BEN)
-    assert isinstance(answer, Interrupted)
+    assert isinstance(answer, InterruptedTurn)
     assert answer.turn is not None
 
 
@@ -132,12 +132,12 @@ def test_input_that_repeats_nothing_runs_under_a_key_that_was_used_and_has_it_fr
     core.end()
     core.say(Send(said("two"), key="k", anew=True), ANN)
     second = core.answer(ANN)
-    assert isinstance(second, Accepted)
+    assert isinstance(second, AcceptedInput)
     assert not second.duplicate
     assert [one.message for one in core.said_of(ev.UserMessage)] == ["one", "two"]
     core.send("two", BEN, key="k")
     again = core.answer(BEN)
-    assert isinstance(again, Accepted)
+    assert isinstance(again, AcceptedInput)
     assert (again.duplicate, again.input) == (True, second.input)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from actors.messages.orders import AnswerAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered
+from actors.vocabulary.answers import AnsweredApproval
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w
@@ -41,7 +41,7 @@ def refusal(core: Core) -> str:
     assert isinstance(answer, InvalidInput)
     assert core.said_of(ev.ApprovalResolved) == []
     core.answer_with(NO, BEN)
-    assert isinstance(core.answer(BEN), Answered)
+    assert isinstance(core.answer(BEN), AnsweredApproval)
     return answer.message
 
 
@@ -52,7 +52,7 @@ def refusal(core: Core) -> str:
 def test_an_option_is_chosen_by_its_id_or_its_name(named: str) -> None:
     core = asked(w.ask_use(ONCE, PLAN, EVER, REJECT))
     core.answer_with(YES, ANN, option=named)
-    assert core.answer(ANN) == Answered(resolved(core).approval_id, YES, "plan")
+    assert core.answer(ANN) == AnsweredApproval(resolved(core).approval_id, YES, "plan")
     assert [one.option for one in core.orders_of(AnswerAgent)] == ["plan"]
 
 
@@ -117,7 +117,7 @@ def test_outside_is_an_answer_of_its_own(how: str) -> None:
         core.answer_with(YES, ANN, content={"option": "approved_outside"})
     assert (resolved(core).decision, resolved(core).outside, resolved(core).option) == (YES, True, "")
     assert [one.outside for one in core.orders_of(AnswerAgent)] == [True]
-    assert core.answer(ANN) == Answered(resolved(core).approval_id, YES, "", outside=True)
+    assert core.answer(ANN) == AnsweredApproval(resolved(core).approval_id, YES, "", outside=True)
 
 
 def test_outside_says_nothing_new_where_a_yes_means_outside() -> None:
@@ -149,7 +149,7 @@ def test_a_kept_yes_remembers_whether_it_was_inside_or_outside_and_never_answers
     core.send()
     core.output(inside_first("again"), leaving("leaves"), inside_first("other", ("make", "x")))
     assert [(one.approval, one.outside) for one in core.orders_of(AnswerAgent)][1:] == [("again", outside)]
-    assert [one.approval_id for one in core.state.facts.asked] == ["leaves", "other"]
+    assert [one.approval_id for one in core.state.facts.open_questions] == ["leaves", "other"]
 
 
 def test_an_option_that_is_none_of_them_leaves_the_question_open() -> None:

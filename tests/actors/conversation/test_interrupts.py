@@ -3,11 +3,11 @@
 import pytest
 
 from actors.conversation import condition
-from actors.conversation.summary import line_of
+from actors.conversation.summary import describe_waiting
 from actors.messages.conversation import ConnectionClosed, Interrupt
 from actors.messages.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import Condition, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.ids import ConnectionId
 from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
@@ -39,7 +39,7 @@ def test_an_interrupt_stops_the_agent_at_once_and_is_answered_when_everything_of
     assert core.answers(ANN) == []
     assert condition(core.state) is Condition.INTERRUPTING
     core.stopped()
-    assert core.answer(ANN) == Interrupted(turn, Ending.INTERRUPTED)
+    assert core.answer(ANN) == InterruptedTurn(turn, Ending.INTERRUPTED)
     assert core.types[-1] == "turn_aborted"
     assert core.said_of(ev.TurnAborted) == [ev.TurnAborted(reason=AbortReason.INTERRUPTED, by=("ann",))]
 
@@ -68,7 +68,7 @@ def test_an_interrupt_while_the_disk_still_holds_the_start_ends_the_turn_without
     assert condition(core.state) is Condition.IDLE
     core.store()
     assert core.orders == []
-    assert core.answer(BEN) == Interrupted(turn, Ending.INTERRUPTED)
+    assert core.answer(BEN) == InterruptedTurn(turn, Ending.INTERRUPTED)
     assert isinstance(core.answer(ANN), TurnResult)
     assert core.types == ["task_started", "user_message", "turn_aborted"]
 
@@ -93,7 +93,7 @@ def test_d10_an_agent_that_finished_before_the_stop_reached_it_completes_and_the
     core.end(Completed("all done"))
     assert core.types[-1] == "task_complete"
     assert "turn_aborted" not in core.types
-    assert core.answer(ANN) == Interrupted(turn, Ending.COMPLETED)
+    assert core.answer(ANN) == InterruptedTurn(turn, Ending.COMPLETED)
     result = core.answer(BEN)
     assert isinstance(result, TurnResult)
     assert (result.ending, result.message) == (Ending.COMPLETED, "all done")
@@ -106,7 +106,9 @@ def test_a_completed_turn_whose_interrupt_was_accepted_pauses_the_queue() -> Non
     core.interrupt(ANN)
     core.end(Completed("all done"))
     assert core.types[-2:] == ["task_complete", "queue_paused"]
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.COMPLETED, line_of(core.state.facts.pending))
+    assert core.answer(ANN) == InterruptedTurn(
+        core.runs[0].turn, Ending.COMPLETED, describe_waiting(core.state.facts.pending)
+    )
     assert len(core.state.facts.pending) == 1
 
 
@@ -145,7 +147,7 @@ def test_the_interrupts_of_three_clients_are_all_answered_by_the_one_end() -> No
         core.interrupt(who)
     turn = core.turn
     core.stopped()
-    assert [core.answer(who) for who in (ANN, BEN, CEM)] == [Interrupted(turn, Ending.INTERRUPTED)] * 3
+    assert [core.answer(who) for who in (ANN, BEN, CEM)] == [InterruptedTurn(turn, Ending.INTERRUPTED)] * 3
     assert [core.settled(who) for who in (ANN, BEN, CEM)] == [1, 1, 1]
     assert core.types.count("turn_aborted") == 1
 
@@ -153,11 +155,11 @@ def test_the_interrupts_of_three_clients_are_all_answered_by_the_one_end() -> No
 def test_d13_an_interrupt_with_nothing_running_is_answered_at_once_and_never_again() -> None:
     core = Core()
     core.interrupt(ANN)
-    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.answer(ANN) == InterruptedTurn(None, None)
     core.send()
     core.interrupt(BEN)
     core.stopped()
-    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.answer(ANN) == InterruptedTurn(None, None)
     assert "queue_paused" not in core.types
 
 
@@ -236,7 +238,7 @@ def test_d13_an_answered_interrupt_is_not_answered_again_by_the_end_of_the_next_
     core.stopped()
     core.send("two")
     core.end()
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED)
+    assert core.answer(ANN) == InterruptedTurn(core.runs[0].turn, Ending.INTERRUPTED)
 
 
 # --- the last client leaves -----------------------------------------------------------------------------------------

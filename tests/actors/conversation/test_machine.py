@@ -78,7 +78,7 @@ from actors.messages.orders import (
     UseSettings,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Answer, AttachedReader, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import GreenroomError, StorageFull, TurnFailed
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
@@ -216,11 +216,11 @@ class Conversation(RuleBasedStateMachine):
         if reply.settles:
             self.settle(caller)
         match answer:
-            case Interrupted():
+            case InterruptedTurn():
                 self.on_interrupted(caller, answer)
             case TurnResult():
                 self.on_result(caller, answer)
-            case Accepted():
+            case AcceptedInput():
                 assert answer.input in self.story.words, "accepted means stored"
                 self.saw("a repeated request was recognised" if answer.duplicate else "input was accepted")
             case GreenroomError():
@@ -232,7 +232,7 @@ class Conversation(RuleBasedStateMachine):
         self.settled[caller] += 1
         assert self.settled[caller] == 1, "a request is over once"
 
-    def on_interrupted(self, caller: Caller, answer: Interrupted) -> None:
+    def on_interrupted(self, caller: Caller, answer: InterruptedTurn) -> None:
         hit = self.hit[caller]
         if answer.turn is None:
             assert hit is None or self.disk_failed, "the interrupt hit a turn"
@@ -573,7 +573,7 @@ class Conversation(RuleBasedStateMachine):
         self.readers[name] = Subscription(client, cursor, can_answer)
         caller = self.caller(client)
         self.say(Attach(ConnectionId(client), SubscriptionId(name), after, not can_answer), caller)
-        assert isinstance(self.answered[caller], Attached)
+        assert isinstance(self.answered[caller], AttachedReader)
 
     def detach(self) -> None:
         name = next((name for name, one in self.readers.items() if one.alive), None)

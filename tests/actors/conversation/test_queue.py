@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.summary import line_of
+from actors.conversation.summary import describe_waiting
 from actors.messages.conversation import Archive, ResumeQueue, WithdrawInput
 from actors.messages.orders import AgentStopped, Crashed, GiveInput, InputWanted, ModelFailed, Outcome
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Ending, Interrupted
+from actors.vocabulary.answers import Done, Ending, InterruptedTurn
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
@@ -53,7 +53,7 @@ def test_an_interrupt_pauses_the_queue_says_so_and_counts_what_waits() -> None:
     assert core.types[-2:] == ["turn_aborted", "queue_paused"]
     assert core.said_of(ev.QueuePaused) == [ev.QueuePaused(queued=2, waiting=("a", "b"))]
     answer = core.answer(ANN)
-    assert isinstance(answer, Interrupted)
+    assert isinstance(answer, InterruptedTurn)
     assert answer.queued == 2
     assert len(core.runs) == 1
 
@@ -249,7 +249,9 @@ def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too
     core.interrupt(ANN)
     core.stopped()
     assert runs(core) == [["first"]]
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.REPLACED, line_of(core.state.facts.pending))
+    assert core.answer(ANN) == InterruptedTurn(
+        core.runs[0].turn, Ending.REPLACED, describe_waiting(core.state.facts.pending)
+    )
     assert len(core.state.facts.pending) == 1
     core.send("again")
     core.end()
@@ -285,7 +287,7 @@ def test_an_interrupt_that_clears_withdraws_everything_that_waits() -> None:
     core.interrupt(ANN, clear=True)
     core.stopped()
     answer = core.answer(ANN)
-    assert isinstance(answer, Interrupted)
+    assert isinstance(answer, InterruptedTurn)
     assert answer.queued == 0
     assert isinstance(core.answer(BEN), Cancelled)
     core.send("next")
@@ -298,5 +300,5 @@ def test_an_interrupt_clears_a_paused_queue_where_nothing_runs() -> None:
     core.interrupt()
     core.stopped()
     core.interrupt(ANN, clear=True)
-    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.answer(ANN) == InterruptedTurn(None, None)
     assert core.state.facts.pending == ()

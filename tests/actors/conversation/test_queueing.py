@@ -5,7 +5,7 @@ import pytest
 from actors.messages.conversation import EditInput, Inspect, MoveInput, QueueEnd, ResumeQueue, WithdrawAll
 from actors.messages.orders import GiveInput, InputWanted
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Interrupted, Summary, TurnResult
+from actors.vocabulary.answers import Done, InterruptedTurn, Summary, TurnResult
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.items import ImageItem, TextItem
@@ -63,7 +63,7 @@ def test_a_long_message_and_one_of_pictures_are_told_by_their_first_words() -> N
     core.interrupt(ANN)
     core.stopped()
     answer = core.answer(ANN)
-    assert isinstance(answer, Interrupted)
+    assert isinstance(answer, InterruptedTurn)
     assert [one.preview for one in answer.waiting] == ["2 pictures", ("word " * 16)[:80]]
     assert core.said_of(ev.QueuePaused)[0].waiting == ("2 pictures", ("word " * 16)[:80])
 

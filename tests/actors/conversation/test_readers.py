@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 
 from actors.conversation import summary
-from actors.conversation.reading import AT_ONCE
+from actors.conversation.reading import READERS_PER_STEP
 from actors.messages.conversation import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
 from actors.messages.effects import Deliver, FeedOthers, ReadPage, ReplyTo
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.answers import AttachedReader, Done
 from actors.vocabulary.errors import InvalidInput, StorageFull, UnknownConversation
 from actors.vocabulary.ids import ConnectionId, SubscriptionId
 from actors.vocabulary.settings import Decision
@@ -90,7 +90,7 @@ def test_d28_the_answer_to_attach_comes_before_the_first_slice() -> None:
     kinds = [type(effect) for effect in effects]
     assert kinds.index(ReplyTo) < kinds.index(Deliver)
     answer = core.answer(ANN)
-    assert isinstance(answer, Attached)
+    assert isinstance(answer, AttachedReader)
     assert answer.seq == 1
 
 
@@ -303,7 +303,7 @@ def test_a_page_for_a_reader_that_left_is_dropped() -> None:
 
 def test_readers_at_the_same_place_share_one_slice() -> None:
     core = Core()
-    readers = [core.attach(f"r{number}", after=None) for number in range(AT_ONCE)]
+    readers = [core.attach(f"r{number}", after=None) for number in range(READERS_PER_STEP)]
     core.send()
     core.output(w.delta("x"))
     for place in (-1, -2):
@@ -490,7 +490,7 @@ def test_a_question_whose_answer_the_disk_refused_was_shown_to_those_who_came_me
 
 def test_a_crowd_is_served_in_several_steps_and_everybody_gets_everything_in_order() -> None:
     core = Core()
-    names = [f"r{number}" for number in range(3 * AT_ONCE)]
+    names = [f"r{number}" for number in range(3 * READERS_PER_STEP)]
     for name in names:
         core.attach(name)
     talk(core, 2)
@@ -500,13 +500,13 @@ def test_a_crowd_is_served_in_several_steps_and_everybody_gets_everything_in_ord
 
 def test_one_step_serves_a_few_and_says_that_others_wait() -> None:
     core = Core(ready=False)
-    for number in range(2 * AT_ONCE + 1):
+    for number in range(2 * READERS_PER_STEP + 1):
         core.attach(f"r{number}")
         core.free(f"r{number}")
     core.say(Rename("new"))
-    told = core.effects[-AT_ONCE - 1 :]
-    assert [type(one) for one in told] == [*[Deliver] * AT_ONCE, FeedOthers]
+    told = core.effects[-READERS_PER_STEP - 1 :]
+    assert [type(one) for one in told] == [*[Deliver] * READERS_PER_STEP, FeedOthers]
     first = {one.subscription for one in told if isinstance(one, Deliver)}
     second = {one.subscription for one in core.say(ReadersWait()) if isinstance(one, Deliver)}
-    assert len(second) == AT_ONCE
+    assert len(second) == READERS_PER_STEP
     assert not first & second

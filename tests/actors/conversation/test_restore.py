@@ -4,7 +4,7 @@ import pytest
 
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.applying import apply
-from actors.conversation.facts import unborn
+from actors.conversation.facts import empty_facts
 from actors.conversation.state import Limits
 from actors.messages.conversation import Archive, ChangeSettings, Rename, Restart, Revived
 from actors.messages.orders import AgentNews, Completed, InputWanted, ModelFailed
@@ -42,7 +42,7 @@ def test_the_checkpoint_and_the_events_say_the_same() -> None:
 def test_a_checkpoint_at_any_moment_with_the_events_after_it_gives_the_same_facts() -> None:
     core = rich()
     records = tuple(core.disk.records)
-    facts = unborn(CONVERSATION)
+    facts = empty_facts(CONVERSATION)
     for place, record in enumerate(records):
         facts = apply(facts, ev.durable_adapter.validate_json(record.body), record.ts, record.turn)
         head = head_of(restore(CONVERSATION, None, records[: place + 1]))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from actors.conversation.summary import line_of
+from actors.conversation.summary import describe_waiting
 from actors.messages.conversation import Archive, ConnectionClosed
 from actors.messages.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import Busy, InvalidInput, QueueFull, WrongState
 from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
@@ -28,7 +28,7 @@ def test_input_for_an_idle_conversation_starts_a_turn_whatever_its_policy() -> N
         core = Core()
         core.send("hi", ANN, policy)
         answer = core.answer(ANN)
-        assert isinstance(answer, Accepted)
+        assert isinstance(answer, AcceptedInput)
         assert answer.turn == core.turn
         assert w.words_of(core.runs[0].inputs) == ["hi"]
 
@@ -36,7 +36,7 @@ def test_input_for_an_idle_conversation_starts_a_turn_whatever_its_policy() -> N
 def test_a_sender_that_does_not_wait_is_told_that_its_input_is_stored_and_its_request_settles_with_the_turn() -> None:
     core = Core()
     core.send("hi", ANN)
-    assert isinstance(core.answer(ANN), Accepted)
+    assert isinstance(core.answer(ANN), AcceptedInput)
     assert core.settled(ANN) == 0
     core.end()
     assert core.settled(ANN) == 1
@@ -231,7 +231,7 @@ def test_input_that_interrupts_a_turn_which_has_not_started_replaces_it_at_once(
     core.store()
     assert [w.words_of(run.inputs) for run in core.runs] == [["two"]]
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert answer.turn == core.turn
 
 
@@ -242,7 +242,9 @@ def test_input_that_interrupts_runs_although_the_queue_is_paused_and_pauses_noth
     core.interrupt(ANN)
     core.send("two", policy=BusyPolicy.INTERRUPT)
     core.stopped()
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, line_of(core.state.facts.pending))
+    assert core.answer(ANN) == InterruptedTurn(
+        core.runs[0].turn, Ending.INTERRUPTED, describe_waiting(core.state.facts.pending)
+    )
     assert len(core.state.facts.pending) == 1
     assert w.words_of(core.runs[1].inputs) == ["two"]
 
@@ -273,7 +275,7 @@ def test_an_archived_conversation_takes_no_input_until_it_is_brought_back() -> N
     assert isinstance(core.answer(ANN), WrongState)
     core.say(Archive(archived=False))
     core.send("hi", BEN)
-    assert isinstance(core.answer(BEN), Accepted)
+    assert isinstance(core.answer(BEN), AcceptedInput)
 
 
 def test_a_turn_that_a_budget_ends_holds_the_queue() -> None:
@@ -314,7 +316,7 @@ def test_the_same_request_after_its_turn_is_told_so_and_runs_nothing() -> None:
     core.end()
     core.send("hi", BEN, key="k")
     answer = core.answer(BEN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert (answer.duplicate, answer.turn) == (True, turn)
     assert taken(core) == ["hi"]
     assert core.settled(BEN) == 1
@@ -327,7 +329,7 @@ def test_the_same_request_is_known_after_a_restart() -> None:
     core.crash()
     core.send("hi", ANN, key="k")
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert answer.duplicate
 
 
@@ -341,7 +343,7 @@ def test_the_same_request_again_is_told_where_its_turn_ended_even_after_a_restar
     for who in (ANN, BEN):  # the live one, and the restored one
         core.send("hi", who, key="k", await_end=True)
         answer = core.answer(who)
-        assert isinstance(answer, Accepted)
+        assert isinstance(answer, AcceptedInput)
         assert answer.ended == end
         core.crash()
 
@@ -352,7 +354,7 @@ def test_the_same_request_again_while_its_input_waits_is_told_of_no_end() -> Non
     core.send("two", key="k", policy=BusyPolicy.ENQUEUE)
     core.send("two", ANN, key="k")
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert (answer.duplicate, answer.ended) == (True, None)
 
 
@@ -363,7 +365,7 @@ def test_a_key_is_forgotten_after_a_day() -> None:
     core.now += 24 * 3600 + 1
     core.send("hi", ANN, key="k")
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert not answer.duplicate
 
 
@@ -374,7 +376,7 @@ def test_a_repeated_request_that_awaits_the_end_is_answered_and_the_first_is_not
     core.send("two", BEN, key="k", await_end=True)
     core.interrupt()
     core.stopped()
-    assert isinstance(core.answer(ANN), Accepted)
+    assert isinstance(core.answer(ANN), AcceptedInput)
     assert isinstance(core.answer(BEN), TurnResult)
     assert [core.settled(who) for who in (ANN, BEN)] == [1, 1]
 
@@ -396,7 +398,7 @@ def test_the_same_request_again_is_recognised_although_its_own_turn_makes_the_co
     core.send("hi", ANN, BusyPolicy.REJECT, key="k")
     core.send("hi", BEN, BusyPolicy.REJECT, key="k")
     answer = core.answer(BEN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert answer.duplicate
 
 
@@ -405,7 +407,7 @@ def test_the_same_request_again_is_recognised_although_the_queue_is_full() -> No
     core.send()
     core.send("two", ANN, BusyPolicy.ENQUEUE, key="k")
     core.send("two", BEN, BusyPolicy.ENQUEUE, key="k")
-    assert isinstance(core.answer(BEN), Accepted)
+    assert isinstance(core.answer(BEN), AcceptedInput)
 
 
 def test_a_request_whose_input_was_withdrawn_may_be_made_again() -> None:
@@ -416,7 +418,7 @@ def test_a_request_whose_input_was_withdrawn_may_be_made_again() -> None:
     core.stopped()
     core.send("two", BEN, key="k")
     answer = core.answer(BEN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert not answer.duplicate
     assert taken(core) == ["one", "two"]
 

@@ -7,7 +7,7 @@ from actors.messages.conversation import Begin, CancelRequest, Committed, Rename
 from actors.messages.effects import SetTimer
 from actors.messages.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Condition, Ending, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import StorageFull, UnknownConversation
 from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
@@ -108,7 +108,7 @@ def test_a_terminal_event_that_the_disk_refuses_leaves_its_caller_with_the_error
     core.send("next", BEN)
     assert core.types.count("turn_aborted") == 1
     assert core.types[-2:] == ["task_started", "user_message"]
-    assert isinstance(core.answer(BEN), Accepted)
+    assert isinstance(core.answer(BEN), AcceptedInput)
 
 
 def test_a_question_that_the_disk_refuses_was_never_asked() -> None:
@@ -151,7 +151,7 @@ def test_an_interrupt_is_answered_although_the_disk_refuses_the_end() -> None:
     refuse(core)
     core.interrupt(BEN)
     core.stopped()
-    assert core.answer(BEN) == Interrupted(turn, Ending.INTERRUPTED)
+    assert core.answer(BEN) == InterruptedTurn(turn, Ending.INTERRUPTED)
 
 
 def test_d33_every_caller_whose_input_waited_on_a_refused_write_is_told() -> None:
@@ -236,7 +236,7 @@ def test_what_was_refused_is_not_remembered_as_done() -> None:
     assert core.state.facts.name is None
     core.send("hi", ANN, key="k")
     answer = core.answer(ANN)
-    assert isinstance(answer, Accepted)
+    assert isinstance(answer, AcceptedInput)
     assert not answer.duplicate
 
 
@@ -327,7 +327,7 @@ def test_the_refusal_of_a_write_that_followed_a_refused_one_takes_nothing_back_t
     core.store(1)
     recover(core)
     core.store()
-    assert isinstance(core.answer(ANN), Accepted)
+    assert isinstance(core.answer(ANN), AcceptedInput)
     assert [w.words_of(run.inputs) for run in core.runs] == [["hi"]]
 
 

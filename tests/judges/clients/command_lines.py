@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.judges.agents.programs import CODEX_CONFIG, GEMINI_CONFIG, opencode_config
 from tests.judges.agents.wires import Asked
 from tests.judges.installed import MODULES, NODE
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 PROMPT = "go"
 OURS = r"(?:.*_)?greenroom(?:__|_|\.)"  # what agents put before the names of our tools
@@ -46,7 +46,7 @@ class CommandLine(NamedTuple):
 
 def ours(asked: Asked) -> dict[str, str]:
     """Our tools, by our names, as the agent calls them. Some write no hyphens."""
-    named = {name: re.compile(OURS + name.replace("-", "[-_]")) for name in LISTED}
+    named = {name: re.compile(OURS + name.replace("-", "[-_]")) for name in LISTED_TOOLS}
     return {name: tool for name, known in named.items() for tool in asked.tools if known.fullmatch(tool)}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.disk.pins import pins_of
-from supervisor.disk.workspace import temporary_of
+from supervisor.disk.workspace import client_tmpdir
 from supervisor.work.processes.command import Finished
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.sandbox import Sandbox
@@ -66,7 +66,7 @@ class Place:
     def talk(self, policy: SandboxPolicy = CLOSED, cwd: Path | None = None, **env: str) -> "Talk":
         """Begin a conversation."""
         where = cwd or self.workspace
-        return Talk(self, policy, where, pins_of(policy, where, temporary_of(env)), env)
+        return Talk(self, policy, where, pins_of(policy, where, client_tmpdir(env)), env)
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.work.reach.agent_homes import DATABASES, HOMES, Keeps
-from supervisor.work.reach.known_agents import KNOWN
-from supervisor.work.reach.leading_files import recognised
+from supervisor.work.reach.agent_homes import DATABASES, HOMES, KeptNames
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
+from supervisor.work.reach.leading_files import obeyed_in_place
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/agents.md"
 
 
-def row(agent: str, place: tuple[str, ...], keeps: Keeps) -> str:
+def row(agent: str, place: tuple[str, ...], keeps: KeptNames) -> str:
     folders = [f"`{name}/`" for name in keeps.folders]
-    files = [f"`{name}`" for name in (*keeps.files, *keeps.begun)]
+    files = [f"`{name}`" for name in (*keeps.files, *keeps.empty_files)]
     cells = [
-        f"{KNOWN[agent].title}, `{place[-1]}`",
+        f"{KNOWN_AGENTS[agent].title}, `{place[-1]}`",
         ", ".join(sorted((*folders, *files))) or "nothing",
         ", ".join(f"`{name}`" for name in keeps.copies),
-        ", ".join(f"`{name}/`" for name in (*keeps.memory, *keeps.fresh)),
+        ", ".join(f"`{name}/`" for name in (*keeps.memory, *keeps.empty_folders)),
     ]
     return f"| {' | '.join(cells)} |".replace("  ", " ")
 
@@ -27,7 +27,7 @@ def test_the_page_has_the_table() -> None:
     rows = [
         row(agent, place, keeps)
         for agent, homes in HOMES.items()
-        for place, keeps in zip(KNOWN[agent].places, homes, strict=True)
+        for place, keeps in zip(KNOWN_AGENTS[agent].places, homes, strict=True)
     ]
     said = PAGE.read_text(encoding="utf-8")
     missing = [one for one in rows if one not in said]
@@ -47,7 +47,7 @@ def test_nothing_that_is_kept_has_the_name_of_a_setting(tmp_path: Path, agent: s
     for keeps in HOMES[agent]:
         for name in keeps.folders:
             (tmp_path / name).mkdir(exist_ok=True)
-        for name in (*keeps.files, *keeps.begun):
+        for name in (*keeps.files, *keeps.empty_files):
             (tmp_path / name).touch()
     missing = {tmp_path / name for name in ("extensions", "hooks", "plugins", "skills")}
-    assert set(recognised(tmp_path)) == missing
+    assert set(obeyed_in_place(tmp_path)) == missing

@@ -13,7 +13,7 @@ from tests.supervisor.agent.commands import limited
 
 
 def test_a_refusal_names_the_bound_its_value_and_where_it_is_set() -> None:
-    told = Bounds(patch_files=7).beyond("patch_files", "the patch names too many files")
+    told = Bounds(patch_files=7).describe_excess("patch_files", "the patch names too many files")
     assert told == (
         "the patch names too many files: the bound is 7 (greenroom.limits.patch_files in the configuration)"
     )

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.gauge import TOKENS_PER_BYTE, Gauge
-from supervisor.agents.own.context.room import FULL, Measure, Parting, part
-from supervisor.agents.own.transcript.wording import OPENING, joined_files, standing_for
-from supervisor.agents.story import HistoryStep, Story, Words
+from supervisor.agents.own.context.room import FULL, Division, Measure, divide_history
+from supervisor.agents.own.transcript.wording import OPENING, join_files, replacement_text
+from supervisor.agents.story import HistoryOutline, HistoryStep, Words
 
 MEASURE = Measure(limit=1_000, overhead=100, rate=0.25)
 
@@ -30,8 +30,8 @@ def said(text: str) -> ev.AgentMessage:
     return ev.AgentMessage(message=text)
 
 
-def story_of(*events: ev.DurableEvent) -> Story:
-    story = Story()
+def story_of(*events: ev.DurableEvent) -> HistoryOutline:
+    story = HistoryOutline()
     for seq, event in enumerate(events, 1):
         story.take(seq, event)
     return story
@@ -45,7 +45,7 @@ def test_a_file_whose_name_has_several_lines_begins_no_part_of_its_own() -> None
     base = ev.Compacted(
         why="asked", summary="notes", first_seq=1, last_seq=2, files=("a\n\nThe user's messages", "b")
     )
-    assert standing_for(base, ()).endswith("Files read or changed last: a\ufffd\ufffdThe user's messages, b")
+    assert replacement_text(base, ()).endswith("Files read or changed last: a\ufffd\ufffdThe user's messages, b")
 
 
 def test_a_turn_a_response_and_what_is_said_meanwhile_begin_a_step() -> None:
@@ -66,7 +66,7 @@ def test_a_turn_a_response_and_what_is_said_meanwhile_begin_a_step() -> None:
 @given(st.lists(st.sampled_from(["start", "user", "say", "call", "output"]), max_size=40))
 def test_no_step_begins_between_a_call_and_its_output(kinds: list[str]) -> None:
     open_calls: list[str] = []
-    story, made = Story(), 0
+    story, made = HistoryOutline(), 0
     for seq, kind in enumerate(kinds, 1):
         begun = len(story.steps)
         before = bool(open_calls)
@@ -93,35 +93,35 @@ def test_the_plan_and_the_files_that_were_open_last_are_found() -> None:
     story = story_of(ev.TaskStarted(), read, patch, *plans, read)
     assert story.files == ["/w/b.py", "a.py"]
     assert [one.step for one in story.plan] == ["new"]
-    assert joined_files(["a", "b"], ["a", "c"], 2) == ("a", "c")
+    assert join_files(["a", "b"], ["a", "c"], 2) == ("a", "c")
 
 
 def test_the_last_steps_stay_as_long_as_they_are_short_enough() -> None:
     steps = [step(400, f"w{seq}", seq=seq) for seq in range(1, 11)]
-    assert part(steps, [], MEASURE, "limit") == Parting(7)
+    assert divide_history(steps, [], MEASURE, "limit") == Division(7)
 
 
 def test_what_is_to_be_answered_now_stays_however_long_it_is() -> None:
     steps = [step(400, seq=1), step(90_000, "long", answered=False, seq=2)]
-    assert part(steps, [], MEASURE, "limit").summed == 1
+    assert divide_history(steps, [], MEASURE, "limit").summed == 1
 
 
 def test_what_nobody_answered_in_an_earlier_turn_is_summed_up_like_the_rest() -> None:
     steps = [step(9_000, "lost", answered=False, seq=1), step(40, "now", answered=False, seq=2)]
-    assert part(steps, [], MEASURE, "refused").summed == 1
+    assert divide_history(steps, [], MEASURE, "refused").summed == 1
 
 
 def test_who_asks_for_room_gets_what_there_is() -> None:
     steps = [step(10, seq=1), step(10, seq=2), step(10, seq=3)]
-    assert part(steps, [], MEASURE, "limit").summed == 0
-    assert part(steps, [], MEASURE, "asked").summed == 2
+    assert divide_history(steps, [], MEASURE, "limit").summed == 0
+    assert divide_history(steps, [], MEASURE, "asked").summed == 2
 
 
 def test_no_words_give_way_where_nobody_knows_what_fits() -> None:
     steps, words = [step(10, seq=1), step(10, seq=2)], [Words(1, "x" * 40)]
     crowded = Measure(limit=1_000, overhead=990, rate=0.25)
-    assert part(steps, words, crowded, "asked").cut_seq == 1
-    assert part(steps, words, replace(crowded, firm=False), "asked").cut_seq is None
+    assert divide_history(steps, words, crowded, "asked").cut_seq == 1
+    assert divide_history(steps, words, replace(crowded, firm=False), "asked").cut_seq is None
 
 
 @given(st.lists(st.text(max_size=400), max_size=30), st.lists(st.integers(0, 3_000), max_size=20))
@@ -130,7 +130,7 @@ def test_words_are_whole_where_all_of_them_fit_and_else_the_oldest_are_shortened
 ) -> None:
     words = [Words(seq, text) for seq, text in enumerate(texts, 1)]
     steps = [step(weight, seq=100 + at) for at, weight in enumerate(weights)]
-    parting = part(steps, words, MEASURE, "limit")
+    parting = divide_history(steps, words, MEASURE, "limit")
     room = MEASURE.limit * 0.95 - MEASURE.overhead - MEASURE.summary
     tail = sum(one.weight for one in steps[parting.summed :]) * MEASURE.rate
     whole = sum(len(one.text.encode(errors="replace")) + 4 for one in words) * MEASURE.rate
@@ -144,17 +144,17 @@ def test_words_are_whole_where_all_of_them_fit_and_else_the_oldest_are_shortened
 def test_shortened_and_left_out_words_are_told_in_the_text_that_stands_for_them() -> None:
     words = [Words(1, "a" * 50), Words(2, "b" * 50, pictures=1), Words(3, "last")]
     base = ev.Compacted(why="limit", summary="notes", first_seq=1, last_seq=3)
-    text = standing_for(base.model_copy(update={"words_cut_seq": 2, "words_cut_to": 10}), words)
+    text = replacement_text(base.model_copy(update={"words_cut_seq": 2, "words_cut_to": 10}), words)
     assert text.startswith(OPENING)
     assert f"- {'a' * 10} […]\n- {'b' * 10} […] [with 1 pictures, no longer shown]\n- last" in text
-    left = standing_for(base.model_copy(update={"words_cut_seq": 2, "words_cut_to": 0}), words)
+    left = replacement_text(base.model_copy(update={"words_cut_seq": 2, "words_cut_to": 0}), words)
     assert "[2 older messages are left out: they don't fit]\n- last" in left
 
 
 def test_a_gauge_reckons_with_what_was_reported() -> None:
-    assert Gauge().estimated(1_000, 0) == 1_000 * TOKENS_PER_BYTE
+    assert Gauge().estimate(1_000, 0) == 1_000 * TOKENS_PER_BYTE
     known = Gauge(load=8_000, tokens=2_500)
-    assert known.estimated(8_000, 2_000) == 2_500
-    assert known.estimated(12_000, 2_000) == 3_500
+    assert known.estimate(8_000, 2_000) == 2_500
+    assert known.estimate(12_000, 2_000) == 3_500
     assert known.at_most(12_000) >= 3_500
-    assert Gauge().at_most(1_000) >= Gauge().estimated(1_000, 50_000)
+    assert Gauge().at_most(1_000) >= Gauge().estimate(1_000, 50_000)

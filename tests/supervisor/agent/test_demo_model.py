@@ -10,7 +10,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agents.own.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
-from supervisor.agents.own.model.request import said
+from supervisor.agents.own.model.request import text_message
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, Talk
 
@@ -95,7 +95,7 @@ def test_it_counts_slowly_enough_to_be_interrupted(demo: Talk) -> None:
 
 
 def test_it_answers_anything_else_with_what_it_understands() -> None:
-    message = next_step([said("user", "make me a sandwich")]).words
+    message = next_step([text_message("user", "make me a sandwich")]).words
     assert message == f"You said: make me a sandwich\n\n{HELP}"
     assert all(phrase in HELP for phrase in PHRASES)
     assert max(len(line) for line in HELP.splitlines()) <= 80
@@ -103,7 +103,7 @@ def test_it_answers_anything_else_with_what_it_understands() -> None:
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_every_phrase_of_its_help_is_understood(phrase: str) -> None:
-    step = next_step([said("user", re.sub(r"\bN\b", "3", phrase))])
+    step = next_step([text_message("user", re.sub(r"\bN\b", "3", phrase))])
     assert not step.words.startswith("You said:")
 
 

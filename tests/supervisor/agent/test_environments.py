@@ -31,7 +31,7 @@ def test_the_newest_client_wins_and_its_secrets_stay_out_of_commands() -> None:
     environments = Environments({"PATH": "/daemon"})
     environments.remember(ONE, {"PATH": "/old"}, 0o077)
     environments.remember(ONE, {"PATH": "/new", "API_KEY": "k"}, 0o002)
-    assert environments.of(ONE)["API_KEY"] == "k"
+    assert environments.variables_of(ONE)["API_KEY"] == "k"
     assert commands(environments) == {"PATH": "/new"}
     assert environments.for_commands(ONE, PLAIN).umask == 0o002
 
@@ -52,7 +52,7 @@ def test_nothing_is_kept_of_an_environment_that_no_conversation_has_any_more() -
     environments, env = Environments({}), Variables(PATH="/client")
     environments.remember(ONE, env)
     commands(environments)
-    environments.of(ONE)
+    environments.variables_of(ONE)
     environments.forget(ONE)
     gone = weakref.ref(env)
     del env
@@ -64,11 +64,11 @@ def test_nothing_is_kept_of_an_environment_that_no_conversation_has_any_more() -
 def test_the_whole_environment_is_the_same_object_until_another_client_comes() -> None:
     environments = Environments({"PATH": "/daemon", "HOME": "/home"})
     environments.remember(ONE, {"PATH": "/client"})
-    first = environments.of(ONE)
-    assert environments.of(ONE) is first
+    first = environments.variables_of(ONE)
+    assert environments.variables_of(ONE) is first
     assert first == {"PATH": "/client", "HOME": "/home"}
     environments.remember(ONE, {"PATH": "/other"})
-    assert environments.of(ONE)["PATH"] == "/other"
+    assert environments.variables_of(ONE)["PATH"] == "/other"
 
 
 def test_a_conversation_without_a_client_has_the_daemons_own_and_the_usual_umask() -> None:

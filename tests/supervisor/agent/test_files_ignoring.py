@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.work.files.ignoring import ignored, rules_above, rules_in
+from supervisor.work.files.ignoring import is_ignored, rules_above, rules_in
 from tests.support.git_folder import as_work_tree
 
 PATHS = ["a.log", "a.txt", "build/x", "sub/build/x", "sub/a.log", "sub/keep.log", "deep/er/file.o", "deep/file.c",
@@ -24,8 +24,8 @@ def ours(top: Path, path: str) -> bool:
     rules = ((str(top), rules_in(str(top))),)
     parts = path.split("/")
     above = ("/".join(parts[:end]) for end in range(1, len(parts)))
-    in_a_folder = any(ignored(str(top / folder), rules, folder=True) for folder in above)
-    return in_a_folder or ignored(str(top / path), rules, folder=False)
+    in_a_folder = any(is_ignored(str(top / folder), rules, folder=True) for folder in above)
+    return in_a_folder or is_ignored(str(top / path), rules, folder=False)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
@@ -54,8 +54,8 @@ def test_the_rules_of_a_repository_hold_in_its_folders_and_end_at_its_root(tmp_p
     as_work_tree(tmp_path / "repo")
     (tmp_path / "repo" / ".gitignore").write_text("*.o\n")
     rules = rules_above(str(inner))
-    assert ignored(str(inner / "x.o"), rules, folder=False)
-    assert not ignored(str(inner / "x.c"), rules, folder=False)
+    assert is_ignored(str(inner / "x.o"), rules, folder=False)
+    assert not is_ignored(str(inner / "x.c"), rules, folder=False)
 
 
 def test_like_git_no_link_is_followed_for_patterns(tmp_path: Path) -> None:

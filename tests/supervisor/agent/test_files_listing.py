@@ -7,11 +7,13 @@ import pytest
 
 from supervisor.disk.reading import NotReadable
 from supervisor.work.files import listing
-from supervisor.work.files.listing import Listing, list_folder
+from supervisor.work.files.listing import FolderListing, list_folder
 from supervisor.work.reach.readable import Reach
 
 
-def listed(top: Path, name: str = ".", depth: int = 1, entries: int = 500, hidden: tuple[Path, ...] = ()) -> Listing:
+def listed(
+    top: Path, name: str = ".", depth: int = 1, entries: int = 500, hidden: tuple[Path, ...] = ()
+) -> FolderListing:
     return list_folder(Reach(top, hidden=hidden), name, depth, entries, lambda: None)
 
 
@@ -27,7 +29,9 @@ def test_names_are_sorted_and_hidden_ones_are_shown(tmp_path: Path) -> None:
     made(tmp_path, "b", ".hidden", "a/inside")
     (tmp_path / "link").symlink_to("a")
     os.mkfifo(tmp_path / "pipe")
-    assert listed(tmp_path) == Listing((".hidden", "a/", "b", "link -> a", "pipe (pipe)"), 0, unseen=False, unread=())
+    assert listed(tmp_path) == FolderListing(
+        (".hidden", "a/", "b", "link -> a", "pipe (pipe)"), 0, unseen=False, unread=()
+    )
 
 
 def test_depth_goes_below_folders_but_not_through_links_nor_into_git(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from supervisor.disk.reading import NotReadable
 from supervisor.loop.worker_job import JobStopped
 from supervisor.work.files import pages
-from supervisor.work.files.pages import LINE_BYTES, Page, read_page
+from supervisor.work.files.pages import LINE_BYTES, FilePage, read_page
 
 PNG = b"\x89PNG\r\n\x1a\n"
-PageOf = Callable[..., Page]
+PageOf = Callable[..., FilePage]
 
 
 def nothing() -> None:
@@ -22,7 +22,7 @@ def nothing() -> None:
 
 @pytest.fixture
 def page_of(tmp_path: Path) -> PageOf:
-    def page(data: bytes, first: int = 1, lines: int = 1000, max_bytes: int = 100_000) -> Page:
+    def page(data: bytes, first: int = 1, lines: int = 1000, max_bytes: int = 100_000) -> FilePage:
         (tmp_path / "file").write_bytes(data)
         with (tmp_path / "file").open("rb") as file:
             return read_page(file, first, lines, max_bytes, nothing)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from supervisor.work.files import searching
-from supervisor.work.files.searching import BAD_PATTERN, Query, search
+from supervisor.work.files.searching import BAD_PATTERN, SearchOrder, search
 from tests.support.git_folder import as_work_tree
 
 
-def query(top: Path, pattern: str, **more: object) -> Query:
-    plain: Query = {
+def query(top: Path, pattern: str, **more: object) -> SearchOrder:
+    plain: SearchOrder = {
         "pattern": pattern, "path": str(top), "base": str(top), "glob": "", "ignore_case": False, "context": 0,
         "matches": 100, "bytes": 10_000, "hidden": [], "hidden_files": [],
     }  # fmt: skip

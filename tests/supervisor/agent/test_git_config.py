@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supervisor.work.reach import git_config
-from supervisor.work.reach.git_config import Setting, by_variables, paths_in
+from supervisor.work.reach.git_config import GitSetting, paths_in, settings_from_variables
 
 ENV = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 PLAIN = r"""
@@ -39,7 +39,7 @@ def check(text: str, folder: Path) -> None:
     """An error is the only difference that may be: git starts nothing then."""
     theirs = as_git_reads(text, folder)
     if theirs is not None:
-        ours = [(one.name, one.value) for one in git_config.settings(text.removeprefix("\ufeff"))]
+        ours = [(one.name, one.value) for one in git_config.parse_settings(text.removeprefix("\ufeff"))]
         assert unify(ours) == unify(theirs)
 
 
@@ -70,20 +70,24 @@ def test_many_configurations_are_read_as_git_reads_them(tmp_path_factory: pytest
 @pytest.mark.parametrize(
     "setting",
     [
-        *(Setting("core", "", key, "x") for key in ("fsmonitor", "hookspath", "sshcommand", "worktree")),
-        *(Setting("filter", "x", key, "x") for key in ("clean", "smudge", "process")),
+        *(GitSetting("core", "", key, "x") for key in ("fsmonitor", "hookspath", "sshcommand", "worktree")),
+        *(GitSetting("filter", "x", key, "x") for key in ("clean", "smudge", "process")),
         *(
-            Setting("diff", "x", "textconv", "x"),
-            Setting("merge", "x", "driver", "x"),
-            Setting("gpg", "", "program", "x"),
+            GitSetting("diff", "x", "textconv", "x"),
+            GitSetting("merge", "x", "driver", "x"),
+            GitSetting("gpg", "", "program", "x"),
         ),
-        *(Setting("remote", "o", "url", "ext::sh -c x"), Setting("remote", "o", "uploadpack", "x")),
-        *(Setting("submodule", "s", "update", "!x"), Setting("credential", "", "helper", "x")),
-        *(Setting("include", "", "path", "x"), Setting("alias", "", "x", "!x"), Setting("new", "", "thing", "x")),
-        *(Setting("branch", "m", "mergeoptions", "-s x"), Setting("init", "", "templatedir", "x")),
+        *(GitSetting("remote", "o", "url", "ext::sh -c x"), GitSetting("remote", "o", "uploadpack", "x")),
+        *(GitSetting("submodule", "s", "update", "!x"), GitSetting("credential", "", "helper", "x")),
+        *(
+            GitSetting("include", "", "path", "x"),
+            GitSetting("alias", "", "x", "!x"),
+            GitSetting("new", "", "thing", "x"),
+        ),
+        *(GitSetting("branch", "m", "mergeoptions", "-s x"), GitSetting("init", "", "templatedir", "x")),
     ],
 )
-def test_what_can_start_a_program_is_not_harmless(setting: Setting) -> None:
+def test_what_can_start_a_program_is_not_harmless(setting: GitSetting) -> None:
     assert not setting.is_harmless
 
 
@@ -91,7 +95,7 @@ def test_what_git_itself_writes_into_a_clone_is_harmless(tmp_path: Path) -> None
     for words in (("init", "-q", "a"), ("-C", "a", "config", "user.name", "x"), ("clone", "-q", "a", "b")):
         subprocess.run(("git", *words), cwd=tmp_path, env=ENV, check=True, capture_output=True)
     for name in "ab":
-        found = list(git_config.settings((tmp_path / name / ".git/config").read_text()))
+        found = list(git_config.parse_settings((tmp_path / name / ".git/config").read_text()))
         assert found
         assert all(one.is_harmless for one in found)
 
@@ -118,4 +122,6 @@ def test_paths_are_found_in_the_lines_that_git_gives_to_a_shell(line: str, path:
     "spelling", ["'core.fsmonitor=a b'", "'core.fsmonitor'='a b'", "'x.y' 'core.fsmonitor'='a b'"]
 )
 def test_what_variables_set_is_read(spelling: str) -> None:
-    assert Setting("core", "", "fsmonitor", "a b") in set(by_variables({"GIT_CONFIG_PARAMETERS": spelling}))
+    assert GitSetting("core", "", "fsmonitor", "a b") in set(
+        settings_from_variables({"GIT_CONFIG_PARAMETERS": spelling})
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings
-from supervisor.agents.given_rules import MOST, Where, beside, shown, where
+from supervisor.agents.given_rules import MOST, ProgramPlace, describe_server, place_of_program, usable_servers
 from supervisor.agents.given_servers import KEPT, GivenServers
 from transports.requests import GivenServer
 
@@ -21,10 +21,10 @@ def test_answers_hold_for_what_is_given_again_unchanged_and_for_nothing_else() -
     async def work() -> None:
         servers = GivenServers()
         servers.give(ONE, (program("a"), program("b")))
-        given = servers.of(ONE)
+        given = servers.servers_of(ONE)
         await servers.decide(given, given.servers, approved=True)
         servers.give(ONE, (program("a"), program("b", KEY="other")))
-        again = servers.of(ONE)
+        again = servers.servers_of(ONE)
         assert [again.decision(one) for one in again.servers] == [True, None]
 
     asyncio.run(work())
@@ -36,20 +36,20 @@ def test_a_conversation_that_is_deleted_or_given_nothing_keeps_nothing() -> None
     servers.give(TWO, (program(),))
     servers.forget(ONE)
     servers.give(TWO, ())
-    assert [servers.of(one).servers for one in (ONE, TWO)] == [(), ()]
+    assert [servers.servers_of(one).servers for one in (ONE, TWO)] == [(), ()]
 
 
 def test_beyond_the_bounds_what_was_given_longest_ago_is_forgotten() -> None:
     servers = GivenServers(kept_bytes=1000)
     for name in ("one", "two", "three"):
         servers.give(ConversationId(name), (program(KEY="x" * 400),))
-    assert servers.of(ONE).servers == ()
-    assert servers.of(TWO).servers != ()
+    assert servers.servers_of(ONE).servers == ()
+    assert servers.servers_of(TWO).servers != ()
     many = GivenServers()
     for number in range(KEPT + 1):
         many.give(ConversationId(str(number)), (program(),))
-    assert many.of(ConversationId("0")).servers == ()
-    assert many.of(ConversationId("1")).servers != ()
+    assert many.servers_of(ConversationId("0")).servers == ()
+    assert many.servers_of(ConversationId("1")).servers != ()
 
 
 def test_approved_programs_are_protected_before_the_answer_counts() -> None:
@@ -61,7 +61,7 @@ def test_approved_programs_are_protected_before_the_answer_counts() -> None:
 
         servers = GivenServers(protect)
         servers.give(ONE, (program(), program("other")))
-        given = servers.of(ONE)
+        given = servers.servers_of(ONE)
         await servers.decide(given, given.servers[:1], approved=True)
         await servers.decide(given, given.servers[1:], approved=False)
         assert protected == [("toys", "--serve")]
@@ -71,7 +71,7 @@ def test_approved_programs_are_protected_before_the_answer_counts() -> None:
 
 def test_of_too_many_and_of_equal_names_the_first_count_and_the_others_are_told() -> None:
     given = (*(program(f"s{number}") for number in range(MOST)), program("s0"), program("more\nthan one line"))
-    found, notices = beside(given, ())
+    found, notices = usable_servers(given, ())
     assert len(found) == MOST
     assert notices == [
         "MCP server s0, which a client gives, is left out: another one that the client gives has the same name",
@@ -83,22 +83,22 @@ def test_of_an_address_no_user_password_or_query_is_shown() -> None:
     one = GivenServer(
         "web", kind="http", url="https://me:secret@mcp.example:1/x?key=secret#secret", headers={"K": "secret"}
     )
-    assert shown(one) == {"name": "web", "kind": "http", "url": "https://mcp.example:1/x", "headers": ["K"]}
-    assert shown(GivenServer("web", kind="http", url="https://[secret"))["url"] == "?"
+    assert describe_server(one) == {"name": "web", "kind": "http", "url": "https://mcp.example:1/x", "headers": ["K"]}
+    assert describe_server(GivenServer("web", kind="http", url="https://[secret"))["url"] == "?"
 
 
 @pytest.mark.parametrize(
     ("sandbox", "policy", "confines", "place"),
     [
-        (DangerFullAccess(), ApprovalPolicy.UNTRUSTED, False, Where.OUTSIDE),
-        (ReadOnly(), ApprovalPolicy.ON_REQUEST, True, Where.ASK),
-        (ReadOnly(), ApprovalPolicy.ON_FAILURE, False, Where.ASK),
-        (ReadOnly(), ApprovalPolicy.NEVER, True, Where.INSIDE),
-        (ReadOnly(), ApprovalPolicy.NEVER, False, Where.NOWHERE),
+        (DangerFullAccess(), ApprovalPolicy.UNTRUSTED, False, ProgramPlace.OUTSIDE),
+        (ReadOnly(), ApprovalPolicy.ON_REQUEST, True, ProgramPlace.ASK),
+        (ReadOnly(), ApprovalPolicy.ON_FAILURE, False, ProgramPlace.ASK),
+        (ReadOnly(), ApprovalPolicy.NEVER, True, ProgramPlace.INSIDE),
+        (ReadOnly(), ApprovalPolicy.NEVER, False, ProgramPlace.NOWHERE),
     ],
 )
 def test_a_program_runs_outside_of_a_sandbox_only_where_there_is_none_or_a_person_says_so(
-    sandbox: SandboxPolicy, policy: ApprovalPolicy, confines: bool, place: Where
+    sandbox: SandboxPolicy, policy: ApprovalPolicy, confines: bool, place: ProgramPlace
 ) -> None:
     settings = Settings(model="m", cwd="/w", sandbox=sandbox, approval_policy=policy)
-    assert where(settings, confines=confines) is place
+    assert place_of_program(settings, confines=confines) is place

@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.work.jobs.job import Job, JobSpec
-from supervisor.work.jobs.jobs import Jobs
+from supervisor.work.jobs.job import BackgroundJob, JobSpec
+from supervisor.work.jobs.jobs import BackgroundJobs
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 from tests.supervisor.agent.commands import limited
 
 SPEC = JobSpec(ConversationId("c"), TurnId("t"), ("true",), Path("/"), keeps=True)
 
 
-def broken() -> AbstractContextManager[Confined]:
+def broken() -> AbstractContextManager[ConfinedCommand]:
     raise ValueError("no sandbox like this")
 
 
 def test_a_job_whose_turn_ended_before_it_began_has_an_end(tmp_path: Path) -> None:
     """It was to go on after the turn, so the turn's end is not its own."""
-    told: list[Job] = []
-    jobs = Jobs(Processes(tmp_path / "ledger", "of-the-tests"), told.append)
+    told: list[BackgroundJob] = []
+    jobs = BackgroundJobs(Processes(tmp_path / "ledger", "of-the-tests"), told.append)
 
     async def work() -> None:
         jobs.never_started(jobs.reserve(SPEC))
@@ -33,8 +33,8 @@ def test_a_job_whose_turn_ended_before_it_began_has_an_end(tmp_path: Path) -> No
 
 
 def test_a_job_that_fails_in_an_unforeseen_way_has_an_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    told: list[Job] = []
-    jobs = Jobs(Processes(tmp_path / "ledger", "of-the-tests"), told.append)
+    told: list[BackgroundJob] = []
+    jobs = BackgroundJobs(Processes(tmp_path / "ledger", "of-the-tests"), told.append)
 
     async def work() -> None:
         job = jobs.reserve(SPEC)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from supervisor.work.reach.other_systems import LEADING
+from supervisor.work.reach.other_systems import CONTROL_FILES
 from tests.supervisor.agent.place import Place, on_linux
 
 pytestmark = on_linux
-LED = [(system, file) for system, files in LEADING.items() for file in files]
+LED = [(system, file) for system, files in CONTROL_FILES.items() for file in files]
 
 
 @pytest.mark.parametrize("below", [".", "a/b/c/d"])
@@ -29,7 +29,7 @@ def test_a_new_one_that_is_led_is_set_aside(place: Place, system: str, file: str
     assert not (place.workspace / "app" / system).exists()
 
 
-@pytest.mark.parametrize("system", LEADING)
+@pytest.mark.parametrize("system", CONTROL_FILES)
 def test_a_new_one_that_is_not_led_stays(place: Place, system: str) -> None:
     assert place.talk().sh(f"mkdir {system}; echo x > {system}/requires").said == ()
     assert (place.workspace / system / "requires").exists()

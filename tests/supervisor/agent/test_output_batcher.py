@@ -38,9 +38,9 @@ def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> 
         batcher.emit(words("b"))
         batcher.emit(words("c"))
         assert sent(session) == [(words("a"),)]
-        batcher.taken()
+        batcher.send_next()
         assert sent(session) == [(words("a"),), (words("bc"),)]
-        batcher.taken()
+        batcher.send_next()
         assert len(session.messages) == 2
         batcher.emit(words("d"))
         assert sent(session)[2:] == [(words("d"),)]
@@ -59,9 +59,9 @@ def test_what_is_held_goes_with_what_follows_it_and_at_the_latest_with_the_end()
         assert sent(session) == [(count, words("a"))]
         batcher.emit(words("b"))
         batcher.hold(count)
-        batcher.taken()
+        batcher.send_next()
         assert sent(session)[1:] == [(words("b"),)]
-        batcher.taken()
+        batcher.send_next()
         assert len(session.messages) == 2
         batcher.finish(Completed(None))
         assert sent(session)[2:] == [(count,)]
@@ -93,7 +93,7 @@ def test_deltas_of_one_item_in_a_row_become_one(news: list[AgentNews], batch: li
         batcher.emit(ev.BackgroundEvent(message="first"))
         for one in news:
             batcher.emit(one)
-        batcher.taken()
+        batcher.send_next()
         assert sent(session)[1] == tuple(batch)
 
     limited(scene())
@@ -108,7 +108,7 @@ def test_many_deltas_become_one_without_copying_them_each_time() -> None:
         batcher.emit(words("-"))
         for _ in range(100_000):
             batcher.emit(words("word "))
-        batcher.taken()
+        batcher.send_next()
         (last,) = sent(session)[1]
         assert last == words("word " * 100_000)
 
@@ -121,12 +121,12 @@ def test_who_says_too_much_waits_for_the_session() -> None:
         batcher = OutputBatcher(TURN, session)
         batcher.emit(words("a"))
         batcher.emit(words("x" * (ROOM + 1)))
-        waiting = asyncio.create_task(batcher.room())
+        waiting = asyncio.create_task(batcher.wait_for_room())
         await asyncio.sleep(0)
         assert not waiting.done()
-        batcher.taken()
+        batcher.send_next()
         await waiting
-        await batcher.room()
+        await batcher.wait_for_room()
 
     limited(scene())
 
@@ -152,9 +152,9 @@ def test_of_a_turn_that_is_stopped_output_streams_on_and_the_rest_goes_with_the_
         batcher = OutputBatcher(TURN, session)
         batcher.end_soon()
         batcher.emit(words("still writing"))
-        batcher.taken()
+        batcher.send_next()
         batcher.emit(ev.BackgroundEvent(message="killed"))
-        batcher.taken()
+        batcher.send_next()
         assert session.messages == [AgentOutput(TURN, (words("still writing"),))]
         batcher.finish(AgentStopped())
         assert session.messages[1:] == [TurnEnded(TURN, AgentStopped(), (ev.BackgroundEvent(message="killed"),))]
@@ -169,9 +169,9 @@ def test_a_session_that_is_gone_holds_nobody_up() -> None:
         batcher = OutputBatcher(TURN, session)
         for _ in range(10):
             batcher.emit(words("x" * ROOM))
-            await batcher.room()
+            await batcher.wait_for_room()
         batcher.finish(Completed())
-        assert batcher.gone
+        assert batcher.session_gone
 
     limited(scene())
 
@@ -183,10 +183,10 @@ def test_a_session_that_goes_while_somebody_waits_lets_them_on() -> None:
         batcher.emit(words("a"))
         batcher.emit(words("x" * (ROOM + 1)))
         session.gone = True
-        batcher.taken()
-        await batcher.room()
+        batcher.send_next()
+        await batcher.wait_for_room()
         batcher.emit(words("b"))
-        await batcher.room()
+        await batcher.wait_for_room()
 
     limited(scene())
 
@@ -202,7 +202,7 @@ def test_the_order_of_news_is_kept_whatever_the_session_does(tmp_path: Path) -> 
             for step in range(8):
                 batcher.emit(words(str(step), ITEM if step % 3 else OTHER))
                 if pattern >> step & 1:
-                    batcher.taken()
+                    batcher.send_next()
             batcher.finish(Completed())
             said = [one for batch in sent(session) for one in batch]
             assert "".join(one.delta for one in said if isinstance(one, ev.AgentMessageDelta)) == "01234567"

@@ -10,7 +10,7 @@ import pytest
 
 from actors.vocabulary.events import PatchApplyBegin
 from actors.vocabulary.ids import CallId
-from supervisor.agents.own.tools.patching import _planned
+from supervisor.agents.own.tools.patching import _plan
 from supervisor.config.bounds import Bounds
 from supervisor.loop.worker_job import JobStopped, WorkerJob, in_worker
 from supervisor.work.patch.apply import apply_plan
@@ -214,7 +214,7 @@ def test_a_plan_that_is_being_made_ends_with_the_turn_that_wanted_it(tmp_path: P
     def work(job: WorkerJob) -> None:
         begun.set()
         try:
-            _planned(job, text, Reach(tmp_path), Bounds())
+            _plan(job, text, Reach(tmp_path), Bounds())
         except JobStopped:
             outcomes.append("stopped")
 

@@ -56,7 +56,7 @@ def test_a_plan_tells_every_change_and_writes_nothing(tmp_path: Path) -> None:
         },
     }
     assert plan.summary == "Success. Updated the following files:\nA sub/new\nM f\nM there\nD old\n"
-    assert set(plan.touched) == {tmp_path / name for name in ("f", "old", "sub/new", "here", "there")}
+    assert set(plan.touched_paths) == {tmp_path / name for name in ("f", "old", "sub/new", "here", "there")}
     assert not plan.empty
     assert file_tree(tmp_path) == before
 
@@ -240,7 +240,7 @@ def test_a_path_through_a_link_is_shown_and_judged_as_where_it_leads(tmp_path: P
     outside.mkdir()
     (inside / "link").symlink_to(outside)
     plan = planned(inside, "*** Add File: link/f", "+x")
-    assert plan.touched == (outside / "f",)
+    assert plan.touched_paths == (outside / "f",)
     assert list(plan.changes) == [str(outside / "f")]
 
 
@@ -249,7 +249,7 @@ def test_a_working_directory_that_is_a_link_is_shown_as_it_was_given(tmp_path: P
     (tmp_path / "w").symlink_to("real")
     plan = planned(tmp_path / "w", "*** Add File: f", "+x")
     assert list(plan.changes) == [f"{tmp_path}/w/f"]
-    assert plan.touched == (tmp_path / "real/f",)
+    assert plan.touched_paths == (tmp_path / "real/f",)
 
 
 def test_dots_are_taken_as_text_before_links_are_followed(tmp_path: Path) -> None:
@@ -257,12 +257,12 @@ def test_dots_are_taken_as_text_before_links_are_followed(tmp_path: Path) -> Non
     (tmp_path / "far/away").mkdir(parents=True)
     (tmp_path / "w/link").symlink_to(tmp_path / "far/away")
     plan = planned(tmp_path / "w", "*** Add File: link/../f", "+x", "*** Add File: ../g", "+x")
-    assert plan.touched == (tmp_path / "w/f", tmp_path / "g")
+    assert plan.touched_paths == (tmp_path / "w/f", tmp_path / "g")
     assert list(plan.changes) == [f"{tmp_path}/w/f", f"{tmp_path}/g"]
 
 
 def test_an_absolute_path_is_what_it_says(tmp_path: Path) -> None:
-    assert planned(tmp_path / "w", f"*** Add File: /{tmp_path}/f", "+x").touched == (tmp_path / "f",)
+    assert planned(tmp_path / "w", f"*** Add File: /{tmp_path}/f", "+x").touched_paths == (tmp_path / "f",)
 
 
 # --- one path, several operations ----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from supervisor.work.patch.diff import diff_lines
 from supervisor.work.patch.errors import PatchMismatch
 from supervisor.work.patch.grammar import UpdateFile, parse
-from supervisor.work.patch.locate import updated
+from supervisor.work.patch.locate import apply_chunks
 from supervisor.work.patch.text import split_lines
 
 
@@ -17,7 +17,7 @@ def after(content: str, *lines: str) -> str:
     text = "\n".join(["*** Begin Patch", "*** Update File: f", *lines, "*** End Patch"])
     (operation,) = parse(text)
     assert isinstance(operation, UpdateFile)
-    return updated(content, operation.chunks, "/w/f")
+    return apply_chunks(content, operation.chunks, "/w/f")
 
 
 def test_removed_lines_give_way_to_added_ones() -> None:

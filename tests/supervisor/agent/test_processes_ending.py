@@ -10,7 +10,7 @@ import pytest
 from supervisor.work.processes import ending, exits
 from supervisor.work.processes.ending import Find
 from supervisor.work.processes.platform import table_of_this_system
-from supervisor.work.processes.table import Process, Sight, unmoved
+from supervisor.work.processes.table import Process, Sight, do_nothing
 from tests.supervisor.agent.commands import ON_LINUX, limited, until
 
 TABLE = table_of_this_system()
@@ -25,7 +25,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def finding(*processes: subprocess.Popen[bytes]) -> Find:
-    def find(at_sight: Sight = unmoved) -> list[Process]:
+    def find(at_sight: Sight = do_nothing) -> list[Process]:
         looks = (TABLE.look(process.pid) for process in processes)
         found = [look for look in looks if look is not None and not look.dead]
         for one in found:
@@ -80,7 +80,7 @@ def test_who_has_been_asked_is_not_asked_again_when_another_one_ends(
         hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         looks: list[int] = []
 
-        def find(at_sight: Sight = unmoved) -> list[Process]:
+        def find(at_sight: Sight = do_nothing) -> list[Process]:
             looks.append(1)
             return finding(first, sleeper)(at_sight)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.work.processes.output import Capture, whole
+from supervisor.work.processes.output import Capture, whole_length
 
 
 def captured(*pieces: bytes, keep: int) -> Capture:
@@ -34,7 +34,7 @@ def test_no_character_is_cut_by_the_gap_and_the_counted_bytes_add_up(text: str, 
     capture = captured(data, keep=keep)
     shown = capture.text()
     assert "�" not in shown
-    if capture.cut:
+    if capture.omitted_bytes:
         head, _, rest = shown.partition("\n[… ")
         size, _, tail = rest.partition(" bytes left out …]\n")
         assert len(head.encode()) + int(size) + len(tail.encode()) == len(data)
@@ -69,4 +69,4 @@ def test_binary_is_replaced_in_text_and_counted_whole() -> None:
     ],
 )
 def test_a_piece_ends_before_the_character_that_it_cuts(data: bytes, size: int) -> None:
-    assert whole(data) == size
+    assert whole_length(data) == size

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from actors.vocabulary.ids import TurnId
-from supervisor.work.processes.spawn import Child
+from supervisor.work.processes.spawn import ChildProcess
 from supervisor.work.processes.table import Process
 from supervisor.work.processes.tree import Scope, Tree
 
@@ -34,7 +34,7 @@ class Dying:
     def candidates(self) -> Sequence[int]:
         return list(self.below[US])
 
-    def everybody(self) -> Sequence[int]:
+    def all_pids(self) -> Sequence[int]:
         return list(self.below)
 
     def look(self, pid: int) -> Process | None:
@@ -58,7 +58,7 @@ def tree_of(table: Dying) -> Tree:
     tree = Tree(table, "instance")
     tree.open(TURN)
     tree.enter("run", TURN, 7)
-    child = Child.__new__(Child)
+    child = ChildProcess.__new__(ChildProcess)
     child.pid, child.turn, child.run = ROOT, TURN, "run"
     tree.children[ROOT] = child
     return tree

@@ -47,7 +47,7 @@ class WrittenTable:
     def candidates(self) -> Sequence[int]:
         return [pid for pid, process in self.processes.items() if process.ppid == os.getpid()]
 
-    def everybody(self) -> Sequence[int]:
+    def all_pids(self) -> Sequence[int]:
         return list(self.processes)
 
     def look(self, pid: int) -> Process | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.work.reach.found_settings import MOST_CLOSED, find_settings
-from supervisor.work.reach.project_settings import HELD
+from supervisor.work.reach.project_settings import HELD_FOLDERS
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, git, on_linux
 from tests.supervisor.agent.settings_attack import BEFORE, DEPTHS, OURS, WAYS, argv, contents, placed, prepare
@@ -122,8 +122,8 @@ def test_what_others_have_packed_can_be_replaced_and_a_new_folder_is_as_trustwor
 def test_what_is_held_stands_as_empty_folders_that_git_does_not_list(place: Place) -> None:
     git(place.workspace, "init")
     with place.sandbox.confine(CLOSED, place.workspace, ("true",), {}):
-        assert {path.name for path in place.workspace.iterdir()} == {".git", *HELD}
-        assert all(not list((place.workspace / name).iterdir()) for name in HELD)
+        assert {path.name for path in place.workspace.iterdir()} == {".git", *HELD_FOLDERS}
+        assert all(not list((place.workspace / name).iterdir()) for name in HELD_FOLDERS)
         listed = subprocess.run(
             ["git", "status", "--porcelain"], cwd=place.workspace, check=True, capture_output=True, text=True
         )

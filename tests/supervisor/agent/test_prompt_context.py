@@ -16,8 +16,8 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.agents.own.context.prompt_context import context_now, environment_context, read_guides
-from supervisor.agents.own.model.pictures import readable
-from supervisor.agents.own.model.request import Image, LocalImage, Text
+from supervisor.agents.own.model.pictures import readable_picture
+from supervisor.agents.own.model.request import Image, LocalImage, TextPart
 from supervisor.config.bounds import Bounds
 from supervisor.work.reach.readable import Reach
 
@@ -113,15 +113,15 @@ def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
 def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path, head: bytes, kind: str) -> None:
     (tmp_path / "a #%.x").write_bytes(head)
     data = base64.b64encode(head).decode()
-    assert readable(LocalImage(Path("a #%.x")), Reach(tmp_path)) == Image(f"data:{kind};base64,{data}")
-    assert readable(LocalImage(tmp_path / "a #%.x"), Reach(Path("/"))) == Image(f"data:{kind};base64,{data}")
+    assert readable_picture(LocalImage(Path("a #%.x")), Reach(tmp_path)) == Image(f"data:{kind};base64,{data}")
+    assert readable_picture(LocalImage(tmp_path / "a #%.x"), Reach(Path("/"))) == Image(f"data:{kind};base64,{data}")
 
 
 def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
     bounds = Bounds(picture_bytes=2)
-    large = bounds.beyond("picture_bytes", f"the picture {tmp_path / 'large.png'} is too large")
+    large = bounds.describe_excess("picture_bytes", f"the picture {tmp_path / 'large.png'} is too large")
     (tmp_path / "large.png").write_bytes(b"abc")
-    assert readable(LocalImage(Path("large.png")), Reach(tmp_path), bounds) == Text(f"[{large}]")
+    assert readable_picture(LocalImage(Path("large.png")), Reach(tmp_path), bounds) == TextPart(f"[{large}]")
     (tmp_path / "a.txt").write_bytes(b"ab")
     os.mkfifo(tmp_path / "pipe")  # nobody waits for a writer
     (tmp_path / "loop").symlink_to("loop")
@@ -135,8 +135,8 @@ def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
         "n" * 300: "can't be read: File name too long",
         "": "is a directory",
     }.items():
-        said = readable(LocalImage(Path(name)), Reach(tmp_path))
-        assert isinstance(said, Text)
+        said = readable_picture(LocalImage(Path(name)), Reach(tmp_path))
+        assert isinstance(said, TextPart)
         assert why in said.text
 
 
@@ -145,11 +145,11 @@ def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
 )
 def test_an_address_that_no_provider_reads_is_said_in_words(address: str) -> None:
     """A provider would refuse the address, and with it every later request of the conversation."""
-    said = readable(Image(address), Reach(Path("/")))
-    assert isinstance(said, Text)
+    said = readable_picture(Image(address), Reach(Path("/")))
+    assert isinstance(said, TextPart)
     assert "its address is neither https: nor data:image/" in said.text
 
 
 @pytest.mark.parametrize("address", ["https://x/y.png", "HTTP://x", "data:image/png;base64,AA"])
 def test_an_address_that_a_provider_reads_is_its_business(address: str) -> None:
-    assert readable(Image(address), Reach(Path("/"))) == Image(address)
+    assert readable_picture(Image(address), Reach(Path("/"))) == Image(address)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from supervisor.work.safety.git_commands import history_place
+from supervisor.work.safety.git_commands import history_directory
 from supervisor.work.safety.judge import judge_command
 from supervisor.work.safety.rules import MayRun, MustAsk
 
@@ -32,7 +32,7 @@ def bash(script: str) -> list[str]:
     ],
 )
 def test_a_change_of_history_is_known_and_where(argv: list[str], place: str) -> None:
-    assert history_place(argv) == place
+    assert history_directory(argv) == place
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_change_of_history_is_known_and_where(argv: list[str], place: str) -> 
     ],
 )
 def test_other_commands_are_not(argv: list[str]) -> None:
-    assert history_place(argv) is None
+    assert history_directory(argv) is None
 
 
 def test_a_script_that_never_ends_takes_no_time() -> None:
@@ -67,7 +67,7 @@ def test_a_script_that_never_ends_takes_no_time() -> None:
         " git" * 15_000 + "$",
         "git" + " " * 60_000,
     ):
-        assert history_place(bash(script)) is None
+        assert history_directory(bash(script)) is None
     assert time.process_time() - began < 2.0
 
 

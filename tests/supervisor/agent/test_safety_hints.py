@@ -3,7 +3,7 @@
 import pytest
 
 from actors.vocabulary.events import ExecCommandBegin
-from actors.vocabulary.quoting import quoted_command
+from actors.vocabulary.quoting import quote_command
 from supervisor.work.safety.hints import parsed_command
 
 HINTS: dict[str, tuple[str, dict[str, str | None]]] = {
@@ -37,7 +37,7 @@ def shown(*argv: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize("command", HINTS)
 def test_a_command_is_hinted_at(command: str) -> None:
     kind, members = HINTS[command]
-    assert shown(*command.split()) == [{kind: {"cmd": quoted_command(command.split()), **members}}]
+    assert shown(*command.split()) == [{kind: {"cmd": quote_command(command.split()), **members}}]
 
 
 def test_a_plain_script_has_a_hint_for_each_command() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.work.safety.names import plainly_named
+from supervisor.work.safety.names import are_system_programs
 
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 LS, SCRIPT = ("ls",), ("bash", "-lc", "cd sub && ls | head")
@@ -13,7 +13,7 @@ CLOSED = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)
 
 
 def plain(argv: tuple[str, ...], cwd: Path, policy: SandboxPolicy = CLOSED, path: str = SYSTEM, **env: str) -> bool:
-    return plainly_named(argv, {"HOME": "/nowhere", "PATH": path, **env}, policy, cwd)
+    return are_system_programs(argv, {"HOME": "/nowhere", "PATH": path, **env}, policy, cwd)
 
 
 @pytest.mark.parametrize("argv", [LS, SCRIPT, ("grep", "-rn", "x"), ("find",)])
@@ -58,7 +58,7 @@ def test_what_is_built_into_the_shell_is_looked_for_nowhere(tmp_path: Path) -> N
     ],
 )
 def test_a_variable_that_makes_them_start_or_load_something_is_not_believed(tmp_path: Path, name: str) -> None:
-    assert not plainly_named(LS, {"PATH": SYSTEM, name: "x"}, CLOSED, tmp_path)
+    assert not are_system_programs(LS, {"PATH": SYSTEM, name: "x"}, CLOSED, tmp_path)
 
 
 def test_a_system_directory_that_patches_may_write_to_is_none() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.disk.pins import pins_of
-from supervisor.work.safety.roots import cover
-from supervisor.work.sandbox.roots import Protection, opened
+from supervisor.work.safety.roots import are_writable
+from supervisor.work.sandbox.roots import Protection, open_roots
 
 NOTHING = Protection()
 
@@ -25,8 +25,8 @@ class Ground:
 
     def covered(self, policy: SandboxPolicy, cwd: str, *paths: str, tmpdir: str | None = None) -> list[bool]:
         pins = pins_of(policy, self.base / cwd, self.base / tmpdir if tmpdir else None)
-        with opened(policy, self.base / cwd, pins, self.protection) as roots:
-            return [cover(roots, [self.base / path]) for path in paths]
+        with open_roots(policy, self.base / cwd, pins, self.protection) as roots:
+            return [are_writable(roots, [self.base / path]) for path in paths]
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_workspace_write_covers_its_roots_and_the_temporary_directories(ground: 
 
 def test_one_path_outside_makes_the_whole_outside(ground: Ground) -> None:
     ground.folders("w")
-    with opened(CLOSED, ground.base / "w", pins_of(CLOSED, ground.base / "w", None), NOTHING) as roots:
-        assert cover(roots, [ground.base / "w/f", ground.base / "w/g"])
-        assert not cover(roots, [ground.base / "w/f", Path("/etc/passwd")])
+    with open_roots(CLOSED, ground.base / "w", pins_of(CLOSED, ground.base / "w", None), NOTHING) as roots:
+        assert are_writable(roots, [ground.base / "w/f", ground.base / "w/g"])
+        assert not are_writable(roots, [ground.base / "w/f", Path("/etc/passwd")])
 
 
 def test_the_temporary_directories_may_be_excluded(ground: Ground) -> None:
@@ -96,22 +96,22 @@ def test_a_folder_that_would_become_a_repository_without_a_git_directory_is_clos
     ground: Ground, folder: str
 ) -> None:
     place = ground.base / folder
-    with opened(CLOSED, ground.base, pins_of(CLOSED, ground.base, None), NOTHING) as roots:
+    with open_roots(CLOSED, ground.base, pins_of(CLOSED, ground.base, None), NOTHING) as roots:
         whole = [place / name for name in ("HEAD", "config", "objects/x", "refs/x")]
-        assert not cover(roots, whole)
-        assert cover(roots, whole[1:])
+        assert not are_writable(roots, whole)
+        assert are_writable(roots, whole[1:])
         (place / "objects").mkdir(parents=True)
         (place / "refs").mkdir()
-        assert not cover(roots, [place / "HEAD"])
+        assert not are_writable(roots, [place / "HEAD"])
         (place / "HEAD").write_text("ref: refs/heads/main\n")
-        assert not cover(roots, [place / "config"])
-        assert not cover(roots, [place / "hooks/pre-commit"])
-        assert cover(roots, [place / "readme"])
+        assert not are_writable(roots, [place / "config"])
+        assert not are_writable(roots, [place / "hooks/pre-commit"])
+        assert are_writable(roots, [place / "readme"])
 
 
 def test_a_repository_whose_objects_lie_elsewhere_is_closed_too(ground: Ground) -> None:
-    with opened(CLOSED, ground.base, pins_of(CLOSED, ground.base, None), NOTHING) as roots:
-        assert not cover(roots, [ground.base / "sub/HEAD", ground.base / "sub/commondir"])
+    with open_roots(CLOSED, ground.base, pins_of(CLOSED, ground.base, None), NOTHING) as roots:
+        assert not are_writable(roots, [ground.base / "sub/HEAD", ground.base / "sub/commondir"])
 
 
 def test_what_greenroom_believes_is_closed_whether_it_is_there_or_not(ground: Ground) -> None:

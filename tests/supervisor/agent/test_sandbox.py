@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
-from supervisor.disk.pins import missing, pins_of
+from supervisor.disk.pins import missing_roots, pins_of
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
@@ -78,7 +78,7 @@ def test_further_roots_are_writable_and_missing_ones_left_out_with_a_notice(plac
     other.mkdir()
     policy = CLOSED.model_copy(update={"writable_roots": (other, place.outside / "missing")})
     assert place.run("touch", f"{other}/x", policy=policy).exit_code == 0
-    (said,) = missing(pins_of(policy, place.workspace, None), policy, place.workspace)
+    (said,) = missing_roots(pins_of(policy, place.workspace, None), policy, place.workspace)
     assert said.startswith(f"writable root left out, there is no such directory: {place.outside / 'missing'}")
 
 

@@ -10,9 +10,9 @@ from supervisor.disk.folders import open_folder
 from supervisor.disk.pins import pins_of
 from supervisor.work.processes.command import Finished
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.git_locks import locked
+from supervisor.work.sandbox.git_locks import hold_lock
 from supervisor.work.sandbox.history import Repository
-from supervisor.work.sandbox.leftovers import Ledger, clear
+from supervisor.work.sandbox.leftovers import LeftoverLedger, clear
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited
 from tests.supervisor.agent.crafted_index import entry, index
@@ -250,7 +250,7 @@ def test_a_head_that_somebody_else_moved_meanwhile_stays_theirs(place: Place, hi
 def test_a_lock_of_a_killed_daemon_is_removed_and_no_other(place: Place) -> None:
     ledgers, lock = place.outside / "ledgers", place.workspace / "index.lock"
     folder = open_folder(place.workspace)
-    with locked(folder, "index", place.workspace, Ledger(ledgers)):
+    with hold_lock(folder, "index", place.workspace, LeftoverLedger(ledgers)):
         assert lock.exists()
         (file,) = ledgers.iterdir()
         noted = file.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.work.reach import git_index
-from supervisor.work.reach.git_index import Unfit, check
+from supervisor.work.reach.git_index import UnfitIndex, check
 from tests.supervisor.agent.crafted_index import entry, index
 from tests.supervisor.agent.place import git
 
@@ -21,13 +21,13 @@ OUTSIDE = [
 @pytest.mark.parametrize("path", OUTSIDE)
 @pytest.mark.parametrize("version", [2, 4])
 def test_a_path_that_leads_out_of_the_work_trees_files_is_refused(path: bytes, version: int) -> None:
-    with pytest.raises(Unfit, match="it names"):
+    with pytest.raises(UnfitIndex, match="it names"):
         check(index(entry(b"a" * 5, version=version), entry(path, version=version, stripped=5), version=version), 20)
 
 
 def test_a_path_that_is_only_whole_with_the_one_before_it_is_refused() -> None:
     crafted = entry(b".gix", version=4), entry(b"t/config", version=4, stripped=1, length=11)
-    with pytest.raises(Unfit, match=r"'\.git/config'"):
+    with pytest.raises(UnfitIndex, match=r"'\.git/config'"):
         check(index(*crafted, version=4), 20)
 
 
@@ -47,7 +47,7 @@ def test_what_git_would_read_otherwise_is_refused() -> None:
         "not known": index(entry(b"a"), extensions=b"evil" + bytes(4)),
     }
     for why, data in crafted.items():
-        with pytest.raises(Unfit, match=why):
+        with pytest.raises(UnfitIndex, match=why):
             check(data, 20)
 
 
@@ -57,7 +57,7 @@ def test_every_shortened_index_is_refused_without_another_error() -> None:
     for size in range(len(whole)):
         try:
             check(whole[:size], 20)
-        except Unfit:
+        except UnfitIndex:
             continue
         assert size >= len(whole) - 20 - 12, size  # its extension is a cache, and may be missing
 
@@ -100,7 +100,7 @@ def test_folders_that_are_not_checked_out_are_taken_and_none_that_lead_elsewhere
     check(data, 20)
     for path in (b".git/hooks/", b"../", b"a//"):
         folder = entry(path).replace(struct.pack(">I", 0o100755), struct.pack(">I", 0o040000), 1)
-        with pytest.raises(Unfit, match="it names"):
+        with pytest.raises(UnfitIndex, match="it names"):
             check(index(folder), 20)
 
 

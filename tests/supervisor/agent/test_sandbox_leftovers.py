@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from supervisor.disk.folders import open_folder
-from supervisor.work.reach.project_settings import HELD
-from supervisor.work.sandbox.leftovers import LINES, Ledger, clear, entry_in
+from supervisor.work.reach.project_settings import HELD_FOLDERS
+from supervisor.work.sandbox.leftovers import LINES, LeftoverLedger, clear, entry_in
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, on_linux
 
-NAMES = (".git", "HEAD", "config.toml", *HELD)
+NAMES = (".git", "HEAD", "config.toml", *HELD_FOLDERS)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -129,13 +129,13 @@ def test_a_directory_of_the_users_own_stays_even_if_it_is_empty(place: Place) ->
 @pytest.mark.skipif(sys.platform != "linux", reason="placeholders are of the Linux sandbox")
 def test_a_ledger_does_not_grow_with_what_comes_and_goes(tmp_path: Path) -> None:
     folder = open_folder(tmp_path)
-    ledger = Ledger(tmp_path / "ledgers")
+    ledger = LeftoverLedger(tmp_path / "ledgers")
     lasting, passing = entry_in(folder, "lasting"), entry_in(folder, "passing")
     (tmp_path / "lasting").mkdir()
     ledger.note(lasting)
     for _ in range(LINES):
         ledger.note(passing)
-        ledger.gone(passing)
+        ledger.note_removed(passing)
     (file,) = (tmp_path / "ledgers").iterdir()
     assert len(file.read_bytes().splitlines()) <= LINES
     assert clear(tmp_path / "ledgers") == 1

@@ -9,7 +9,7 @@ from supervisor.work.sandbox.bubblewrap import Bubblewrap
 from supervisor.work.sandbox.confined import Order
 from supervisor.work.sandbox.roots import Root, Roots
 from supervisor.work.sandbox.seatbelt import Seatbelt, profile
-from supervisor.work.sandbox.seccomp import program
+from supervisor.work.sandbox.seccomp import filter_program
 
 NASTY = Path('/tmp/a"b) (allow default) \\x')
 
@@ -103,7 +103,7 @@ def test_a_bubblewrap_that_may_not_work_is_found_out_by_trying(tmp_path: Path) -
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 @pytest.mark.parametrize("opened", [False, True])
 def test_every_jump_of_the_filter_stays_in_the_filter(machine: str, *, opened: bool) -> None:
-    written = program(machine, unix_sockets=opened)
+    written = filter_program(machine, unix_sockets=opened)
     assert written is not None
     steps = [written[at : at + 8] for at in range(0, len(written), 8)]
     for number, step in enumerate(steps):
@@ -113,4 +113,4 @@ def test_every_jump_of_the_filter_stays_in_the_filter(machine: str, *, opened: b
 
 
 def test_there_is_no_filter_for_a_processor_that_we_do_not_know() -> None:
-    assert program("riscv64") is None
+    assert filter_program("riscv64") is None

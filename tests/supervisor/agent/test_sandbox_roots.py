@@ -11,7 +11,7 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.disk.pins import Pins, pins_of, this_boot
 from supervisor.work.reach import repositories
-from supervisor.work.reach.repositories import Listing
+from supervisor.work.reach.repositories import FolderContents
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, Talk, git, on_linux
@@ -143,13 +143,13 @@ def test_what_a_conversation_names_later_is_remembered_as_it_was_first(place: Pl
     settings = Settings(
         model="m", cwd=place.workspace, sandbox=CLOSED.model_copy(update={"writable_roots": (later,)})
     )
-    first = memory.of(conversation, settings, None)
+    first = memory.pins_for(conversation, settings, None)
     assert [pin.path for pin in first] == [place.workspace, None]
     later.mkdir()
-    assert memory.of(conversation, settings, None) == first
-    assert memory.of(ConversationId("new"), settings, None)[1].path == later
+    assert memory.pins_for(conversation, settings, None) == first
+    assert memory.pins_for(ConversationId("new"), settings, None)[1].path == later
     kept = settings.model_copy(update={"roots": (Pin(name=place.workspace),)})
-    assert memory.of(conversation, kept, None)[0].path is None
+    assert memory.pins_for(conversation, kept, None)[0].path is None
 
 
 # --- what is closed can't be carried away --------------------------------------------------------------------------
@@ -405,9 +405,9 @@ def test_programs_that_repositories_below_and_around_the_project_name_are_closed
 
 def test_repositories_below_the_root_of_everything_have_their_usual_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path `//a` is another than `/a`, and lies in no root."""
-    listed = {"/": Listing((), ("a",), stores=False), "/a": Listing((".git",), (), stores=False)}
-    monkeypatch.setattr(repositories, "_inside", listed.__getitem__)
-    assert repositories.search(Path("/")).repositories == ((Path("/a"), Path("/a/.git")),)
+    listed = {"/": FolderContents((), ("a",), stores=False), "/a": FolderContents((".git",), (), stores=False)}
+    monkeypatch.setattr(repositories, "_listing", listed.__getitem__)
+    assert repositories.find_repositories(Path("/")).repositories == ((Path("/a"), Path("/a/.git")),)
 
 
 def test_folders_that_a_command_makes_hide_no_repository_from_the_search(place: Place) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.disk.search_paths import outside
+from supervisor.disk.search_paths import drop_writable_entries
 
 PROJECT = Path("/home/me/project")
 
@@ -27,8 +27,8 @@ PROJECT = Path("/home/me/project")
     ],
 )
 def test_search_paths_keep_what_no_command_may_write(name: str, value: str, kept: str | None) -> None:
-    assert outside({name: value, "A": "b"}, [PROJECT]).get(name) == kept
+    assert drop_writable_entries({name: value, "A": "b"}, [PROJECT]).get(name) == kept
 
 
 def test_a_root_that_is_everything_leaves_the_absolute_entries() -> None:
-    assert outside({"PATH": "/usr/bin:."}, [Path("/")]) == {"PATH": "/usr/bin"}
+    assert drop_writable_entries({"PATH": "/usr/bin:."}, [Path("/")]) == {"PATH": "/usr/bin"}

@@ -9,10 +9,10 @@ from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.spent import NOTHING, Spent
 from supervisor.agents.spending.ledger import Ledger
-from supervisor.agents.spending.prices import listed, price_of
-from supervisor.agents.spending.reached import SCOPES, reached
-from supervisor.agents.spending.repetition import TELLING, Repetition, rounds
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.prices import price_list, price_of
+from supervisor.agents.spending.reached import SCOPES, budget_reached
+from supervisor.agents.spending.repetition import WARNING_MARK, Repetition, rounds
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.budgets import PriceTable
 
 OPENAI, ROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"
@@ -22,28 +22,28 @@ MILLION = 1_000_000
 # --- prices ---
 
 
-def cost(model: str, url: str, usage: Usage, own: dict[str, PriceTable] | None = None) -> float | None:
+def cost(model: str, url: str, usage: TokenUsage, own: dict[str, PriceTable] | None = None) -> float | None:
     price = price_of(own or {}, "here", url, model)
-    return None if price is None else price.of(usage)
+    return None if price is None else price.cost_of(usage)
 
 
 def test_the_file_of_prices_has_a_date_and_no_price_below_nothing() -> None:
-    assert isinstance(listed().date, date)
-    for one in listed().prices:
+    assert isinstance(price_list().date, date)
+    for one in price_list().prices:
         assert one.hosts
         assert one.reported or one.output >= one.input > 0
         assert one.cached_input is None or one.cached_input <= one.input
 
 
 def test_tokens_of_the_cache_have_their_own_price() -> None:
-    usage = Usage(3 * MILLION, MILLION, 4 * MILLION, cached=MILLION, cache_written=MILLION)
+    usage = TokenUsage(3 * MILLION, MILLION, 4 * MILLION, cached=MILLION, cache_written=MILLION)
     assert cost("claude-sonnet-4-5", "https://api.anthropic.com/v1", usage) == 3.0 + 0.3 + 3.75 + 15.0
 
 
 def test_a_long_request_has_the_price_of_long_requests() -> None:
     google = "https://generativelanguage.googleapis.com/v1beta/openai"
-    assert cost("gemini-2.5-pro", google, Usage(200_000, 0, 200_000)) == pytest.approx(0.25)
-    assert cost("gemini-2.5-pro", google, Usage(200_001, 0, 200_001)) == pytest.approx(0.5, abs=1e-4)
+    assert cost("gemini-2.5-pro", google, TokenUsage(200_000, 0, 200_000)) == pytest.approx(0.25)
+    assert cost("gemini-2.5-pro", google, TokenUsage(200_001, 0, 200_001)) == pytest.approx(0.5, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_a_list_price_holds_at_the_vendors_own_address_only(model: str, url: str
 @pytest.mark.parametrize("pattern", ["gpt-5", "gpt-*", "here/*", "here/gpt-5"])
 def test_the_persons_own_price_goes_before_the_list(pattern: str) -> None:
     own = {pattern: PriceTable(input=1.0, output=2.0)}
-    assert cost("gpt-5", OPENAI, Usage(MILLION, MILLION, 2 * MILLION), own) == 3.0
+    assert cost("gpt-5", OPENAI, TokenUsage(MILLION, MILLION, 2 * MILLION), own) == 3.0
 
 
 def test_a_price_of_nothing_is_free_and_not_unknown() -> None:
     own = {"here/*": PriceTable(input=0.0, output=0.0)}
-    assert cost("llama", "http://localhost:1/v1", Usage(MILLION, MILLION, 2 * MILLION), own) == 0.0
+    assert cost("llama", "http://localhost:1/v1", TokenUsage(MILLION, MILLION, 2 * MILLION), own) == 0.0
 
 
 def test_the_providers_own_word_goes_before_every_price() -> None:
-    assert cost("anything", ROUTER, Usage(10, 10, 20, cost=0.07)) == 0.07
-    assert cost("anything", ROUTER, Usage(10, 10, 20)) is None
-    assert cost("gpt-5", OPENAI, Usage(10, 10, 20, cost=0.07)) == 0.07
+    assert cost("anything", ROUTER, TokenUsage(10, 10, 20, cost=0.07)) == 0.07
+    assert cost("anything", ROUTER, TokenUsage(10, 10, 20)) is None
+    assert cost("gpt-5", OPENAI, TokenUsage(10, 10, 20, cost=0.07)) == 0.07
 
 
 # --- the ledger ---
@@ -154,8 +154,8 @@ def test_how_long_a_command_took_makes_no_other_result() -> None:
         item = ItemId(f"i{number}")
         seen.take(ev.ToolCall(call_id=CallId("c"), item_id=item, name="shell", arguments="{}"))
         text = '{"output":"x","metadata":{"exit_code":0,"duration_seconds":' + took + "}}"
-        told = seen.told(item, text)
-        assert (TELLING in told) == (number == 2)
+        told = seen.with_warning(item, text)
+        assert (WARNING_MARK in told) == (number == 2)
         seen.take(ev.ToolOutput(call_id=CallId("c"), item_id=item, output=told))
     assert seen.times() == 3
 
@@ -173,11 +173,11 @@ def test_how_long_a_command_took_makes_no_other_result() -> None:
     ],
 )
 def test_a_small_amount_is_never_told_as_nothing(used: float, limit: float, words: str) -> None:
-    assert f"has used {words}" in reached("turn", "minutes", limit, used).message
+    assert f"has used {words}" in budget_reached("turn", "minutes", limit, used).message
 
 
 def test_a_budget_for_all_says_that_it_is_for_all_and_since_when() -> None:
-    told = {scope: reached(scope, "requests", 2, 2).message.partition(";")[0] for scope in SCOPES}
+    told = {scope: budget_reached(scope, "requests", 2, 2).message.partition(";")[0] for scope in SCOPES}
     assert told["conversation"] == "this conversation has used 2 of 2 requests"
     assert told["day"] == "all conversations together have used 2 of 2 requests today"
     assert told["home"] == "all conversations together have used 2 of 2 requests since the first day"

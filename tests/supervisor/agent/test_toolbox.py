@@ -11,8 +11,8 @@ from msgspec import Struct
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import ReadOnly, Settings
 from supervisor.agents.own.model.request import ToolSpec
-from supervisor.agents.own.tools.told import Told
-from supervisor.agents.own.tools.toolbox import BESIDE, Toolbox
+from supervisor.agents.own.tools.told import ToolResult
+from supervisor.agents.own.tools.toolbox import MOST_SIDE_BY_SIDE, Toolbox
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 
@@ -28,8 +28,8 @@ class Named(Struct, frozen=True):
     def spec(self, settings: Settings) -> ToolSpec | None:
         return ToolSpec(self.name, "", {}) if settings.model == self.name else None
 
-    async def carry_out(self, _: Work, call: OpenCall) -> Told:
-        return Told(call.name)
+    async def carry_out(self, _: Work, call: OpenCall) -> ToolResult:
+        return ToolResult(call.name)
 
 
 class Servers:
@@ -38,11 +38,11 @@ class Servers:
     async def specs(self, _: Work) -> tuple[ToolSpec, ...]:
         return ()
 
-    async def that_only_read(self, _: Work) -> frozenset[str]:
+    async def read_only_names(self, _: Work) -> frozenset[str]:
         return frozenset({"theirs__look"})
 
-    async def carry_out(self, _: Work, call: OpenCall) -> Told | None:
-        return Told(call.name)
+    async def carry_out(self, _: Work, call: OpenCall) -> ToolResult | None:
+        return ToolResult(call.name)
 
 
 OURS = [Named("look", only_reads=True), Named("seek", only_reads=True), Named("do", only_reads=False)]
@@ -88,4 +88,4 @@ def test_calls_that_do_something_or_are_unknown_stand_alone() -> None:
 def test_every_call_has_one_place_and_no_round_is_too_large(names: list[str]) -> None:
     divided = rounds(*names)
     assert [name for together in divided for name in together] == names
-    assert all(len(together) <= (BESIDE if together[0] == "look" else 1) for together in divided)
+    assert all(len(together) <= (MOST_SIDE_BY_SIDE if together[0] == "look" else 1) for together in divided)

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from supervisor.agents.own.tools.arguments import BadArguments, PlanArguments, ShellArguments, parsed
+from supervisor.agents.own.tools.arguments import BadArguments, PlanArguments, ShellArguments, parse_arguments
 
 
 def wrong(kind: type[ShellArguments | PlanArguments], text: str) -> str:
     with pytest.raises(BadArguments) as told:
-        parsed(kind, text)
+        parse_arguments(kind, text)
     return str(told.value)
 
 
@@ -38,5 +38,7 @@ def test_a_name_that_is_no_argument_is_told_shortened() -> None:
 
 
 def test_a_time_limit_counts_by_either_of_its_two_names() -> None:
-    told = [parsed(ShellArguments, f'{{"command":["true"],"{name}":700}}') for name in ("timeout", "timeout_ms")]
+    told = [
+        parse_arguments(ShellArguments, f'{{"command":["true"],"{name}":700}}') for name in ("timeout", "timeout_ms")
+    ]
     assert [one.timeout for one in told] == [700, 700]

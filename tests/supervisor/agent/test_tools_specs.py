@@ -63,4 +63,4 @@ def test_a_model_is_told_of_git_where_it_would_be_asked_about() -> None:
 def test_a_default_above_the_most_counts_as_the_most() -> None:
     bounds = Bounds(command_timeout_ms=500, command_timeout_most_ms=100)
     assert [time_limit(asked, bounds).ms for asked in (None, 300, 900)] == [500, 300, 500]
-    assert [time_limit(asked, bounds).capped is None for asked in (None, 300, 900)] == [True, True, False]
+    assert [time_limit(asked, bounds).cap_notice is None for asked in (None, 300, 900)] == [True, True, False]

@@ -15,19 +15,19 @@ from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Decision
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.pictures import readable
+from supervisor.agents.own.model.pictures import readable_picture
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
+    HistoryPiece,
     Image,
     LocalImage,
+    MessageItem,
     ModelRequest,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Text,
-    said,
+    OutputItem,
+    ReasoningItem,
+    TextPart,
+    text_message,
 )
 from supervisor.agents.own.model.wire import FORMS, body
 from supervisor.agents.own.transcript import entries as module
@@ -79,8 +79,12 @@ def asked(item: str, approval: str, *, retry: bool = False) -> ev.ExecApprovalRe
 
 def test_what_was_said_is_read_in_order() -> None:
     transcript = told(ev.TaskStarted(), user("hi"), agent("yo"), ev.TaskComplete(), ev.TaskStarted(), user("on"))
-    assert items_of(transcript) == [said("user", "hi"), said("assistant", "yo"), said("user", "on")]
-    assert (transcript.heard, transcript.last_said) == (["on"], None)
+    assert items_of(transcript) == [
+        text_message("user", "hi"),
+        text_message("assistant", "yo"),
+        text_message("user", "on"),
+    ]
+    assert (transcript.user_messages, transcript.last_said) == (["on"], None)
 
 
 def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones() -> None:
@@ -88,7 +92,7 @@ def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones(
     transcript = told(
         ev.TaskStarted(), user("hi"), guide, context("here"), ev.TaskStarted(), user("on"), context("there")
     )
-    texts = [item.text for item in items_of(transcript) if isinstance(item, Said)]
+    texts = [item.text for item in items_of(transcript) if isinstance(item, MessageItem)]
     assert texts == ["guide", "here", "hi", "there", "on"]
     assert transcript.last_context == {
         MessageKind.USER_INSTRUCTIONS: "guide",
@@ -99,11 +103,11 @@ def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones(
 def test_outputs_stand_behind_their_calls_whatever_was_said_in_between() -> None:
     transcript = told(call("a"), call("b"), agent("wait"), output("a"), output("b"))
     assert items_of(transcript) == [
-        Called(CallId("a"), "shell", "{}"),
-        Called(CallId("b"), "shell", "{}"),
-        Returned(CallId("a"), "out a"),
-        Returned(CallId("b"), "out b"),
-        said("assistant", "wait"),
+        CallItem(CallId("a"), "shell", "{}"),
+        CallItem(CallId("b"), "shell", "{}"),
+        OutputItem(CallId("a"), "out a"),
+        OutputItem(CallId("b"), "out b"),
+        text_message("assistant", "wait"),
     ]
 
 
@@ -112,13 +116,13 @@ def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
     answer = output("a").model_copy(update={"item_id": ItemId("other"), "output": "second"})
     transcript = told(call("a"), output("a"), agent("again"), second, answer)
     assert [type(item).__name__ for item in items_of(transcript)] == [
-        "Called",
-        "Returned",
-        "Said",
-        "Called",
-        "Returned",
+        "CallItem",
+        "OutputItem",
+        "MessageItem",
+        "CallItem",
+        "OutputItem",
     ]
-    assert items_of(transcript)[-1] == Returned(CallId("a"), "second")
+    assert items_of(transcript)[-1] == OutputItem(CallId("a"), "second")
 
 
 def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
@@ -134,8 +138,8 @@ def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
     reasoning = ev.ModelReasoning(item_id=ItemId("i"), id="r1", summary=("s",), encrypted_content="e")
     transcript = told(ev.UserMessage(message="see", items=items), reasoning)
     assert items_of(transcript) == [
-        Said("user", (Text("see"), Image("https://x/y"), LocalImage(Path("/a b.png")))),
-        Reasoned("r1", ("s",), "e"),
+        MessageItem("user", (TextPart("see"), Image("https://x/y"), LocalImage(Path("/a b.png")))),
+        ReasoningItem("r1", ("s",), "e"),
     ]
 
 
@@ -147,42 +151,44 @@ def test_no_model_is_sent_a_text_that_is_empty() -> None:
         user("see"),
     )
     assert items_of(transcript) == [
-        said("user", "[an empty message]"), Said("user", (Image(see.image_url),)), said("user", "see")
-    ]  # fmt: skip
+        text_message("user", "[an empty message]"),
+        MessageItem("user", (Image(see.image_url),)),
+        text_message("user", "see"),
+    ]
 
 
 def test_a_restart_that_leaves_pictures_out_puts_words_in_their_place_for_what_came_before() -> None:
     see = ev.UserMessage(message="see", items=(TextItem(text="see"), LocalImageItem(path=Path("a.png"))))
     transcript = told(see, ev.ConversationRestarted(without_pictures=True), see)
-    first, second = (item.parts for item in items_of(transcript) if isinstance(item, Said))
-    assert first == (Text("see"), Text("[a picture that was left out when the conversation was restarted]"))
-    assert second == (Text("see"), LocalImage(Path("a.png")))
-    assert items_of(told(see, ev.ConversationRestarted())) == [Said("user", second)]
+    first, second = (item.parts for item in items_of(transcript) if isinstance(item, MessageItem))
+    assert first == (TextPart("see"), TextPart("[a picture that was left out when the conversation was restarted]"))
+    assert second == (TextPart("see"), LocalImage(Path("a.png")))
+    assert items_of(told(see, ev.ConversationRestarted())) == [MessageItem("user", second)]
 
 
 def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry() -> None:
     first = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
     second = ev.ApprovalResolved(approval_id=ApprovalId("2"), decision=Decision.DENIED, reason="no")
     transcript = told(asked("i", "1"), first, asked("i", "2", retry=True))
-    assert transcript.calls.decided(asked("i", "", retry=True)) is None
+    assert transcript.calls.past_decision(asked("i", "", retry=True)) is None
     transcript.take(second)
-    known = transcript.calls.decided(asked("i", ""))
-    retried = transcript.calls.decided(asked("i", "", retry=True))
+    known = transcript.calls.past_decision(asked("i", ""))
+    retried = transcript.calls.past_decision(asked("i", "", retry=True))
     assert known is not None
     assert known.decision is Decision.APPROVED
     assert retried is not None
     assert (retried.decision, retried.reason) == (Decision.DENIED, "no")
-    assert transcript.calls.decided(asked("j", "")) is None
+    assert transcript.calls.past_decision(asked("j", "")) is None
 
 
 def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() -> None:
     resolved = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
     ended = ev.ExecCommandEnd(call_id=CallId("i"), exit_code=1, item_id=ItemId("i"))
     transcript = told(asked("i", "1"), resolved, ended)
-    assert transcript.calls.ended(ItemId("i")) == ended
+    assert transcript.calls.command_end(ItemId("i")) == ended
     transcript.take(ev.TaskStarted())
-    assert transcript.calls.decided(asked("i", "")) is None
-    assert transcript.calls.ended(ItemId("i")) is None
+    assert transcript.calls.past_decision(asked("i", "")) is None
+    assert transcript.calls.command_end(ItemId("i")) is None
 
 
 EVENTS = st.one_of(
@@ -243,7 +249,7 @@ def test_a_long_history_is_a_few_blocks_and_little_that_is_loose() -> None:
     for text in said_so_far:
         transcript.take(agent(text))
         assert len(transcript.items) < 300
-    assert items_of(transcript) == [said("assistant", text) for text in said_so_far]
+    assert items_of(transcript) == [text_message("assistant", text) for text in said_so_far]
 
 
 def test_a_call_without_an_output_keeps_its_place_open_however_much_follows() -> None:
@@ -252,10 +258,10 @@ def test_a_call_without_an_output_keeps_its_place_open_however_much_follows() ->
         transcript.take(agent(f"{number}"))
     transcript.take(output("a"))
     assert items_of(transcript)[:4] == [
-        said("assistant", "first"),
-        Called(CallId("a"), "shell", "{}"),
-        Returned(CallId("a"), "out a"),
-        said("assistant", "0"),
+        text_message("assistant", "first"),
+        CallItem(CallId("a"), "shell", "{}"),
+        OutputItem(CallId("a"), "out a"),
+        text_message("assistant", "0"),
     ]
 
 
@@ -263,11 +269,13 @@ def test_pictures_by_address_are_encoded_once_and_can_still_be_left_out() -> Non
     see = ev.UserMessage(message="", items=(TextItem(text="see"), ImageItem(image_url="https://x/y")))
     transcript = told(see)
     (shown,) = transcript.items
-    assert isinstance(shown, Piece)
+    assert isinstance(shown, HistoryPiece)
     before = transcript.size
     transcript.take(ev.ConversationRestarted(without_pictures=True))
     assert items_of(transcript) == [
-        Said("user", (Text("see"), Text("[a picture that was left out when the conversation was restarted]")))
+        MessageItem(
+            "user", (TextPart("see"), TextPart("[a picture that was left out when the conversation was restarted]"))
+        )
     ]
     assert transcript.size != before
 
@@ -281,9 +289,9 @@ def close(transcript: ModelTranscript, open_calls: dict[ItemId, CallId]) -> None
 def check(items: list[HistoryItem]) -> None:
     waiting: list[CallId] = []
     for item in items:
-        if isinstance(item, Called):
+        if isinstance(item, CallItem):
             waiting.append(item.call_id)
-        elif isinstance(item, Returned):
+        elif isinstance(item, OutputItem):
             waiting.remove(item.call_id)
         else:
             assert not waiting
@@ -347,12 +355,14 @@ def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, ev
         assert json.loads(b"".join(body(endpoint, ModelRequest(model="m", instructions="", items=items))))
 
 
-def _read(item: Piece | Said) -> Piece | Said:
-    if not isinstance(item, Said):
+def _read(item: HistoryPiece | MessageItem) -> HistoryPiece | MessageItem:
+    if not isinstance(item, MessageItem):
         return item
-    parts = tuple(part if isinstance(part, Text) else readable(part, Reach(Path("/nowhere"))) for part in item.parts)
+    parts = tuple(
+        part if isinstance(part, TextPart) else readable_picture(part, Reach(Path("/nowhere"))) for part in item.parts
+    )
     assert not any(isinstance(part, LocalImage) for part in parts)
-    return Said(item.role, parts)
+    return MessageItem(item.role, parts)
 
 
 def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
@@ -365,8 +375,8 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     for call in calls:
         transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
     assert time.process_time() - began < 2.0
-    assert [item.call_id for item in items_of(transcript) if isinstance(item, Returned)] == calls
-    assert items_of(transcript)[-1] == said("assistant", "and now")
+    assert [item.call_id for item in items_of(transcript) if isinstance(item, OutputItem)] == calls
+    assert items_of(transcript)[-1] == text_message("assistant", "and now")
 
 
 def noisy(transcript: ModelTranscript, name: str) -> None:
@@ -383,21 +393,21 @@ def noisy(transcript: ModelTranscript, name: str) -> None:
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
     transcript = ModelTranscript(PLAIN)
     noisy(transcript, "a")
-    assert transcript.calls.ended(ItemId("a")) is not None
-    assert transcript.calls.decided(asked("a", "")) is not None
+    assert transcript.calls.command_end(ItemId("a")) is not None
+    assert transcript.calls.past_decision(asked("a", "")) is not None
     transcript.take(ev.ToolOutput(call_id=CallId("a"), item_id=ItemId("a"), output="short"))
-    assert transcript.calls.ended(ItemId("a")) is None
-    assert transcript.calls.decided(asked("a", "")) is None
+    assert transcript.calls.command_end(ItemId("a")) is None
+    assert transcript.calls.past_decision(asked("a", "")) is None
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
     transcript = ModelTranscript(PLAIN)
     transcript.take(user("four"))
     noisy(transcript, "a")
-    transcript.rest()
-    assert transcript.calls.ended(ItemId("a")) is None
+    transcript.drop_turn_state()
+    assert transcript.calls.command_end(ItemId("a")) is None
     assert not transcript.calls.open
-    assert transcript.size == sum(len(item.data) for item in transcript.items if isinstance(item, Piece))
+    assert transcript.size == sum(len(item.data) for item in transcript.items if isinstance(item, HistoryPiece))
 
 
 def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}") -> ev.ToolCall:
@@ -407,13 +417,13 @@ def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}
 @pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 65, "shell\n"])
 def test_a_name_that_no_provider_takes_is_not_sent_back(name: str) -> None:
     (called,) = items_of(told(odd("a", name=name)))
-    assert called == Called(CallId("c"), "unknown", "{}")
+    assert called == CallItem(CallId("c"), "unknown", "{}")
 
 
 @pytest.mark.parametrize("arguments", ["", "{", "[1]", "3", '{"a": NaN', "[" * 1000, '{"a":' * 1000, "{}}", "\0"])
 def test_arguments_that_are_no_object_are_sent_back_as_the_text_in_one(arguments: str) -> None:
     (called,) = items_of(told(odd("a", arguments=arguments)))
-    assert isinstance(called, Called)
+    assert isinstance(called, CallItem)
     assert json.loads(called.arguments) == {"unreadable": arguments}
 
 
@@ -425,4 +435,4 @@ def test_pictures_of_a_call_reach_the_model_behind_all_the_outputs() -> None:
     transcript.take(output("a").model_copy(update={"pictures": (picture,)}))
     transcript.take(output("b"))
     kinds = [type(item) for item in items_of(transcript)]
-    assert kinds == [Called, Called, Returned, Returned, Said]
+    assert kinds == [CallItem, CallItem, OutputItem, OutputItem, MessageItem]

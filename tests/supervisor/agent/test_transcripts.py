@@ -13,7 +13,7 @@ from actors.vocabulary.ids import CallId, ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.settings import Settings
 from supervisor.agents import journal_pages
-from supervisor.agents.own.model.request import Piece, said
+from supervisor.agents.own.model.request import HistoryPiece, text_message
 from supervisor.agents.own.model.wire import FORMS
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.own.transcript.transcripts import TranscriptCache
@@ -53,8 +53,12 @@ STORED = (
 def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> None:
     async def scene() -> None:
         transcript = await TranscriptCache(journal_of(*STORED)).open(order(len(STORED)), PLAIN)
-        assert items_of(transcript) == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
-        assert transcript.heard == ["new"]
+        assert items_of(transcript) == [
+            text_message("user", "old"),
+            text_message("assistant", "answer"),
+            text_message("user", "new"),
+        ]
+        assert transcript.user_messages == ["new"]
 
     limited(scene())
 
@@ -62,8 +66,8 @@ def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> 
 def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
     async def scene() -> None:
         transcript = await TranscriptCache(FakeJournal()).open(replace(order(3), first=True), PLAIN)
-        assert items_of(transcript) == [said("user", "new")]
-        assert transcript.heard == ["new"]
+        assert items_of(transcript) == [text_message("user", "new")]
+        assert transcript.user_messages == ["new"]
 
     limited(scene())
 
@@ -71,7 +75,7 @@ def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
 def test_nothing_beyond_the_orders_seq_is_read() -> None:
     async def scene() -> None:
         transcript = await TranscriptCache(journal_of(*STORED)).open(order(3), PLAIN)
-        assert items_of(transcript) == [said("user", "old"), said("assistant", "answer")]
+        assert items_of(transcript) == [text_message("user", "old"), text_message("assistant", "answer")]
 
     limited(scene())
 
@@ -81,7 +85,7 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(journal_pages, "PAGE", 4)
         many = [ev.AgentMessage(message=str(number)) for number in range(50)]
         transcript = await TranscriptCache(journal_of(*many)).open(order(50), PLAIN)
-        assert items_of(transcript) == [said("assistant", str(number)) for number in range(50)]
+        assert items_of(transcript) == [text_message("assistant", str(number)) for number in range(50)]
 
     limited(scene())
 
@@ -92,9 +96,9 @@ def test_what_another_agent_said_and_did_is_part_of_it() -> None:
         stored = (ev.UserMessage(message="old"), use, ev.AgentMessage(message="It fails."))
         transcript = await TranscriptCache(journal_of(*stored)).open(order(3), PLAIN)
         assert items_of(transcript) == [
-            said("user", "old"),
-            said("user", "<another_agent>\nused a tool: npm test: exit status 1\n</another_agent>"),
-            said("assistant", "It fails."),
+            text_message("user", "old"),
+            text_message("user", "<another_agent>\nused a tool: npm test: exit status 1\n</another_agent>"),
+            text_message("assistant", "It fails."),
         ]
         assert not transcript.calls.open
 
@@ -108,7 +112,7 @@ def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
         kept.take(ev.AgentMessage(message="remembered"))
         cache.keep(CONVERSATION, kept)
         transcript = await cache.open(order(9), PLAIN)
-        assert items_of(transcript) == [said("assistant", "remembered"), said("user", "new")]
+        assert items_of(transcript) == [text_message("assistant", "remembered"), text_message("user", "new")]
 
     limited(scene())
 
@@ -151,7 +155,7 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
         cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=15_000))
         cache.keep(CONVERSATION, kept("x" * 6_000))
         cache.keep(CONVERSATION, kept("y" * 6_000))  # replaces the first, so it counts once
-        assert items_of(await cache.open(order(len(STORED)), PLAIN))[0] == said("assistant", "y" * 6_000)
+        assert items_of(await cache.open(order(len(STORED)), PLAIN))[0] == text_message("assistant", "y" * 6_000)
         cache.keep(CONVERSATION, kept("z" * 6_000))
         cache.keep(ConversationId("other"), kept("x" * 6_000))
         assert len(items_of(await cache.open(order(len(STORED)), PLAIN))) == 3
@@ -170,7 +174,7 @@ def test_a_transcript_in_the_form_of_another_wire_is_read_again() -> None:
         cache.keep(CONVERSATION, await cache.open(order(len(STORED)), FORMS[WireApi.CHAT]))
         transcript = await cache.open(order(len(STORED)), FORMS[WireApi.RESPONSES])
         assert transcript.form is FORMS[WireApi.RESPONSES]
-        assert [json.loads(piece.data)["type"] for piece in transcript.items if isinstance(piece, Piece)] == [
+        assert [json.loads(piece.data)["type"] for piece in transcript.items if isinstance(piece, HistoryPiece)] == [
             "message"
         ] * 3
 

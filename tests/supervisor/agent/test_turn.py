@@ -41,7 +41,7 @@ def test_items_of_a_turn_and_of_its_resumption_have_different_names() -> None:
     ],
 )
 def test_only_an_approval_approves(decision: Decision, approved: bool) -> None:
-    assert ApprovalAnswer(decision).approved == approved
+    assert ApprovalAnswer(decision).is_approved == approved
 
 
 def test_a_turn_only_waits_while_a_question_is_open() -> None:
@@ -113,7 +113,7 @@ def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> No
     async def scene() -> None:
         session = FakeSession()
         turn = Turn(an_order(), session)
-        waiting = asyncio.create_task(turn.stored())
+        waiting = asyncio.create_task(turn.wait_until_stored())
         await asyncio.sleep(0)
         assert [news for one in session.messages if isinstance(one, AgentOutput) for news in one.batch] == [
             StorageAwaited()
@@ -128,7 +128,7 @@ def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> No
 def test_several_that_wait_for_the_disk_at_the_same_time_are_all_told() -> None:
     async def run() -> list[int]:
         turn = Turn(an_order(), FakeSession())
-        waits = [asyncio.create_task(turn.stored()) for _ in range(3)]
+        waits = [asyncio.create_task(turn.wait_until_stored()) for _ in range(3)]
         await asyncio.sleep(0)
         waits[1].cancel()
         for seq in (7, 8, 9):

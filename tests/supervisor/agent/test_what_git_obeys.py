@@ -597,7 +597,7 @@ def seize(project: Project, scripts: list[str], who: str) -> None:
 
         async def work() -> None:
             async with agent.lives() as living:
-                with agent.sandbox.watched(CLOSED, project.top, agent.pins(), agent.environment):
+                with agent.sandbox.watch_projects(CLOSED, project.top, agent.pins(), agent.environment):
                     for script in scripts:
                         await living.sh(script)
 

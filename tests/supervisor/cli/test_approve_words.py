@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from supervisor.cli.approvals import _reason_in, _said, _words_of
-from supervisor.cli.kit.answers import OURS, Answer, answer_in
+from supervisor.cli.approvals import _answer_text, _reason_in, _words_of
+from supervisor.cli.kit.answers import OUR_ANSWERS, ApprovalAnswer, parse_answer
 from supervisor.cli.kit.problems import Problem
-from transports.question import drawn
+from transports.question import question_lines
 
 RULE = "scripted's own rule: “Yes, always”, where and until when is its own to say"
 USE = {
@@ -31,15 +31,15 @@ def test_a_form_belongs_to_one_approval(words: list[str]) -> None:
 
 def test_an_answer_to_an_agent_says_whose_rule_it_makes_and_ours_says_that_it_is_ours() -> None:
     own = {"decision": "approved", "option": "always", "outside": False}
-    assert _said(own, [USE]) == f"approved: {RULE}"
+    assert _answer_text(own, [USE]) == f"approved: {RULE}"
     ours = {"decision": "approved_for_session", "option": "", "outside": False}
-    assert _said(ours, [USE]) == "approved, also for the same later in this conversation"
+    assert _answer_text(ours, [USE]) == "approved, also for the same later in this conversation"
 
 
 def test_outside_is_said() -> None:
     result = {"decision": "approved_for_session", "option": "", "outside": True}
     told = "approved outside the sandbox, also for the same command later in this conversation"
-    assert _said(result, [{"command": ["make"]}]) == told
+    assert _answer_text(result, [{"command": ["make"]}]) == told
 
 
 @pytest.mark.parametrize(
@@ -91,27 +91,27 @@ def use(options: Options, fingerprint: str = "f") -> dict[str, Any]:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_words_of_ours_mean_ours_whatever_an_agent_calls_its_options(agent: str) -> None:
     asked = use(AGENTS[agent])
-    for word, answer in OURS.items():
+    for word, answer in OUR_ANSWERS.items():
         if not answer.outside:
-            assert answer_in(word, asked) == answer
-            assert answer_in(f" {word.upper()} ", asked) == answer
-    assert answer_in("always", use(AGENTS[agent], fingerprint="")) is None, "nothing would know the same again"
+            assert parse_answer(word, asked) == answer
+            assert parse_answer(f" {word.upper()} ", asked) == answer
+    assert parse_answer("always", use(AGENTS[agent], fingerprint="")) is None, "nothing would know the same again"
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_word_that_is_shown_for_an_option_is_the_word_that_answers_with_it(agent: str) -> None:
     asked = use(AGENTS[agent])
-    shown = [line.strip() for line in drawn({**asked, **BLANK}).text.split("\n") if "it offers" in line]
+    shown = [line.strip() for line in question_lines({**asked, **BLANK}).text.split("\n") if "it offers" in line]
     assert len(shown) == len(AGENTS[agent])
     for line, (option, _, kind) in zip(shown, AGENTS[agent], strict=True):
         word = line.removeprefix("it offers ").partition(": ")[0]
-        answer = answer_in(word, asked)
+        answer = parse_answer(word, asked)
         if agent == "lies" and option in {"no", "deny"}:
             assert answer is None or (answer.option, answer.decision) == (option, "approved")
-            assert answer_in(option, asked) in {None, Answer("denied")}, "a no of everybody's is no yes"
+            assert parse_answer(option, asked) in {None, ApprovalAnswer("denied")}, "a no of everybody's is no yes"
         else:
-            meant = Answer("denied" if kind.startswith("reject") else "approved", option=option)
-            assert answer in {meant, OURS.get(word)}
+            meant = ApprovalAnswer("denied" if kind.startswith("reject") else "approved", option=option)
+            assert answer in {meant, OUR_ANSWERS.get(word)}
             assert answer is not None
             assert answer.decision == meant.decision
 
@@ -127,10 +127,10 @@ def test_the_word_that_is_shown_for_an_option_is_the_word_that_answers_with_it(a
     ],
 )
 def test_options_answer_by_id_name_and_kind(said: str, option: str) -> None:
-    answer = answer_in(said, use(OPENCODE))
+    answer = parse_answer(said, use(OPENCODE))
     assert answer is not None
     assert answer.option == option
 
 
 def test_a_kind_that_two_options_have_is_the_word_of_none() -> None:
-    assert answer_in("allow_always", use(CODEX)) is None
+    assert parse_answer("allow_always", use(CODEX)) is None

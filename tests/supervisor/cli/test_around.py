@@ -200,7 +200,7 @@ def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
 
 @pytest.mark.parametrize("words", ["serve -m m", "-m m serve", "-m m"])
 def test_serve_is_the_bridge_as_in_configs_that_were_written_for_codex(words: str) -> None:
-    assert bridging.defaults(bridging.parsed(mcp.verb(), words.split())[0]) == {"model": "m"}
+    assert bridging.defaults(bridging.parse_options(mcp.verb(), words.split())[0]) == {"model": "m"}
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
@@ -272,7 +272,7 @@ def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -
 
 def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> None:
     words = ["--cd", "/w", "--model", "m", "-p", "p", "-s", "read-only", "-a", "never", "--config", "a=1"]
-    assert bridging.defaults(bridging.parsed(mcp.verb(), words)[0]) == {
+    assert bridging.defaults(bridging.parse_options(mcp.verb(), words)[0]) == {
         "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
         "config": {"a": 1},
     }  # fmt: skip
@@ -298,6 +298,6 @@ def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
 def test_a_lock_that_outlives_its_daemon_for_a_moment_is_no_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = AlreadyRunning(f"pid {2**22 - 3}, socket /s")
     found = [dead, dead, None]
-    monkeypatch.setattr(checks, "held", lambda _: found.pop(0))
+    monkeypatch.setattr(checks, "lock_holder", lambda _: found.pop(0))
     assert checks._holder() is None
     assert found == []

@@ -19,7 +19,7 @@ class Window:
     """A terminal that was told things."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], focused: bool | None) -> None:
-        self.focused = focused
+        self.has_focus = focused
         self._capsys = capsys
         self._emulator = Emulator(80)
 
@@ -49,17 +49,17 @@ def test_the_bell_rings_once_for_each_question_unless_somebody_is_there(
     window = Window(capsys, focused)
     with attended(window) as attention:
         for open_ in (["a"], ["a"], ["a", "b"], ["b"], [], ["c"]):
-            attention.questions(open_, since_a_key_s)
+            attention.show_open_approvals(open_, since_a_key_s)
         assert window.seen.bells == (3 if rings else 0)
 
 
 def test_the_end_of_a_turn_that_took_long_rings(capsys: pytest.CaptureFixture[str]) -> None:
     window = Window(capsys, focused=False)
     with attended(window) as attention:
-        attention.turn_ended(100.0, 99.0 + LONG_S, 100.0 + LONG_S)  # who waits for this one looks on
-        attention.turn_ended(100.0, 200.0, 100_000.0)  # one of long ago
+        attention.note_turn_end(100.0, 99.0 + LONG_S, 100.0 + LONG_S)  # who waits for this one looks on
+        attention.note_turn_end(100.0, 200.0, 100_000.0)  # one of long ago
         assert window.seen.bells == 0
-        attention.turn_ended(100.0, 100.0 + LONG_S, 100.0 + LONG_S)
+        attention.note_turn_end(100.0, 100.0 + LONG_S, 100.0 + LONG_S)
         assert window.seen.bells == 1
 
 
@@ -68,16 +68,16 @@ def test_the_title_says_whether_it_asks_and_is_given_back(capsys: pytest.Capture
     window.seen.feed("\x1b]0;a shell\x1b\\")
     with attended(window) as attention:
         assert window.seen.title == r"fix \x1b]0;tests\x07 (greenroom)"
-        attention.questions(["a"], 0.0)
+        attention.show_open_approvals(["a"], 0.0)
         assert window.seen.title == r"? fix \x1b]0;tests\x07 asks (greenroom)"
-        attention.questions([], 0.0)
+        attention.show_open_approvals([], 0.0)
         assert window.seen.title == r"fix \x1b]0;tests\x07 (greenroom)"
     assert window.seen.title == "a shell"
 
 
 def test_every_kind_of_question_counts_as_one() -> None:
     assert len(ev.APPROVAL_REQUESTS) == 5
-    assert all(approval_text.asks({"type": kind}) for kind in ev.APPROVAL_REQUESTS)
+    assert all(approval_text.is_approval_request({"type": kind}) for kind in ev.APPROVAL_REQUESTS)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.search import FOUND
+from supervisor.cli.search import HIT_LIST
 from tests.supervisor.cli.place import Place, until
 
 
@@ -132,7 +132,7 @@ def test_search_prints_places_and_exits_with_1_where_there_are_none(place: Place
 def test_search_on_a_terminal_marks_the_words(place: Place) -> None:
     place.at_rest(place.new("say a \x1b[31mred\x1b[0m seal", "--name", "red"))
     rows = place.json("search", "seal", "--json")
-    _, text = FOUND.block(rows[0], 80, painted()) if FOUND.block else ("", "")
+    _, text = HIT_LIST.block(rows[0], 80, painted()) if HIT_LIST.block else ("", "")
     assert "\x1b[1;33mseal\x1b[0m" in text
     assert "\x1b[31m" not in text
 

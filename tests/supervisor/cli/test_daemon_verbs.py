@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.daemon.single import held, lives
+from supervisor.daemon.single import is_alive, lock_holder
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 
@@ -40,7 +40,7 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert quiet.said("up").startswith("already up: pid ")
     pid = quiet.pid()
     assert quiet.said("down") == "down"
-    assert not lives(pid)
+    assert not is_alive(pid)
     assert not (quiet.home / "run" / "greenroom.sock").exists()
     assert quiet.said("shutdown") == "already down"
 
@@ -50,7 +50,7 @@ def test_down_stops_a_daemon_that_is_still_coming_up(quiet: Place) -> None:
     config = quiet.work / "slow.toml"
     os.mkfifo(config)
     starting = quiet.begin("up", "--foreground", "--config", str(config))
-    until(lambda: held(str(quiet.home / "state" / "daemon.lock")) is not None)
+    until(lambda: lock_holder(str(quiet.home / "state" / "daemon.lock")) is not None)
     stopping = quiet.begin("down")
     with pytest.raises(subprocess.TimeoutExpired):
         stopping.wait(1.0)  # several times what it needs to find no socket

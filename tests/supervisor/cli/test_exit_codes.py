@@ -195,9 +195,15 @@ def test_an_error_is_an_object_for_programs(quiet: Place) -> None:
     [("overloaded", 8), ("queue_full", 8), ("busy", 6), ("not_allowed", 4), ("storage_full", 1), ("timed_out", 124)],
 )
 def test_an_error_of_the_daemon_has_its_exit_code(code: str, exit_: int) -> None:
-    assert exits.OF_CODE.get(code, exits.FAILED) == exit_
+    assert exits.EXIT_BY_CODE.get(code, exits.FAILED) == exit_
 
 
 def test_every_exit_code_in_use_has_its_meaning() -> None:
-    used = {*exits.OF_CODE.values(), *exits.OF_ENDING.values(), exits.NOT_WELL, exits.CTRL_C, exits.TERMINATED}
+    used = {
+        *exits.EXIT_BY_CODE.values(),
+        *exits.EXIT_BY_ENDING.values(),
+        exits.NOT_WELL,
+        exits.CTRL_C,
+        exits.TERMINATED,
+    }
     assert used <= set(exits.MEANINGS)

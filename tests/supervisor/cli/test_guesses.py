@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.cli.kit.guesses import DESTROYING, ELSEWHERE, nearest_verb
+from supervisor.cli.kit.guesses import DESTROYING_VERBS, VERBS_ELSEWHERE, advice_on_verb
 from supervisor.cli.verbs import VERBS, find
 from tests.supervisor.cli.place import Place
 
@@ -56,23 +56,25 @@ def test_a_word_of_other_programs_and_a_slip_lead_to_the_verb_that_is_meant(
 @pytest.mark.parametrize("word", ["xyzzy", "diffs", "d", "rn", "shut", "dwon", "rmm", "purge"])
 def test_what_is_like_nothing_or_like_a_verb_that_destroys_is_answered_with_the_list(place: Place, word: str) -> None:
     told = place.run(word, code=2).stderr
-    assert "did you mean" not in told or not any(f" {one}" in told.partition("did you mean")[2] for one in DESTROYING)
+    assert "did you mean" not in told or not any(
+        f" {one}" in told.partition("did you mean")[2] for one in DESTROYING_VERBS
+    )
     assert "`greenroom help` lists all verbs" in told
 
 
 def test_every_hint_names_verbs_that_there_are() -> None:
-    for words in ELSEWHERE.values():
+    for words in VERBS_ELSEWHERE.values():
         verbs = [part.split("`")[0].split()[0] for part in words.split("`greenroom ")[1:]]
         assert verbs
         assert all(find(verb) for verb in verbs), words
-    assert not [word for word in ELSEWHERE if find(word)]
+    assert not [word for word in VERBS_ELSEWHERE if find(word)]
 
 
 @given(st.sampled_from(NAMES).flatmap(lambda name: st.sampled_from(slips(name) or [name])))
 def test_a_slip_of_a_verb_is_never_led_to_one_that_destroys(wrong: str) -> None:
     if find(wrong) is None:
-        meant = nearest_verb(wrong).partition("did you mean ")[2].rstrip("?").split(" or ")
-        assert not {*meant} & DESTROYING
+        meant = advice_on_verb(wrong).partition("did you mean ")[2].rstrip("?").split(" or ")
+        assert not {*meant} & DESTROYING_VERBS
 
 
 @pytest.mark.parametrize(("verb", "flag"), LONG, ids=lambda one: getattr(one, "name", one))

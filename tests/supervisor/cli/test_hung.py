@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.connection import connected
+from greenroom.connection import connect
 from supervisor.cli import forcing, starting
 from supervisor.cli.kit.client import Control
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, is_alive, life_of, lock_holder, state_of
 from supervisor.paths import locate
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
@@ -43,7 +43,7 @@ sys.exit(program.main([]))
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limits: nothing here waits for a busy machine."""
-    for function in (Control.__init__, connected):
+    for function in (Control.__init__, connect):
         defaults: dict[str, object] = function.__kwdefaults__ or {}
         monkeypatch.setitem(defaults, "timeout_s", 0.5)
     for module in (forcing, starting):
@@ -120,7 +120,7 @@ def test_force_says_what_it_ends_and_what_that_costs_and_starts_another(quiet: P
     assert "running turns are lost, everything that was stored is kept" in done.stderr
     assert done.stdout.startswith("up: pid ")
     assert quiet.pid() != hung
-    until(lambda: lives(hung) is False)
+    until(lambda: is_alive(hung) is False)
 
 
 def test_a_conversation_is_there_after_its_daemon_was_replaced(quiet: Place) -> None:
@@ -145,11 +145,11 @@ def test_what_its_threads_did_is_written_down_first(quiet: Place, programs: list
 
 def test_down_now_ends_it_as_well_and_plain_down_does_not(quiet: Place, hung: int) -> None:
     quiet.run("down", code=124)
-    assert lives(hung)
+    assert is_alive(hung)
     done = quiet.run("down", "--now")
     assert done.stdout == "down\n"
     assert f"pid {hung}" in done.stderr
-    assert held(locate(quiet.env).lock_file) is None
+    assert lock_holder(locate(quiet.env).lock_file) is None
 
 
 def test_the_number_of_a_hung_daemon_is_told(quiet: Place, hung: int) -> None:
@@ -168,7 +168,7 @@ def test_a_stopped_daemon_is_brought_down_in_a_moment(quiet: Place, monkeypatch:
     began = time.monotonic()
     assert quiet.said("down", "--now") == "down"
     assert time.monotonic() - began < 4.0
-    until(lambda: lives(pid) is False)
+    until(lambda: is_alive(pid) is False)
 
 
 def test_the_number_of_a_daemon_that_was_killed_is_nobodys(quiet: Place) -> None:
@@ -198,7 +198,7 @@ def test_a_daemon_that_was_only_busy_is_brought_down_in_order_when_it_was_told_t
     done = quiet.run("down", "--now")
     assert done.stdout == "down\n"
     assert "ending it now" not in done.stderr
-    assert lives(pid) is False
+    assert is_alive(pid) is False
 
 
 def test_without_a_daemon_force_is_an_ordinary_start(quiet: Place) -> None:
@@ -224,7 +224,7 @@ def test_a_daemon_that_somebody_else_has_just_put_there_is_waited_for_again(
 ) -> None:
     holders = [AlreadyRunning("pid 1", "old"), AlreadyRunning("pid 2", "new"), None]
     asked: list[str] = []
-    monkeypatch.setattr(forcing, "held", lambda _: holders.pop(0))
+    monkeypatch.setattr(forcing, "lock_holder", lambda _: holders.pop(0))
 
     def silent(_: object, holder: AlreadyRunning) -> bool:
         asked.append(holder.life)
@@ -233,7 +233,7 @@ def test_a_daemon_that_somebody_else_has_just_put_there_is_waited_for_again(
     monkeypatch.setattr(forcing, "_answers", silent)
     monkeypatch.setattr(forcing, "_end", lambda *_: pytest.fail("nobody is to be ended"))
     monkeypatch.setenv("GREENROOM_HOME", str(quiet.home))
-    assert forcing.clear_the_way() is False
+    assert forcing.end_silent_daemon() is False
     assert asked == ["old", "new"]
 
 
@@ -247,7 +247,7 @@ def test_a_daemon_whose_socket_was_replaced_is_not_ended_and_the_remedy_is_said(
     found = {one["what"]: one for one in json.loads(quiet.run("doctor", "--json", code=1).stdout)}
     assert "remove it" in found["socket"]["told"]
     assert not any("--force" in one["advice"] for one in found.values())
-    assert lives(pid)
+    assert is_alive(pid)
     socket.unlink()
     until(lambda: quiet.run("pid", code=None).stdout.strip() == str(pid))
 
@@ -304,14 +304,14 @@ def test_a_daemon_on_a_system_that_knows_no_lives_is_known_by_its_socket(quiet: 
     with file.open("r+b") as text:
         text.truncate(4096)  # as it is there
     assert f"pid {pid}" in quiet.run("up", "--force").stderr
-    until(lambda: lives(pid) is False)
+    until(lambda: is_alive(pid) is False)
     assert quiet.pid() != pid
 
 
 def test_a_holder_without_a_word_about_its_life_is_still_read(tmp_path: Path) -> None:
     lock = DaemonLock(str(tmp_path / "lock"))
     Path(tmp_path / "lock").write_text(f"pid {os.getpid()}")
-    found = held(str(tmp_path / "lock"))
+    found = lock_holder(str(tmp_path / "lock"))
     lock.release()
     assert isinstance(found, AlreadyRunning)
     assert (found.pid, found.life) == (os.getpid(), "")

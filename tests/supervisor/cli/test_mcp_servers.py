@@ -3,7 +3,7 @@
 import json
 import sys
 
-from supervisor.cli.mcp_servers import GIVEN, given_row
+from supervisor.cli.mcp_servers import GIVEN_SERVERS, given_row
 from tests.supervisor.cli.place import Place
 from tests.support import scripted_mcp_server
 
@@ -49,7 +49,7 @@ def test_those_that_clients_gave_are_listed_by_command_or_address_and_names_of_v
     program = {"name": "files", "kind": "stdio", "command": ["a b", "-x"], "variables": ["KEY"], "approved": True}
     address = {"name": "web", "kind": "http", "url": "https://x/", "headers": ["A"], "approved": None}
     rows = [given_row(one) for one in (program, address)]
-    assert [[column.cell(row) for column in GIVEN.columns] for row in rows] == [
+    assert [[column.cell(row) for column in GIVEN_SERVERS.columns] for row in rows] == [
         ["files", "stdio", "yes", "'a b' -x", "KEY"],
         ["web", "http", "not asked", "https://x/", "A"],
     ]

@@ -16,31 +16,40 @@ from hypothesis import strategies as st
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from actors.vocabulary.visible import unseen
+from actors.vocabulary.visible import is_invisible
 from supervisor.cli.kit import words
-from supervisor.cli.kit.answers import Answer
-from supervisor.cli.kit.approval_text import asks
+from supervisor.cli.kit.answers import ApprovalAnswer
+from supervisor.cli.kit.approval_text import is_approval_request
 from supervisor.cli.kit.arguments import pairs, parse, seconds
-from supervisor.cli.kit.client import Refused
+from supervisor.cli.kit.client import RequestRefused
 from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
-from supervisor.cli.kit.exits import of_turn
-from supervisor.cli.kit.ids import proper
-from supervisor.cli.kit.listing import ListLayout, filled, present
+from supervisor.cli.kit.exits import exit_code_of_turn
+from supervisor.cli.kit.ids import check_name
+from supervisor.cli.kit.listing import ListLayout, fill_template, present
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.table import Column, drawn
+from supervisor.cli.kit.table import Column, draw_table
 from supervisor.cli.kit.terminal import Paint
 from supervisor.cli.kit.written import json_text
-from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
-from supervisor.cli.show.markdown import painted
+from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, PastedText, _keys
+from supervisor.cli.show.markdown import paint_markdown
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, WatchAction, WatchCommand
+from supervisor.cli.show.talk import (
+    CHANGED_NOTICE,
+    CLOSED_NOTICE,
+    PARTLY_NOTICE,
+    PASTED_NOTICE,
+    InputLine,
+    WatchAction,
+    WatchCommand,
+    WatchState,
+)
 from supervisor.cli.verbs import VERBS, find, options
 from tests.supervisor.cli.emulator import Emulator
 from transports.dialects.mcp.protocol import tools
 
-BUSY = Scene(running=True)
+BUSY = WatchState(running=True)
 QUESTION = {"command": ["make"], "outside_sandbox": False, "history_of": "/w"}
-ASKED = Scene(running=True, approval="q", question=QUESTION)
+ASKED = WatchState(running=True, approval="q", question=QUESTION)
 
 
 @pytest.mark.parametrize(("text", "length"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), ("7", 7)])
@@ -128,7 +137,9 @@ def test_no_two_that_are_not_seen_stand_side_by_side(text: str) -> None:
     """But a look and the joiner behind it, as pictures of several parts have them."""
     told = words.clean(text)
     for first, second in itertools.pairwise(told):
-        assert not (unseen(first) and unseen(second)) or (first in "\ufe0e\ufe0f" and second in "\u200c\u200d")
+        assert not (is_invisible(first) and is_invisible(second)) or (
+            first in "\ufe0e\ufe0f" and second in "\u200c\u200d"
+        )
 
 
 def test_what_takes_no_cell_is_not_counted() -> None:
@@ -137,16 +148,16 @@ def test_what_takes_no_cell_is_not_counted() -> None:
 
 
 def test_a_line_that_the_window_breaks_goes_on_below_itself_and_nothing_of_it_is_lost() -> None:
-    assert words.hung("abcdef", 4) == ["abcd", "  ef"]
-    assert words.hung("ab cd ef\n\ngh", 7) == ["ab cd ", "  ef", "  ", "  gh"]
-    assert words.hung("日本語", 5) == ["日本", "  語"]
-    assert words.hung("", 4) == [""]
-    assert words.hung("x" * 100, None) == ["x" * 100]
+    assert words.wrap_text("abcdef", 4) == ["abcd", "  ef"]
+    assert words.wrap_text("ab cd ef\n\ngh", 7) == ["ab cd ", "  ef", "  ", "  gh"]
+    assert words.wrap_text("日本語", 5) == ["日本", "  語"]
+    assert words.wrap_text("", 4) == [""]
+    assert words.wrap_text("x" * 100, None) == ["x" * 100]
 
 
 @given(st.text(), st.integers(1, 40))
 def test_every_line_but_the_first_begins_with_blanks(text: str, cells: int) -> None:
-    first, *more = words.hung(text, cells)
+    first, *more = words.wrap_text(text, cells)
     assert all(line.startswith("  ") for line in more)
     assert "".join([first, *(line[2:] for line in more)]) == text.replace("\n", "")
 
@@ -159,15 +170,15 @@ JSON_VALUES = LEAVES | st.dictionaries(st.text(), LEAVES | st.lists(LEAVES))
 def test_json_has_the_same_value_and_nothing_that_a_terminal_obeys_or_hides(value: object) -> None:
     text = json_text(value)
     assert json.loads(text) == value
-    assert not any(map(unseen, text))
-    assert not any(map(unseen, json_text(value, 2).replace("\n", "")))
+    assert not any(map(is_invisible, text))
+    assert not any(map(is_invisible, json_text(value, 2).replace("\n", "")))
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "@last", "-x", "a ", "\u202eb"])
 def test_a_name_is_one_that_can_be_seen_and_typed(name: str) -> None:
     with pytest.raises(Problem, match="is not a valid name"):
-        proper(name)
-    assert proper("two words, 日本語") == "two words, 日本語"
+        check_name(name)
+    assert check_name("two words, 日本語") == "two words, 日本語"
 
 
 def test_a_field_to_sort_by_may_begin_with_a_dash() -> None:
@@ -212,8 +223,8 @@ def test_a_word_that_is_none_of_a_few_is_told_with_the_few_once(verb: str, said:
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
-    assert words.cut("abcdef", 4) == "abc…"
-    assert words.cut("日本語日本語", 6) == "日本…"
+    assert words.cut_to_width("abcdef", 4) == "abc…"
+    assert words.cut_to_width("日本語日本語", 6) == "日本…"
     assert words.width("日本é") == 5
 
 
@@ -222,17 +233,17 @@ def test_ages_have_one_unit() -> None:
 
 
 def test_a_table_gives_way_where_it_may_and_fits() -> None:
-    columns = (Column("ID", lambda row: row["id"]), Column("TEXT", lambda row: row["text"], gives=True))
-    lines = drawn(columns, [{"id": "1234", "text": "x" * 100}], 30, Paint(io.StringIO()))
+    columns = (Column("ID", lambda row: row["id"]), Column("TEXT", lambda row: row["text"], shrinks=True))
+    lines = draw_table(columns, [{"id": "1234", "text": "x" * 100}], 30, Paint(io.StringIO()))
     assert [len(line) for line in lines] == [10, 30]
     assert lines[1].endswith("…")
 
 
 def test_a_template_reaches_into_what_is_nested_and_names_what_there_is() -> None:
     row = {"id": "1", "settings": {"model": "m"}, "none": None}
-    assert filled(dict.fromkeys(row, ""), row, "{id}\\t{settings.model}{none}{UNTOUCHED}") == "1\tm{UNTOUCHED}"
+    assert fill_template(dict.fromkeys(row, ""), row, "{id}\\t{settings.model}{none}{UNTOUCHED}") == "1\tm{UNTOUCHED}"
     with pytest.raises(Problem, match="write one of model"):
-        filled(dict.fromkeys(row, ""), row, "{settings.nope}")
+        fill_template(dict.fromkeys(row, ""), row, "{settings.nope}")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +252,7 @@ def test_a_template_reaches_into_what_is_nested_and_names_what_there_is() -> Non
      ("interrupted", True, 13), ("lost", False, 10), ("replaced", False, 11), ("failed", False, 10)],
 )  # fmt: skip
 def test_the_exit_code_of_a_turn(ending: str, denied: bool, code: int) -> None:
-    assert of_turn(ending, denied=denied) == code
+    assert exit_code_of_turn(ending, denied=denied) == code
 
 
 def test_an_ending_is_of_the_last_turn_alone() -> None:
@@ -253,9 +264,9 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
         {"type": "task_complete"},
     ):
         ending.take(body)
-    assert (ending.how, ending.exit) == ("error", 10)
+    assert (ending.ending, ending.exit) == ("error", 10)
     ending.take({"type": "task_started"})
-    assert (ending.how, ending.open, ending.denied) == (None, True, False)
+    assert (ending.ending, ending.is_open, ending.was_denied) == (None, True, False)
     ending.take({"type": "turn_aborted", "reason": "interrupted"})
     assert ending.exit == 11
 
@@ -264,30 +275,30 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
 
 
 def answered(decision: str) -> WatchCommand:
-    return WatchCommand(WatchAction.ANSWER, answer=Answer(decision))
+    return WatchCommand(WatchAction.ANSWER, answer=ApprovalAnswer(decision))
 
 
-def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[WatchCommand]:
+def pressed(talk: InputLine, keys: str, scene: WatchState, now: float = 100.0) -> list[WatchCommand]:
     return [command for key in keys if (command := talk.press(key, scene, now)) is not None]
 
 
 def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, CTRL_C, BUSY) == []
     assert "Interrupt the turn?" in talk.foot(BUSY, 0, 80)
     assert pressed(talk, CTRL_C * 2, BUSY) == [WatchCommand(WatchAction.INTERRUPT), WatchCommand(WatchAction.KILL)]
 
 
 def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, f"{CTRL_C}x{CTRL_C}y", BUSY) == []
     assert "_" not in talk.foot(BUSY, 0, 80)
 
 
 def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, f"abc{CTRL_C}", BUSY) == []
-    assert pressed(talk, CTRL_C, Scene()) == [WatchCommand(WatchAction.LEAVE)]
+    assert pressed(talk, CTRL_C, WatchState()) == [WatchCommand(WatchAction.LEAVE)]
 
 
 @pytest.mark.parametrize(
@@ -302,14 +313,14 @@ def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
     ],
 )
 def test_an_answer_is_a_word_and_enter(word: str, decision: str) -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, word, ASKED) == []
     assert pressed(talk, ENTER, ASKED) == [answered(decision)]
 
 
 @pytest.mark.parametrize("said", ["use the other branch", "look at /etc/x first", "https://x.example/1", "/plan"])
 def test_a_sentence_is_a_message(said: str) -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, said)]
+    assert pressed(InputLine(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, said)]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +328,7 @@ def test_a_sentence_is_a_message(said: str) -> None:
     ["a", "q", "yes please", "why", "my", "ok", "reject", "allow_always", "yep!", "outside", "no problem", "no,"],
 )
 def test_a_word_that_answers_nothing_says_so_and_is_not_sent(word: str) -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, f"{word}{ENTER}", ASKED) == []
     told = talk.foot(ASKED, 101.0, 80)
     assert "that answers nothing: yes, no, always, abort; a sentence is a message" in told
@@ -336,23 +347,23 @@ def test_a_word_that_answers_nothing_says_so_and_is_not_sent(word: str) -> None:
     ],
 )
 def test_a_no_with_a_reason_is_a_no_with_that_reason(said: str, reason: str) -> None:
-    command = WatchCommand(WatchAction.ANSWER, answer=Answer("denied", reason=reason))
-    assert pressed(Talk(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [command]
+    command = WatchCommand(WatchAction.ANSWER, answer=ApprovalAnswer("denied", reason=reason))
+    assert pressed(InputLine(Paint(io.StringIO())), f"{said}{ENTER}", ASKED) == [command]
 
 
 def test_an_answer_with_a_reason_to_a_question_that_is_gone_is_not_sent() -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, "no, because I say so", ASKED) == pressed(talk, ENTER, BUSY, 103.0) == []
     assert "nothing was sent" in talk.foot(BUSY, 104.0, 100)
 
 
 def test_where_nothing_is_asked_yes_is_a_message() -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [WatchCommand(WatchAction.SAY, "yes")]
+    assert pressed(InputLine(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [WatchCommand(WatchAction.SAY, "yes")]
 
 
 def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() -> None:
-    asked = Scene(running=True, approval="approval-id", asked=100.0, question=QUESTION)
-    talk = Talk(Paint(io.StringIO()))
+    asked = WatchState(running=True, approval="approval-id", asked_at=100.0, question=QUESTION)
+    talk = InputLine(Paint(io.StringIO()))
     assert "yes" not in talk.foot(asked, 100.3, 80)
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
@@ -361,29 +372,29 @@ def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() ->
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
-    once = Scene(running=True, approval="approval-id", asked=100.0, question={"changes": {}})
+    once = WatchState(running=True, approval="approval-id", asked_at=100.0, question={"changes": {}})
     assert ["always" in talk.foot(once, 105.0, columns) for columns in (70, 80)] == [False, False]
     assert pressed(talk, f"y{ENTER}", asked, 105.0) == [answered("approved")]
 
 
 def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
     assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [answered("denied")]
-    talk = Talk(Paint(io.StringIO()))
-    assert talk.press(Pasted("x"), ASKED, 100.0) is None
+    talk = InputLine(Paint(io.StringIO()))
+    assert talk.press(PastedText("x"), ASKED, 100.0) is None
     assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
     assert "not answered: " in talk.foot(ASKED, 101.0, 80)
 
 
 def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
-    assert max(map(len, (CHANGED, PASTED, CLOSED, PARTLY))) < 80
+    assert max(map(len, (CHANGED_NOTICE, PASTED_NOTICE, CLOSED_NOTICE, PARTLY_NOTICE))) < 80
 
 
 def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> None:
-    first, second = (Scene(running=True, approval=one, asked=0.0) for one in ("first", "second"))
+    first, second = (WatchState(running=True, approval=one, asked_at=0.0) for one in ("first", "second"))
     first.question = second.question = QUESTION
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, "yes", first) == pressed(talk, ENTER, second, 101.0) == []
     assert pressed(talk, "yes", first, 102.0) == pressed(talk, ENTER, BUSY, 103.0) == []
     assert "nothing was sent" in talk.foot(BUSY, 104.0, 100)
@@ -391,12 +402,12 @@ def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> N
 
 @pytest.mark.parametrize("pasted", ["y", "yes\n", "y\ny\n", "\ny"])
 def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
-    talk = Talk(Paint(io.StringIO()))
-    assert talk.press(Pasted(pasted), ASKED, 100.0) is None
+    talk = InputLine(Paint(io.StringIO()))
+    assert talk.press(PastedText(pasted), ASKED, 100.0) is None
     assert talk.foot(ASKED, 101.0, 80).startswith("> ")
     command = talk.press(ENTER, ASKED, 101.0)
     assert command in (None, WatchCommand(WatchAction.SAY, pasted.strip()))
-    assert talk.press(Pasted("e"), ASKED, 102.0) is None
+    assert talk.press(PastedText("e"), ASKED, 102.0) is None
     assert pressed(talk, "\x7f", ASKED, 103.0) == []
     # Now all of it is typed.
     assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [answered("approved")]
@@ -404,15 +415,15 @@ def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
 
 def test_lines_that_come_all_at_once_answer_nothing() -> None:
     """A terminal that does not mark a paste sends all of it at once."""
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert talk.press("y", ASKED, 100.0, more=True) is None
     assert talk.press(ENTER, ASKED, 100.0, more=True) is None
     assert "paste" in talk.foot(ASKED, 101.0, 80)
 
 
 def test_what_is_not_shown_whole_is_not_approved() -> None:
-    scene = Scene(running=True, approval="long", partly=True, question=QUESTION)
-    talk = Talk(Paint(io.StringIO()))
+    scene = WatchState(running=True, approval="long", is_partly_shown=True, question=QUESTION)
+    talk = InputLine(Paint(io.StringIO()))
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
     assert pressed(talk, f"always{ENTER}", scene) == []
     assert "not all of it" in talk.foot(scene, 101.0, 80)
@@ -424,8 +435,10 @@ def test_what_is_not_shown_whole_is_not_approved() -> None:
 def test_the_words_of_an_approval_fit_in_the_foot_line(columns: int) -> None:
     for partly in (False, True):
         question = {**QUESTION, "outside_sandbox": False, "inside_or_outside": True}
-        scene = Scene(running=True, approval="0123456789ab@conversation", partly=partly, question=question)
-        assert len(Talk(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
+        scene = WatchState(
+            running=True, approval="0123456789ab@conversation", is_partly_shown=partly, question=question
+        )
+        assert len(InputLine(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 100])
@@ -434,10 +447,10 @@ def test_a_paste_is_one_key_however_it_comes(step: int) -> None:
     with os.fdopen(theirs, "rb") as terminal, patch.object(sys, "stdin", terminal):
         keyboard = Keyboard()
         written = "a\x1b[200~y\r\nrm \x1b[31m-rf\x1b[A\ry\x1b[201~b\x1b[A\r"
-        found = [key for at in range(0, len(written), step) for key in keyboard.understood(written[at : at + step])]
+        found = [key for at in range(0, len(written), step) for key in keyboard.parse_keys(written[at : at + step])]
     os.close(ours)
     assert found == ["a", "y\nrm [31m-rf[A\ny", "b", "\x1b[A", ENTER]
-    assert [isinstance(key, Pasted) for key in found] == [False, True, False, False, False]
+    assert [isinstance(key, PastedText) for key in found] == [False, True, False, False, False]
 
 
 def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
@@ -452,14 +465,14 @@ def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
 
 
 def test_who_only_watches_can_only_leave() -> None:
-    talk = Talk(Paint(io.StringIO()), read_only=True)
+    talk = InputLine(Paint(io.StringIO()), read_only=True)
     assert pressed(talk, f"yhello{ENTER}", ASKED) == []
     assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [WatchCommand(WatchAction.LEAVE)]
 
 
 def test_arrows_come_whole_and_are_not_typed() -> None:
     assert _keys("a\x1b[A\x1bOB\x1b[3~é") == ["a", "\x1b[A", "\x1b[B", "\x1b[3~", "é"]
-    talk = Talk(Paint(io.StringIO()))
+    talk = InputLine(Paint(io.StringIO()))
     assert pressed(talk, "".join(_keys("a")), BUSY) == []
     assert talk.press("\x1b[A", BUSY, 100.0) is None
     assert talk.foot(BUSY, 0, 80) == "> a_"
@@ -569,25 +582,25 @@ Not 2 * 3 * 4, a*b*c, `alone and __init__.py.
 
 
 def test_an_answer_in_markdown_is_painted_and_keeps_its_lines() -> None:
-    assert painted(MARKDOWN, Named()) == PAINTED
+    assert paint_markdown(MARKDOWN, Named()) == PAINTED
 
 
 def test_code_that_never_ends_is_code_to_the_end() -> None:
-    assert painted("```\n**a**\n# b", Named()) == "<cyan>**a**</>\n<cyan># b</>"
+    assert paint_markdown("```\n**a**\n# b", Named()) == "<cyan>**a**</>\n<cyan># b</>"
 
 
 def test_markdown_that_opens_much_and_closes_nothing_is_painted_at_once() -> None:
     for hostile in ("**a ", "*a ", "`a``", "`", "*", " ", "# ", "> *", "- ", "~~~\n"):
         began = time.process_time()
-        painted(hostile * 100_000, Paint())
+        paint_markdown(hostile * 100_000, Paint())
         assert time.process_time() - began < 5.0  # on any machine; what is quadratic takes minutes
 
 
 def test_an_answer_in_markdown_brings_no_hidden_characters_in_by_their_names() -> None:
     text = "a&#x202e;b &ZeroWidthSpace; [x&#x200b;y](http://e/) &#27;[2J\n\n| &#x202e; | b |\n|---|---|\n| 1 | 2 |"
-    shown = painted(text, Named())
+    shown = paint_markdown(text, Named())
     assert shown == text
-    assert not [one for one in shown if unseen(one) and one != "\n"]
+    assert not [one for one in shown if is_invisible(one) and one != "\n"]
 
 
 class Named(Paint):
@@ -639,9 +652,9 @@ def test_without_a_terminal_text_goes_out_as_it_is() -> None:
 
 
 def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
-    refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
+    refused = RequestRefused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
     assert str(refused) == "disk is full; free some disk space; `greenroom df` shows what Greenroom uses"
-    assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
+    assert str(RequestRefused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
 
 
 def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) -> None:
@@ -651,13 +664,13 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
     Screen(stream, live=True).write(word)
     assert stream.getvalue().replace("\n", "") == word
     assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
-    assert words.cut(word, 10) == "漢漢漢漢…"
+    assert words.cut_to_width(word, 10) == "漢漢漢漢…"
     assert time.process_time() - began < 20
 
 
 def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
     assert TERMINAL == ev.TERMINAL
-    assert {one for one in map(ev.type_of, ev.EVENTS) if asks({"type": one})} == ev.APPROVAL_REQUESTS
+    assert {one for one in map(ev.type_of, ev.EVENTS) if is_approval_request({"type": one})} == ev.APPROVAL_REQUESTS
 
 
 def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:

@@ -35,7 +35,7 @@ class Shop:
         commit(self.main, "first")
 
     def begin(self) -> None:
-        self.tree = Path(worktree_git.made_in(str(self.main), "fix").path)
+        self.tree = Path(worktree_git.make_worktree(str(self.main), "fix").path)
 
     def write(self, where: Path, name: str, text: str) -> None:
         (where / name).parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ class Shop:
 
     @property
     def worktree(self) -> worktree_git.Worktree:
-        return next(iter(worktree_git.all_of_them()))
+        return next(iter(worktree_git.all_worktrees()))
 
     def use_all_verbs(self) -> list[str]:
         """List, merge, remove and make worktrees; return what was refused."""
@@ -56,9 +56,9 @@ class Shop:
         for verb in (
             lambda: worktree_git.changes(self.worktree),
             lambda: worktree_git.merge(self.worktree),
-            lambda: worktree_git.left_behind(str(self.main)),
+            lambda: worktree_git.uncommitted_notice(str(self.main)),
             lambda: worktree_git.remove(self.worktree),
-            lambda: worktree_git.undo(worktree_git.made_in(str(self.main), "other")),
+            lambda: worktree_git.undo(worktree_git.make_worktree(str(self.main), "other")),
         ):
             try:
                 verb()

@@ -99,10 +99,10 @@ def contents(journal: Journal) -> Contents:
 
 def rows(journal: Journal) -> list[Head]:
     """The whole list, page by page."""
-    page = journal.listed(ListQuery(archived=True))
+    page = journal.list_page(ListQuery(archived=True))
     found = list(page.heads)
     while page.next is not None:
-        page = journal.listed(ListQuery(archived=True, after=page.next))
+        page = journal.list_page(ListQuery(archived=True, after=page.next))
         found += page.heads
     assert len(found) == page.total
     return found

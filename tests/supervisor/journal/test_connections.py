@@ -9,7 +9,7 @@ import pytest
 
 from actors.vocabulary.errors import StorageFailed
 from supervisor.journal import SqliteJournal
-from supervisor.journal.connections import KEPT, read_page
+from supervisor.journal.connections import MOST_IDLE, read_page
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, follow, records, rows, stored
 
@@ -58,11 +58,11 @@ def test_threads_that_come_and_go_leave_nothing_open(opened: Open, path: Path) -
     stored(journal, [begin(A, 20)])
     for _ in range(8):
         run([lambda: contents(journal)] * CROWD)
-    assert len(journal._connections._idle) <= KEPT
+    assert len(journal._connections._idle) <= MOST_IDLE
     # Lock, file, log, shared memory, and the handles that tell whether file and log are still there; the log for each
     # idle reader. The file stays open as often as it ever was at once: closing one would drop the locks of all, so
     # SQLite keeps the descriptors and uses them again.
-    assert open_files(path) <= 6 + KEPT + CROWD
+    assert open_files(path) <= 6 + MOST_IDLE + CROWD
     journal.close()
     assert open_files(path) == 0
 

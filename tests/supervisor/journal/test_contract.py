@@ -243,12 +243,12 @@ def numbers(heads: Iterable[Head]) -> list[int]:
 
 def all_pages(journal: Journal, query: ListQuery) -> list[int]:
     found: list[int] = []
-    page = journal.listed(query)
+    page = journal.list_page(query)
     total = page.total
     found += numbers(page.heads)
     while page.next is not None:
         assert len(page.heads) == query.limit
-        page = journal.listed(replace(query, after=page.next))
+        page = journal.list_page(replace(query, after=page.next))
         assert page.total == total
         found += numbers(page.heads)
     assert len(found) == total
@@ -293,14 +293,14 @@ def test_conversations_of_the_same_time_are_paged_by_their_age(journal: Journal)
 
 
 def test_a_limit_below_one_still_lists_one(listed: Journal) -> None:
-    assert numbers(listed.listed(ListQuery(limit=0)).heads) == [9]
+    assert numbers(listed.list_page(ListQuery(limit=0)).heads) == [9]
 
 
 def test_a_row_is_the_head_without_what_is_large(journal: Journal) -> None:
     stored(journal, [begin(A, 2, checkpoint_seq=2)])
     row = replace(head(A, 2, checkpoint_seq=2), settings=b"", checkpoint=b"")
     assert journal.row(A) == row
-    assert journal.listed(ListQuery()).heads == (row,)
+    assert journal.list_page(ListQuery()).heads == (row,)
     assert journal.row(B) is None
 
 
@@ -310,9 +310,9 @@ def test_a_list_is_sorted_by_the_last_head_and_not_by_the_last_event(journal: Jo
     row = journal.row(A)
     assert row is not None
     assert (row.last_seq, row.updated) == (2, 1001.0)
-    assert numbers(journal.listed(ListQuery()).heads) == [2, 1]
+    assert numbers(journal.list_page(ListQuery()).heads) == [2, 1]
     stored(journal, [Append(A, (), head(A, 2, updated=9000.0))])
-    assert numbers(journal.listed(ListQuery()).heads) == [1, 2]
+    assert numbers(journal.list_page(ListQuery()).heads) == [1, 2]
 
 
 def test_a_list_follows_every_change_of_a_head(listed: Journal) -> None:
@@ -322,22 +322,22 @@ def test_a_list_follows_every_change_of_a_head(listed: Journal) -> None:
     assert all_pages(listed, ListQuery(limit=2)) == [7, 4, 2, 1]
     assert all_pages(listed, ListQuery(cwd="/b", archived=True)) == [8, 7, 5, 4, 2]
     assert all_pages(listed, ListQuery(cwd=head(A, 0).cwd, archived=True)) == [6, 3, 1]
-    assert listed.named("five") == conversation(5)
+    assert listed.find_name("five") == conversation(5)
 
 
 def test_a_name_finds_its_conversation_until_it_has_another(listed: Journal) -> None:
-    assert listed.named("one") == conversation(1)
-    assert listed.named("old") == conversation(3)
-    assert listed.named("nobody") is None
+    assert listed.find_name("one") == conversation(1)
+    assert listed.find_name("old") == conversation(3)
+    assert listed.find_name("nobody") is None
     stored(listed, [Append(conversation(1), (), head(conversation(1), 0, name="won"))])
-    assert listed.named("one") is None
-    assert listed.named("won") == conversation(1)
+    assert listed.find_name("one") is None
+    assert listed.find_name("won") == conversation(1)
 
 
 def test_of_several_with_one_name_the_most_recently_updated_is_found(journal: Journal) -> None:
     for one, updated in ((A, 20.0), (B, 30.0), (C, 10.0)):
         stored(journal, [Append(one, (), head(one, 0, name="same", updated=updated))])
-    assert journal.named("same") == B
+    assert journal.find_name("same") == B
     assert all_pages(journal, ListQuery(name="same", limit=1)) == [2, 1, 3]
 
 
@@ -352,7 +352,7 @@ def test_a_prefix_finds_the_ids_that_begin_with_it(journal: Journal) -> None:
 
 
 def test_what_is_not_at_rest_is_unsettled(listed: Journal) -> None:
-    assert numbers(listed.unsettled()) == [7, 2]
+    assert numbers(listed.unsettled_heads()) == [7, 2]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
     with pytest.raises(StorageFailed):
         journal.read(A, 0, 1)
     with pytest.raises(StorageFailed):
-        journal.listed(ListQuery())
+        journal.list_page(ListQuery())
 
 
 # --- unfinished text ------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def test_a_crash_in_a_repair_is_taken_up_where_it_stopped(opened: Open, path: Pa
     damaged = path.read_bytes()
     die(path, point)
     journal = opened()
-    assert "kept 30 events of 1 conversations" in str(journal.repaired)
+    assert "kept 30 events of 1 conversations" in str(journal.repair_report)
     assert contents(journal) == before
     assert path.with_name("journal.db.damaged-1").read_bytes() == damaged
     assert not list(path.parent.glob("*.repair*"))
@@ -141,7 +141,7 @@ def kill_again_and_again(path: Path, cycles: int) -> None:
         assert child.returncode == -signal.SIGKILL
         journal = SqliteJournal(path)
         found = contents(journal)
-        assert journal.repaired is None
+        assert journal.repair_report is None
         journal.close()
         known = {of: max(last, known.get(of, 0)) for of, last in {**known, **acknowledged(said)}.items()}
         check(found, known)

@@ -71,7 +71,7 @@ def test_a_damaged_page_costs_what_lies_behind_it_and_nothing_else(
     assert {len(kept[of][1]) for of in (A, C)} == {120}
     aside = path.with_name("journal.db.damaged-1")
     lost = 120 - len(kept[B][1])
-    assert journal.repaired == (
+    assert journal.repair_report == (
         f"journal repaired: kept {360 - lost} events of 3 conversations, "
         f"lost {lost} events and 0 conversations, as far as is known; the damaged file is {aside}"
     )
@@ -82,11 +82,11 @@ def test_a_repair_is_told_once_and_the_conversation_goes_on(opened: Open, path: 
     ruin(path, page_with(path, b'"n":50,"message":"' + B.encode()))
     suspect(path)
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     last = contents(journal)[B][0].last_seq
     stored(journal, [follow(B, last + 1, last + 2)])
     again = opened()
-    assert again.repaired is None
+    assert again.repair_report is None
     assert again.head(B) is not None
     assert contents(again)[B][0].last_seq == last + 2
     assert filled[B][0].last_seq == 120
@@ -96,14 +96,14 @@ def test_a_ruined_index_loses_nothing(opened: Open, path: Path, filled: Contents
     ruin(path, root(path, "sqlite_autoindex_events_1"))
     suspect(path)
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert contents(journal) == filled
 
 
 def test_ruined_tails_are_told_from_the_events(opened: Open, path: Path, filled: Contents) -> None:
     ruin(path, root(path, "tails"))
     journal = opened()  # met at opening: no other evidence is needed
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert {of: r for of, (_, r) in contents(journal).items()} == {of: r for of, (_, r) in filled.items()}
 
 
@@ -112,7 +112,7 @@ def test_ruined_lists_are_made_again(opened: Open, path: Path, filled: Contents,
     ruin(path, root(path, what))
     suspect(path)
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert contents(journal) == filled
     assert all_lists_agree(journal)
 
@@ -122,7 +122,7 @@ def all_lists_agree(journal: SqliteJournal) -> bool:
     everything = set(contents(journal))
     cwd = next(iter(contents(journal).values()))[0].cwd
     queries = (ListQuery(), ListQuery(cwd=cwd), ListQuery(order="created"), ListQuery(state="idle", cwd=cwd))
-    pages = [journal.listed(query) for query in queries]
+    pages = [journal.list_page(query) for query in queries]
     listed = all({head.conversation for head in page.heads} == everything for page in pages)
     counted = all(page.total == len(everything) for page in pages)
     return listed and counted and set(journal.surplus(0, None, 100)) == everything
@@ -131,7 +131,7 @@ def all_lists_agree(journal: SqliteJournal) -> bool:
 def test_a_ruined_total_is_met_at_opening(opened: Open, path: Path, filled: Contents) -> None:
     ruin(path, root(path, "totals"))
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert contents(journal) == filled
 
 
@@ -149,7 +149,7 @@ def test_conversations_whose_row_is_unreadable_are_counted(opened: Open, path: P
     journal = opened()
     assert len(filled) == 3
     assert contents(journal) == {}
-    assert "lost 360 events and 3 conversations" in str(journal.repaired)
+    assert "lost 360 events and 3 conversations" in str(journal.repair_report)
 
 
 def test_a_checkpoint_ahead_of_the_events_that_remain_is_dropped(opened: Open, path: Path) -> None:
@@ -167,14 +167,14 @@ def test_a_file_that_is_no_database_is_set_aside_as_it_is(opened: Open, path: Pa
     raw = raw or b"\x00"
     path.write_bytes(raw)
     journal = opened()
-    assert "kept 0 events of 0 conversations" in str(journal.repaired)
+    assert "kept 0 events of 0 conversations" in str(journal.repair_report)
     assert path.with_name("journal.db.damaged-1").read_bytes() == raw
     stored(journal, [begin(A)])
 
 
 def test_an_empty_file_is_a_new_journal(opened: Open, path: Path) -> None:
     path.touch()
-    assert opened().repaired is None
+    assert opened().repair_report is None
 
 
 def test_a_wal_without_its_file_is_set_aside_too(opened: Open, path: Path, filled: Contents) -> None:
@@ -182,7 +182,7 @@ def test_a_wal_without_its_file_is_set_aside_too(opened: Open, path: Path, fille
     path.with_name("journal.db-wal").write_bytes(b"what was in the log")
     journal = opened()
     assert filled
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert path.with_name("journal.db.damaged-1-wal").read_bytes() == b"what was in the log"
 
 
@@ -213,7 +213,7 @@ def test_the_log_beside_a_damaged_file_is_read_and_set_aside(opened: Open, tmp_p
     again = SqliteJournal(crashed / "journal.db")
     found = contents(again)
     again.close()
-    assert again.repaired is not None
+    assert again.repair_report is not None
     assert found[C][1] == records(1, 3)
     assert (crashed / "journal.db.damaged-1-wal").read_bytes() == log
 
@@ -228,7 +228,7 @@ def test_retention_goes_on_in_a_repaired_file(opened: Open, path: Path) -> None:
     ruin(path, root(path, "by_oldest"))
     suspect(path)
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     for most, kept in ((20, {A: 20, B: 20}), (5, {A: 5, B: 5})):
         while journal.prune(2000.0, Retention(max_events=most)):
             pass
@@ -240,12 +240,12 @@ def test_damage_met_while_running_is_typed_and_repaired_at_the_next_opening(
 ) -> None:
     ruin(path, page_with(path, b'"n":50,"message":"' + B.encode()))
     journal = opened()
-    assert journal.repaired is None  # nothing has touched the page yet
+    assert journal.repair_report is None  # nothing has touched the page yet
     with pytest.raises(StorageFailed):
         journal.read(B, 0, 1000)
     assert journal.read(A, 0, 3) is not None
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert is_prefix(contents(journal), filled)
 
 
@@ -258,7 +258,7 @@ def test_events_that_are_missing_are_damage_and_not_an_end(opened: Open, path: P
             journal.read(B, after, 10_000)
     journal = opened()
     assert contents(journal)[B][1] == filled[B][1][:49]
-    assert "lost 71 events" in str(journal.repaired)
+    assert "lost 71 events" in str(journal.repair_report)
 
 
 def test_a_file_of_an_older_schema_is_repaired_first_and_then_brought_up_to_date(
@@ -267,7 +267,7 @@ def test_a_file_of_an_older_schema_is_repaired_first_and_then_brought_up_to_date
     ruin(path, root(path, "sqlite_autoindex_events_1"))
     suspect(path)
     newer = SqliteJournal(path, (*MIGRATIONS, second_step))
-    assert newer.repaired is not None
+    assert newer.repair_report is not None
     assert contents(newer) == filled
     newer.close()
 

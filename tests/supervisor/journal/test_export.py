@@ -12,7 +12,7 @@ from actors.messages.ports import Journal
 from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.export import PAGE, arriving, export, import_, piece
+from supervisor.journal.export import PAGE, export, next_chunk, read_import, store_import
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, stored
@@ -31,20 +31,20 @@ def test_what_was_exported_is_imported_as_it_was(opened: Open, other: SqliteJour
     lines = list(export(journal, A))
     assert len(lines) == 2 * PAGE + 2
     assert all("\n" not in line for line in lines)
-    assert import_(other, arriving(lines)) == A
+    assert store_import(other, read_import(lines)) == A
     assert contents(other)[A] == contents(journal)[A]
 
 
 def test_it_ends_where_the_conversation_ended_at_the_first_piece(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [begin(A, PAGE + 1)])
-    lines, place, _partial = piece(journal, A, None)
+    lines, place, _partial = next_chunk(journal, A, None)
     assert len(lines) == 1 + PAGE
     before = contents(journal)[A]
     stored(journal, [follow(A, PAGE + 2, PAGE + 3)])
-    rest, end, _partial = piece(journal, A, place)
+    rest, end, _partial = next_chunk(journal, A, place)
     assert end is None
-    import_(other, arriving([*lines, *rest]))
+    store_import(other, read_import([*lines, *rest]))
     assert contents(other)[A] == before
 
 
@@ -54,7 +54,7 @@ def test_a_piece_is_as_large_as_a_page_of_the_journal_however_large_the_events_a
     sizes: list[int] = []
     place = None
     while not sizes or place is not None:
-        lines, place, _partial = piece(journal, A, place)
+        lines, place, _partial = next_chunk(journal, A, place)
         sizes.append(len(lines))
     assert sizes == [4, 3, 3, 1]
 
@@ -62,10 +62,10 @@ def test_a_piece_is_as_large_as_a_page_of_the_journal_however_large_the_events_a
 def test_a_conversation_that_goes_meanwhile_is_not_exported_in_part(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, PAGE + 1)])
-    _, place, _partial = piece(journal, A, None)
+    _, place, _partial = next_chunk(journal, A, None)
     journal.delete(A)
     with pytest.raises(UnknownConversation, match="while it was exported"):
-        piece(journal, A, place)
+        next_chunk(journal, A, place)
 
 
 def test_the_fake_exports_the_same_lines(opened: Open) -> None:
@@ -81,7 +81,7 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
     stored(journal, [begin(A, 10, checkpoint_seq=10)])
     while journal.prune(0.0, Retention(max_events=3)):
         pass
-    import_(other, arriving(export(journal, A)))
+    store_import(other, read_import(export(journal, A)))
     assert contents(other)[A] == contents(journal)[A]
     stored(other, [follow(A, 11, 11)])
 
@@ -89,7 +89,7 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
 def test_an_empty_conversation_is_imported_too(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [Append(A, (), head(A, 0))])
-    import_(other, arriving(export(journal, A)))
+    store_import(other, read_import(export(journal, A)))
     assert contents(other)[A][0] == head(A, 0)
 
 
@@ -98,8 +98,8 @@ def test_an_id_that_is_here_is_refused_unless_it_gets_a_new_one(opened: Open) ->
     stored(journal, [begin(A, 3)])
     lines = list(export(journal, A))
     with pytest.raises(InvalidInput, match="exists already"):
-        import_(journal, arriving(lines))
-    assert import_(journal, arriving(lines, new_id=C)) == C
+        store_import(journal, read_import(lines))
+    assert store_import(journal, read_import(lines, new_id=C)) == C
     found = contents(opened())
     assert found[C][1] == found[A][1]
     assert found[C][0] == replace(found[A][0], conversation=C)
@@ -158,9 +158,9 @@ def test_a_line_that_is_wrong_imports_nothing(opened: Open, other: SqliteJournal
     lines = [json.loads(line) for line in export(journal, A)]
     change(lines)
     with pytest.raises((InvalidInput, SequenceConflict), match=told):
-        import_(other, arriving([json.dumps(line) for line in lines]))
+        store_import(other, read_import([json.dumps(line) for line in lines]))
     assert contents(other) == {}
-    import_(other, arriving(export(journal, A)))
+    store_import(other, read_import(export(journal, A)))
 
 
 def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) -> None:
@@ -169,5 +169,5 @@ def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) ->
     lines = list(export(journal, A))
     lines[3] = lines[3][:-5]
     with pytest.raises(InvalidInput, match="line 4: Invalid JSON"):
-        import_(other, arriving(lines))
+        store_import(other, read_import(lines))
     assert contents(other) == {}

@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from actors.vocabulary.errors import JournalError, StorageFull, StorageReadOnly
 from supervisor.journal import SqliteJournal
-from supervisor.journal.failures import typed
+from supervisor.journal.failures import journal_error
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, kinds, records, stored
 from tests.supervisor.journal.test_crash import ROOT, acknowledged, check
@@ -143,7 +143,7 @@ def test_a_full_disk_refuses_appends_and_goes_on_reading_and_recovers(small_disk
     journal.close()
     again = SqliteJournal(small_disk / "journal.db")
     assert contents(again)[A][1][:last] == kept[A][1]
-    assert again.repaired is None
+    assert again.repair_report is None
     again.close()
 
 
@@ -185,7 +185,7 @@ def test_a_connection_that_may_not_write_refuses_and_reads_go_on(opened: Open) -
     ],
 )
 def test_errors_of_the_system_are_told_apart(path: Path, number: int, code: str) -> None:
-    assert typed(OSError(number, os.strerror(number)), path).code == code
+    assert journal_error(OSError(number, os.strerror(number)), path).code == code
 
 
 def test_an_append_that_cannot_be_stored_is_refused_alone(opened: Open) -> None:
@@ -224,7 +224,7 @@ def fail_each(folder: Path, call: str, error: str, code: bytes, visits: Iterator
         journal = SqliteJournal(path)
         found = contents(journal)
         journal.close()
-        assert journal.repaired is None
+        assert journal.repair_report is None
         promised = acknowledged(said)
         check(found, promised)
         assert {of: h.last_seq for of, (h, _) in found.items()} == promised

@@ -11,7 +11,7 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.raises import Raise
 from actors.vocabulary.records import Append
 from actors.vocabulary.spent import LedgerEntry, Spent
-from supervisor.journal.ledger import By, day_of
+from supervisor.journal.ledger import Grouping, day_of
 from supervisor.journal.rows import head_row
 from supervisor.journal.schema import MIGRATIONS, connect, migrate
 from tests.supervisor.journal.conftest import Open
@@ -41,8 +41,8 @@ def filled(opened: Open) -> None:
     )
 
 
-def sums(opened: Open, by: By, since: str = "") -> dict[str, int]:
-    return {row.group: row.spent.tokens for row in opened().spent_by(by, since)}
+def sums(opened: Open, by: Grouping, since: str = "") -> dict[str, int]:
+    return {row.group: row.amounts.tokens for row in opened().spent_by(by, since)}
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,17 @@ def sums(opened: Open, by: By, since: str = "") -> dict[str, int]:
         ("conversation", {ONE: 13, TWO: 2}),
     ],
 )
-def test_each_way_of_grouping_adds_up_to_all_that_was_spent(opened: Open, by: By, expected: dict[str, int]) -> None:
+def test_each_way_of_grouping_adds_up_to_all_that_was_spent(
+    opened: Open, by: Grouping, expected: dict[str, int]
+) -> None:
     filled(opened)
     assert sums(opened, by) == expected
-    assert sum(expected.values()) == opened().spent().tokens
+    assert sum(expected.values()) == opened().total_spent().tokens
 
 
 def test_sums_since_a_day_leave_out_what_was_before(opened: Open) -> None:
     filled(opened)
-    since = opened().spent("2026-03-02")
+    since = opened().total_spent("2026-03-02")
     assert (since.requests, since.tokens, round(since.usd, 6)) == (2, 12, 1.2)
     assert sums(opened, "conversation", "2026-03-02") == {ONE: 12}
 
@@ -77,7 +79,7 @@ def test_a_deleted_conversation_leaves_its_amounts_and_not_its_name(opened: Open
 def test_what_is_refused_is_not_in_the_ledger(opened: Open) -> None:
     filled(opened)
     assert opened().commit([spending(follow(TWO, 7, 7), 100)]) != [None]
-    assert opened().spent().tokens == 15
+    assert opened().total_spent().tokens == 15
 
 
 def test_tokens_from_before_the_ledger_are_on_the_day_of_the_last_use_at_an_unknown_price(
@@ -90,7 +92,7 @@ def test_tokens_from_before_the_ledger_are_on_the_day_of_the_last_use_at_an_unkn
             db.execute(
                 "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, 1, 0, ?)", (number, one.updated)
             )
-    spent = opened().spent()
+    spent = opened().total_spent()
     many = sum(1 for _ in heads())
     assert (spent.tokens, spent.unpriced, spent.usd) == (17 * many, many, 0.0)
     assert sums(opened, "day") == {day_of(1000.0): 17 * many}
@@ -104,11 +106,11 @@ def test_a_repaired_journal_keeps_its_ledger_and_the_raises_of_budgets(opened: O
     opened().close()
     suspect(path)
     ruin(path, 3)
-    assert opened().repaired
-    assert opened().spent().tokens == 15
+    assert opened().repair_report
+    assert opened().total_spent().tokens == 15
     assert opened().raises() == raised
 
 
 def test_a_conversation_that_is_not_there_has_spent_nothing(opened: Open) -> None:
-    assert opened().spent() == Spent()
+    assert opened().total_spent() == Spent()
     assert ConversationId("c") not in sums(opened, "conversation")

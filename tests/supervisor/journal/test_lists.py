@@ -8,7 +8,7 @@ import pytest
 
 from actors.vocabulary.records import Append, Head, ListQuery
 from supervisor.journal import SqliteJournal
-from supervisor.journal.connections import Connections
+from supervisor.journal.connections import ReadConnections
 from supervisor.journal.schema import reader
 from tests.supervisor.journal.sample import conversation, head, stored
 
@@ -18,19 +18,19 @@ GROWTH = 1.3
 Look = Callable[[SqliteJournal], object]
 LOOKS: dict[str, Look] = {
     "row": lambda journal: journal.row(conversation(77)),
-    "name": lambda journal: journal.named("name-77"),
+    "name": lambda journal: journal.find_name("name-77"),
     "prefix": lambda journal: journal.starting_with(str(conversation(77)), 5),
-    "list": lambda journal: journal.listed(ListQuery(limit=20)),
-    "with the archived": lambda journal: journal.listed(ListQuery(limit=20, archived=True)),
-    "by creation": lambda journal: journal.listed(ListQuery(limit=20, order="created")),
-    "next page": lambda journal: journal.listed(
-        ListQuery(limit=20, after=journal.listed(ListQuery(limit=20)).next, archived=True)
+    "list": lambda journal: journal.list_page(ListQuery(limit=20)),
+    "with the archived": lambda journal: journal.list_page(ListQuery(limit=20, archived=True)),
+    "by creation": lambda journal: journal.list_page(ListQuery(limit=20, order="created")),
+    "next page": lambda journal: journal.list_page(
+        ListQuery(limit=20, after=journal.list_page(ListQuery(limit=20)).next, archived=True)
     ),
-    "of a state": lambda journal: journal.listed(ListQuery(limit=5, state="failed")),
-    "of a directory": lambda journal: journal.listed(ListQuery(limit=5, cwd="/everywhere", state="idle")),
-    "of a name": lambda journal: journal.listed(ListQuery(limit=20, name="name-77", archived=True)),
-    "of a name and a directory": lambda journal: journal.listed(ListQuery(name="name-77", cwd="/everywhere")),
-    "unsettled": lambda journal: journal.unsettled(),
+    "of a state": lambda journal: journal.list_page(ListQuery(limit=5, state="failed")),
+    "of a directory": lambda journal: journal.list_page(ListQuery(limit=5, cwd="/everywhere", state="idle")),
+    "of a name": lambda journal: journal.list_page(ListQuery(limit=20, name="name-77", archived=True)),
+    "of a name and a directory": lambda journal: journal.list_page(ListQuery(name="name-77", cwd="/everywhere")),
+    "unsettled": lambda journal: journal.unsettled_heads(),
     "surplus": lambda journal: journal.surplus(10, 1500.0, 20),
 }
 
@@ -54,7 +54,7 @@ class Counted:
     def __init__(self, path: Path, count: int) -> None:
         self.operations = 0
         self.journal = SqliteJournal(path)
-        self.journal._connections = Connections(path, self._reader)
+        self.journal._connections = ReadConnections(path, self._reader)
         rows = map(made, range(1, count + 1))
         stored(self.journal, [Append(row.conversation, (), row) for row in rows])
 

@@ -77,11 +77,11 @@ def tell_the_same(journal: SqliteJournal, fake: FakeJournal) -> None:
         ListQuery(cwd="/project-1"),
         ListQuery(archived=True, name="name-5"),
     ):
-        found, expected = journal.listed(query), fake.listed(query)
+        found, expected = journal.list_page(query), fake.list_page(query)
         assert (found.heads, found.total) == (expected.heads, expected.total)
-    assert journal.named("name-40") == fake.named("name-40") is not None
+    assert journal.find_name("name-40") == fake.find_name("name-40") is not None
     assert journal.surplus(10, None, 100) == fake.surplus(10, None, 100)
-    assert journal.unsettled() == fake.unsettled()
+    assert journal.unsettled_heads() == fake.unsettled_heads()
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -133,7 +133,7 @@ def test_a_file_that_is_damaged_in_the_middle_of_a_migration_is_repaired_and_mig
     ruin(path, root(path, "sqlite_autoindex_events_1"))
     suspect(path)
     journal = opened()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     tell_the_same(journal, old)
 
 
@@ -163,5 +163,5 @@ def test_a_check_and_a_repair_are_told_while_they_run(
     told: list[str] = []
     journal = SqliteJournal(path, busy=told.append)
     journal.close()
-    assert journal.repaired is not None
+    assert journal.repair_report is not None
     assert {"the journal is checked", "the journal is repaired"} <= set(told)

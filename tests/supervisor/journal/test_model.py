@@ -83,7 +83,7 @@ class SameStory(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.real.close()
         self.real = SqliteJournal(self.folder / "journal.db")
-        assert self.real.repaired is None
+        assert self.real.repair_report is None
 
     @rule()
     def prune_for_nothing(self) -> None:
@@ -95,9 +95,9 @@ class SameStory(RuleBasedStateMachine):
         assert contents(self.real) == contents(self.fake)
         assert rows(self.real) == rows(self.fake)
         for query in QUERIES:
-            assert self.real.listed(query) == self.fake.listed(query)
-        assert self.real.named("a name") == self.fake.named("a name")
-        assert self.real.unsettled() == self.fake.unsettled()
+            assert self.real.list_page(query) == self.fake.list_page(query)
+        assert self.real.find_name("a name") == self.fake.find_name("a name")
+        assert self.real.unsettled_heads() == self.fake.unsettled_heads()
         assert self.real.surplus(1, None, 3) == self.fake.surplus(1, None, 3)
 
 

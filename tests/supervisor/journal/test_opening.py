@@ -57,7 +57,7 @@ def test_what_was_committed_is_there_after_reopening(opened: Open) -> None:
     stored(opened(), [follow(A, 4, 4)])
     again = opened()
     assert {of: r for of, (_, r) in contents(again).items()} == {A: records(1, 4), B: records(1, 1)}
-    assert again.repaired is None
+    assert again.repair_report is None
 
 
 def test_a_second_owner_is_turned_away_and_the_first_goes_on(opened: Open, path: Path) -> None:
@@ -169,7 +169,7 @@ def test_keys_are_not_used_again_after_a_delete(opened: Open) -> None:
 def test_appends_fit_conversations_whose_end_is_no_longer_in_memory(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(positions, "REMEMBERED", 2)
+    monkeypatch.setattr(positions, "MOST_REMEMBERED", 2)
     journal = opened()
     ids = [conversation(number) for number in range(6)]
     stored(journal, [begin(of) for of in ids])
@@ -223,7 +223,7 @@ def test_only_a_power_cut_makes_an_opening_read_the_whole_file(
     if cut:
         power_cut(path, monkeypatch)
     journal = opened()
-    assert (journal.repaired is not None) == cut
+    assert (journal.repair_report is not None) == cut
     if cut:
         kept = contents(journal)[A][1]
         assert kept == before[A][1][: len(kept)]

@@ -56,7 +56,7 @@ def reopened(folder: Path, file: bytes, log: bytes) -> tuple[Contents, str | Non
     path.with_name("journal.db-wal").write_bytes(log)
     journal = SqliteJournal(path)
     try:
-        return contents(journal), journal.repaired
+        return contents(journal), journal.repair_report
     finally:
         journal.close()
 

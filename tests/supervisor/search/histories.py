@@ -8,7 +8,7 @@ from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from supervisor.search.index import SearchIndex
 from tests.supervisor.journal.sample import head
-from transports.requests import Found, Hit, Search
+from transports.requests import Search, SearchHit, SearchHits
 
 Event = dict[str, object]
 
@@ -59,7 +59,7 @@ class Histories:
             pieces += 1
         return pieces
 
-    def find(self, words: str, **more: object) -> Found:
+    def find(self, words: str, **more: object) -> SearchHits:
         return self.index.search(Search(words, **more))  # type: ignore[arg-type]  # as the test names them
 
     def hits(self, words: str, **more: object) -> list[tuple[ConversationId, int]]:
@@ -70,7 +70,7 @@ class Histories:
         self.journal.close()
 
 
-def place(hit: Hit) -> tuple[ConversationId, int]:
+def place(hit: SearchHit) -> tuple[ConversationId, int]:
     return hit.conversation, hit.seq
 
 

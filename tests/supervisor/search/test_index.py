@@ -15,7 +15,7 @@ from actors.vocabulary.errors import InvalidInput, StorageFailed, StorageFull
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.search import index as searching
 from supervisor.search import tables
-from supervisor.search.index import SearchIndex, marked
+from supervisor.search.index import SearchIndex, split_marks
 from tests.supervisor.journal.sample import A, B, C
 from tests.supervisor.search.histories import Histories, agent, command, output, renamed, user
 
@@ -54,7 +54,7 @@ def test_words_of_a_hit_are_marked_in_their_context(histories: Histories) -> Non
 
 
 def test_marks_of_ours_in_a_text_do_no_harm() -> None:
-    assert marked("\x03a\x02b\x03c\x02\x03\x02d") == ("abcd", ((1, 2), (3, 4)))
+    assert split_marks("\x03a\x02b\x03c\x02\x03\x02d") == ("abcd", ((1, 2), (3, 4)))
 
 
 def test_a_phrase_and_the_beginning_of_a_word_are_found(histories: Histories) -> None:

@@ -290,7 +290,7 @@ def shake_hands(client: Client, talk: Talk) -> None:
 def refuse(daemon: FakeDaemon, error: GreenroomError) -> None:
     talk = daemon.accept()
     talk.line()
-    talk.say(jsonrpc.refused(None, error))
+    talk.say(jsonrpc.refusal_line(None, error))
     talk.close()
 
 
@@ -329,7 +329,7 @@ def test_a_request_that_comes_while_a_daemon_refuses_for_now_is_not_forgotten(
         talk.line()
         client.say(request(1))
         wait_until(lambda: unread(client) == 0, "the bridge did not take it")
-        talk.say(jsonrpc.refused(None, Overloaded("try again")))
+        talk.say(jsonrpc.refusal_line(None, Overloaded("try again")))
         talk.close()
         began = time.monotonic()
         talk = second.greet()

@@ -7,7 +7,7 @@ import pytest
 from supervisor.version import VERSION
 from tests.support.bridge import Client, FakeDaemon, answer, request, wait_until
 from tests.transports.dialects.mcp.peer import envelope
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 SLOW = "import os, sys, time; os.write(3, b'busy: loading\\n'); time.sleep(60)"  # a daemon that is on its way up
 REPLAYED = "greenroom/replayed-initialize"
@@ -39,7 +39,7 @@ def test_an_introduction_is_answered_although_no_daemon_can_start(
 def test_lists_of_mcp_are_answered_while_the_daemon_starts(tmp_path: Path) -> None:
     with Client(tmp_path, "--launch", SLOW) as client:
         client.ask(0, "initialize", **OF_MCP)
-        assert [one["name"] for one in client.ask(1, "tools/list")["result"]["tools"]] == list(LISTED)
+        assert [one["name"] for one in client.ask(1, "tools/list")["result"]["tools"]] == list(LISTED_TOOLS)
         assert client.ask(2, "ping") == answer(2)
         assert client.ask(3, "nonsense")["error"]["code"] == -32601
 

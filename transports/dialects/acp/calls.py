@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from actors.vocabulary.visible import visible
 from transports.dialects.acp import diffs
-from transports.dialects.acp.updates import Content, Location, Text, Tool
+from transports.dialects.acp.updates import Content, Location, TextContent, ToolUpdate
 from transports.job_words import job_end
 from transports.jsonrpc import JsonObject
-from transports.question import command_line, typed
+from transports.question import command_for_history, command_line
 
 Event = Mapping[str, object]
 
@@ -27,12 +27,12 @@ def call_of(event: Event) -> str:
     return str(event.get("item_id") or event["call_id"])
 
 
-def fenced(text: str) -> Text:
+def code_block(text: str) -> TextContent:
     """Output between fences that are longer than any inside."""
     fence = "```"
     while fence in text:
         fence += "`"
-    return Text(f"{fence}\n{text.rstrip(chr(10))}\n{fence}")
+    return TextContent(f"{fence}\n{text.rstrip(chr(10))}\n{fence}")
 
 
 def output(text: str) -> tuple[Content, ...]:
@@ -40,7 +40,7 @@ def output(text: str) -> tuple[Content, ...]:
     if len(text) > OUTPUT_LENGTH:
         left_out, half = len(text) - OUTPUT_LENGTH, OUTPUT_LENGTH // 2
         text = f"{text[:half]}\n[… {left_out:,} characters …]\n{text[-half:]}"
-    return (fenced(text),) if text.strip() else ()
+    return (code_block(text),) if text.strip() else ()
 
 
 def title(text: str) -> str:
@@ -52,13 +52,13 @@ def title(text: str) -> str:
 # --- calls of our own agent -----------------------------------------------------------------------------------------
 
 
-def command_begins(event: Event) -> Tool:
+def command_begins(event: Event) -> ToolUpdate:
     words = _words(event)
     hint = next((dict(cast("JsonObject", parsed)) for parsed in _list(event.get("parsed_cmd"))), {})
     looks = next((LOOKING[name] for name in hint if name in LOOKING), "other")
-    return Tool(
+    return ToolUpdate(
         call_of(event),
-        title=title(command_line(words) if event.get("tool") else typed(words)),
+        title=title(command_line(words) if event.get("tool") else command_for_history(words)),
         kind=looks if event.get("tool") else "execute",
         status="in_progress",
         places=_looked_at(words, hint, str(event["cwd"])) if event.get("tool") else (),
@@ -66,11 +66,11 @@ def command_begins(event: Event) -> Tool:
     )
 
 
-def command_ends(event: Event) -> Tool:
+def command_ends(event: Event) -> ToolUpdate:
     code = cast("int", event["exit_code"])
     text = f"{event['stdout']}{event['stderr']}"
-    cut = (Text(f"cut short: the turn was {event['cut']}"),) if event.get("cut") else ()
-    return Tool(
+    cut = (TextContent(f"cut short: the turn was {event['cut']}"),) if event.get("cut") else ()
+    return ToolUpdate(
         call_of(event),
         status="failed" if code else "completed",
         content=(*output(text), *cut),
@@ -78,48 +78,48 @@ def command_ends(event: Event) -> Tool:
     )
 
 
-def patch_begins(event: Event) -> Tool:
+def patch_begins(event: Event) -> ToolUpdate:
     changes = _changes(event)
-    return Tool(
+    return ToolUpdate(
         call_of(event),
         title=title(_patch_title(changes)),
         kind=diffs.kind(changes),
         status="in_progress",
-        content=diffs.shown(changes),
+        content=diffs.diff_contents(changes),
         places=diffs.places(changes),
     )
 
 
-def patch_ends(event: Event) -> Tool:
+def patch_ends(event: Event) -> ToolUpdate:
     if event["success"]:
-        return Tool(call_of(event), status="completed", raw_output={"stdout": event["stdout"]})
-    return Tool(
+        return ToolUpdate(call_of(event), status="completed", raw_output={"stdout": event["stdout"]})
+    return ToolUpdate(
         call_of(event), status="failed", content=output(str(event["stderr"])), raw_output={"stderr": event["stderr"]}
     )
 
 
-def server_tool_begins(event: Event) -> Tool:
+def server_tool_begins(event: Event) -> ToolUpdate:
     invocation = cast("JsonObject", event["invocation"])
     name = f"{invocation['server']}: {invocation['tool']}"
     arguments = invocation.get("arguments")
-    return Tool(call_of(event), title=title(name), kind="other", status="in_progress", raw_input=arguments)
+    return ToolUpdate(call_of(event), title=title(name), kind="other", status="in_progress", raw_input=arguments)
 
 
-def server_tool_ends(event: Event) -> Tool:
+def server_tool_ends(event: Event) -> ToolUpdate:
     call = server_tool_begins(event)
     match event["result"]:
         case {"Ok": dict(result)}:
             parts = [part for part in _list(result.get("content")) if isinstance(part, dict)]
             text = "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
             failed = bool(result.get("isError") or result.get("is_error"))
-            shown_text: Content = Text(text[:OUTPUT_LENGTH])
+            shown_text: Content = TextContent(text[:OUTPUT_LENGTH])
             raw: object = result
         case {"Err": why}:
             failed, text, raw = True, str(why), None
-            shown_text = Text(text[:OUTPUT_LENGTH])
+            shown_text = TextContent(text[:OUTPUT_LENGTH])
         case _:
-            failed, text, raw, shown_text = False, "", None, Text("")
-    return Tool(
+            failed, text, raw, shown_text = False, "", None, TextContent("")
+    return ToolUpdate(
         call.call,
         title=call.title,
         kind=call.kind,
@@ -130,35 +130,35 @@ def server_tool_ends(event: Event) -> Tool:
     )
 
 
-def searched(event: Event) -> Tool:
+def web_search(event: Event) -> ToolUpdate:
     name = f"Searched the web: {event['query']}" if event.get("query") else "Searched the web"
-    return Tool(call_of(event), title=title(name), kind="fetch", status="completed")
+    return ToolUpdate(call_of(event), title=title(name), kind="fetch", status="completed")
 
 
-def looked(event: Event) -> Tool:
+def image_view(event: Event) -> ToolUpdate:
     path = str(event["path"])
     where = (Location(path),) if path.startswith("/") else ()
-    return Tool(call_of(event), title=title(f"View {path}"), kind="read", status="completed", places=where)
+    return ToolUpdate(call_of(event), title=title(f"View {path}"), kind="read", status="completed", places=where)
 
 
-def job_begins(event: Event) -> Tool:
+def job_begins(event: Event) -> ToolUpdate:
     """The call that starts a job is over at once: the job may outlive its turn."""
     words = _words(event)
     until = "it goes on after the turn" if event.get("keeps") else "until the turn ends"
-    return Tool(
+    return ToolUpdate(
         f"job-{event['job']}",
-        title=title(typed(words)),
+        title=title(command_for_history(words)),
         kind="execute",
         status="completed",
-        content=(Text(f"in the background as job {event['job']}, {until}"),),
+        content=(TextContent(f"in the background as job {event['job']}, {until}"),),
         raw_input={"command": words, "cwd": event["cwd"]},
     )
 
 
-def job_ends(event: Event) -> Tool:
-    ending = Text(job_end(event))
+def job_ends(event: Event) -> ToolUpdate:
+    ending = TextContent(job_end(event))
     well = event["how"] in {"ended", "turn_over"} or event["exit_code"] == 0
-    return Tool(
+    return ToolUpdate(
         f"job-{event['job']}",
         title=title(f"Job {event['job']}"),
         kind="execute",
@@ -171,31 +171,33 @@ def job_ends(event: Event) -> Tool:
 # --- calls of third-party agents ------------------------------------------------------------------------------------
 
 
-def use_begins(event: Event) -> Tool:
-    return replace(_call_of_use(event), status="in_progress", content=diffs.shown(_changes(event)))
+def use_begins(event: Event) -> ToolUpdate:
+    return replace(_call_of_use(event), status="in_progress", content=diffs.diff_contents(_changes(event)))
 
 
-def use_ends(event: Event) -> Tool:
+def use_ends(event: Event) -> ToolUpdate:
     code = event.get("exit_code")
-    cancelled = (Text("cancelled"),) if event["status"] == "cancelled" else ()
+    cancelled = (TextContent("cancelled"),) if event["status"] == "cancelled" else ()
     written = output(str(event.get("output") or ""))
     return replace(
         _call_of_use(event),
         status="completed" if event["status"] == "completed" and not code else "failed",
-        content=(*diffs.shown(_changes(event)), *written, *cancelled),
+        content=(*diffs.diff_contents(_changes(event)), *written, *cancelled),
         raw_output=None if code is None else {"exitCode": code},
     )
 
 
-def _call_of_use(event: Event) -> Tool:
+def _call_of_use(event: Event) -> ToolUpdate:
     words = _words(event)
     places = [cast("JsonObject", place) for place in _list(event.get("places"))]
     locations = tuple(
         Location(str(place["path"]), place.get("line") if (place.get("line") or 0) > 0 else None) for place in places
     )
-    return Tool(
+    return ToolUpdate(
         call_of(event),
-        title=title(typed(words) if words else str(event.get("title") or event.get("kind") or "a tool")),
+        title=title(
+            command_for_history(words) if words else str(event.get("title") or event.get("kind") or "a tool")
+        ),
         kind=str(event.get("kind") or "other"),
         places=locations or diffs.places(_changes(event)),
         raw_input=_arguments(event, words),
@@ -214,24 +216,26 @@ def _arguments(event: Event, words: list[str]) -> object:
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-def asked(event: Event, text: str) -> Tool:
+def pending_call(event: Event, text: str) -> ToolUpdate:
     """The call that a question is about. `text`: the whole question."""
-    content = (*diffs.shown(_changes(event)), fenced(text))
+    content = (*diffs.diff_contents(_changes(event)), code_block(text))
     return replace(_call_of_question(event), status="pending", content=content)
 
 
-def _call_of_question(event: Event) -> Tool:
+def _call_of_question(event: Event) -> ToolUpdate:
     call, changes, words = call_of(event), _changes(event), _words(event)
     if "places" in event:
         return _call_of_use(event)
     if changes:
-        return Tool(call, title=title(_patch_title(changes)), kind=diffs.kind(changes), places=diffs.places(changes))
+        return ToolUpdate(
+            call, title=title(_patch_title(changes)), kind=diffs.kind(changes), places=diffs.places(changes)
+        )
     if words:
-        return Tool(call, title=title(typed(words)), kind="execute", raw_input={"command": words})
+        return ToolUpdate(call, title=title(command_for_history(words)), kind="execute", raw_input={"command": words})
     if "tool" in event:
         name = title(f"{event['server']}: {event['tool']}")
-        return Tool(call, title=name, kind="other", raw_input=_arguments(event, []))
-    return Tool(call, title=title(str(event.get("message") or "A question")), kind="other")
+        return ToolUpdate(call, title=name, kind="other", raw_input=_arguments(event, []))
+    return ToolUpdate(call, title=title(str(event.get("message") or "A question")), kind="other")
 
 
 # --- members --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from transports.dialects.acp import permissions, prompts, sessions
 from transports.dialects.acp.methods import METHODS
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.sink import OUTPUT, tell_output
-from transports.dialects.acp.state import TAKEN_BACK, AcpCall, AcpState, HeldAnswer
+from transports.dialects.acp.state import REQUEST_CANCELLED, AcpCall, AcpState, HeldAnswer
 from transports.dialects.acp.updates import Remark
 from transports.dialects.kit.refusals import MethodError
 
@@ -33,7 +33,7 @@ class AcpDialect(Dialect):
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         match message := jsonrpc.read(line):
             case jsonrpc.Request():
                 self._request(message)
@@ -51,9 +51,9 @@ class AcpDialect(Dialect):
                 self._write(jsonrpc.error(request, code, text))
             case _:
                 assert_never(message)
-        return self._state.taken()
+        return self._state.take_actions()
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
@@ -62,25 +62,25 @@ class AcpDialect(Dialect):
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
         try:
-            params = p.decoded(method.params, {} if request.params is None else request.params)
+            params = p.decode(method.params, {} if request.params is None else request.params)
         except ValueError as error:
             return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
         refusal = self._state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
-            return self._write(jsonrpc.refused(request.id, refusal))
+            return self._write(jsonrpc.refusal_line(request.id, refusal))
         key = (request.greenroom or {}).get("key")
         call = AcpCall(self._state, request.id, key if isinstance(key, str) else None)
         return self._state.requests.run(request.id, method.begin(call, params), self._finish)
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
-            case prompts.AfterEvents(conversation, seq, answer):
+            case prompts.AnswerAfterEvents(conversation, seq, answer):
                 self._state.hold(conversation, HeldAnswer(request, seq, _answer(request, answer)))
-            case sessions.Opened():
+            case sessions.OpenedSession():
                 self._write(jsonrpc.result(request, outcome.result))
                 sessions.follow(self._state, outcome)
-            case prompts.NotYetTaken(session, input_):
-                session.untaken[input_] = request
+            case prompts.UntakenPrompt(session, input_):
+                session.untaken_prompts[input_] = request
             case _:
                 self._write(_answer(request, outcome))
 
@@ -97,11 +97,11 @@ class AcpDialect(Dialect):
 
     def _handle_reply(self, number: RequestId, result: object) -> None:
         questions = self._state.questions
-        question = questions.asked(number)
+        question = questions.open_question(number)
         if question is None:
             return  # the question was withdrawn
         as_form = isinstance(question.request, ElicitationApprovalRequest) and "action" in _members(result)
-        reply = permissions.filled_in(result) if as_form else permissions.chosen(question.request, result)
+        reply = permissions.form_reply(result) if as_form else permissions.selection_reply(question.request, result)
         if reply.decision is None and self._is_cancelling(question.conversation):
             questions.drop(number)  # the turn's end withdraws it
         else:
@@ -109,7 +109,7 @@ class AcpDialect(Dialect):
 
     def _handle_refusal(self, number: RequestId | None) -> None:
         questions = self._state.questions
-        question = questions.asked(number)
+        question = questions.open_question(number)
         if question is not None and self._is_cancelling(question.conversation):
             questions.drop(number)
         else:
@@ -124,39 +124,39 @@ class AcpDialect(Dialect):
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._state.scripts.answered(caller, answer)
-        return self._state.taken()
+    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
+        self._state.scripts.take_answer(caller, answer)
+        return self._state.take_actions()
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         """Write all lines for a slice in one piece, after which the reader is ready for the next."""
         self._state.readers.deliver(deliver)
-        return _in_one_write(self._state.taken(), deliver.subscription)
+        return _in_one_write(self._state.take_actions(), deliver.subscription)
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.readers.ended(end)
-        return self._state.taken()
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
+        self._state.readers.resume_subscription(end)
+        return self._state.take_actions()
 
-    def woken(self, name: str) -> Iterable[Action]:
+    def wake(self, name: str) -> Iterable[Action]:
         state, (kind, _, conversation) = self._state, name.partition(":")
         if kind != OUTPUT:
             raise ValueError(f"unknown timer {name}")
         session = state.sessions.get(ConversationId(conversation))
         if session is not None:
             tell_output(state, session)
-        return state.taken()
+        return state.take_actions()
 
-    def reconfigured(self) -> Iterable[Action]:
+    def reconfigure(self) -> Iterable[Action]:
         self._state.configure()
         for session in self._state.sessions.values():
             session.offers = replace(session.offers, widest=self._state.options.widest)
-        return self._state.taken()
+        return self._state.take_actions()
 
-    def announced(self, text: str) -> Iterable[Action]:
+    def announce(self, text: str) -> Iterable[Action]:
         for session in self._state.sessions.values():
             if not session.opening:
                 self._state.tell(session, Remark("warning", text, f"announced-{self._state.scripts.number()}"))
-        return self._state.taken()
+        return self._state.take_actions()
 
 
 def _answer(request: RequestId, outcome: object) -> bytes:
@@ -165,7 +165,7 @@ def _answer(request: RequestId, outcome: object) -> bytes:
         case MethodError(number=number, message=message, data=data):
             return jsonrpc.error(request, number, message, data)
         case Cancelled():
-            return jsonrpc.error(request, TAKEN_BACK, outcome.message)
+            return jsonrpc.error(request, REQUEST_CANCELLED, outcome.message)
         case UnknownConversation():
             return jsonrpc.error(request, UNKNOWN_SESSION, outcome.message)
         case InvalidInput() | ConfigError():
@@ -173,7 +173,7 @@ def _answer(request: RequestId, outcome: object) -> bytes:
             number = prompts.LOGIN_WANTED if wants_login else jsonrpc.INVALID_PARAMS
             return jsonrpc.error(request, number, outcome.message)
         case GreenroomError():
-            return jsonrpc.refused(request, outcome)
+            return jsonrpc.refusal_line(request, outcome)
         case _:
             return jsonrpc.result(request, outcome)
 

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from actors.vocabulary.visible import visible
-from transports.dialects.acp.updates import Content, FileDiff, Location, Text
+from transports.dialects.acp.updates import Content, FileDiff, Location, TextContent
 from transports.jsonrpc import JsonObject
 
 HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 Changes = Mapping[str, object]  # path to change, as JSON
 
 
-def shown(changes: Changes) -> tuple[Content, ...]:
+def diff_contents(changes: Changes) -> tuple[Content, ...]:
     return tuple(content for path, change in changes.items() for content in _contents(path, change))
 
 
@@ -36,10 +36,10 @@ def _contents(path: str, change: object) -> Iterator[Content]:
         case {"update": {"unified_diff": str(diff)}}:
             target = _path(path, change)
             if target != path:
-                yield Text(f"{visible(path)} moves to {visible(target)}")
+                yield TextContent(f"{visible(path)} moves to {visible(target)}")
             yield from (FileDiff(target, old, new) for old, new in hunks(diff))
         case _:
-            yield Text(f"{visible(path)} is deleted")
+            yield TextContent(f"{visible(path)} is deleted")
 
 
 def hunks(diff: str) -> Iterator[tuple[str, str]]:

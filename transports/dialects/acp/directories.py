@@ -5,7 +5,7 @@ from pathlib import Path
 
 from actors.vocabulary.errors import InvalidInput, NotAllowed
 from actors.vocabulary.settings import DangerFullAccess, Settings, WorkspaceWrite
-from transports.dialects.acp.state import AcpCall, Session
+from transports.dialects.acp.state import AcpCall, EditorSession
 from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.script import Script, ask
 from transports.requests import AlterSettings, NewValues
@@ -22,9 +22,9 @@ def with_directories(call: AcpCall, settings: Settings, directories: Sequence[st
     return settings
 
 
-def open_directories(call: AcpCall, session: Session, directories: Sequence[str]) -> Script[None]:
+def open_directories(call: AcpCall, session: EditorSession, directories: Sequence[str]) -> Script[None]:
     """Open directories in an existing session. None is closed: other clients may work in it."""
-    settings = session.teller.settings
+    settings = session.translator.settings
     assert settings is not None  # noqa: S101  # its history was read
     for directory in _not_yet_open(settings, directories):
         try:

@@ -20,7 +20,7 @@ ELSEWHERE = "Run `greenroom login` in a terminal, for a provider's key or an age
 META = {"steering": {"supported": True}, "greenroom": {"cursor": True, "ifBusy": ["steer", "enqueue", "reject"]}}
 
 
-def agreed(params: Message, *, v2: bool) -> int | None:
+def agreed_version(params: Message, *, v2: bool) -> int | None:
     """The client's version if we speak it, else our latest; None if the client names none. `v2`: speak it, too."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= LARGEST:
@@ -31,7 +31,7 @@ def agreed(params: Message, *, v2: bool) -> int | None:
 
 def introduction(params: Message, program: str, *, v2: bool) -> Message | None:
     """The result of `initialize`; None if the params are invalid. `program`: our program's version."""
-    version = agreed(params, v2=v2)
+    version = agreed_version(params, v2=v2)
     if version is None:
         return None
     info = {"name": "greenroom", "title": "Greenroom", "version": program}
@@ -71,7 +71,7 @@ def introduction(params: Message, program: str, *, v2: bool) -> Message | None:
     }
 
 
-def authenticated(params: Message) -> Message | None:
+def authentication_result(params: Message) -> Message | None:
     """The result of authenticating, which does nothing, as we have no accounts. None: an unknown method."""
     return {} if LOGIN in (params.get("methodId"), params.get("id")) else None
 

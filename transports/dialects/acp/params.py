@@ -17,7 +17,7 @@ MOST_SERVERS = 64
 MOST_DIRECTORIES = 64
 
 
-def decoded(model: type[Params], value: object) -> Params:
+def decode(model: type[Params], value: object) -> Params:
     """Validate; raises ValueError with the first problem."""
     try:
         return model.model_validate(value)
@@ -60,7 +60,7 @@ class AcpParams(BaseModel):
     meta: Meta = Field({}, alias="_meta")
 
 
-class Anything(AcpParams):
+class IgnoredParams(AcpParams):
     model_config = ConfigDict(extra="allow")
 
 
@@ -72,7 +72,7 @@ class Pair(AcpParams):
     value: str
 
 
-class McpServer(AcpParams):
+class EditorMcpServer(AcpParams):
     """A server that the client wants the agent to have, in one of three shapes."""
 
     name: Annotated[str, Field(min_length=1, max_length=SESSION_LENGTH)]
@@ -83,7 +83,7 @@ class McpServer(AcpParams):
     url: str = ""
     headers: Annotated[tuple[Pair, ...], BeforeValidator(_null_as_empty)] = ()
 
-    def given(self) -> GivenServer:
+    def to_given_server(self) -> GivenServer:
         """The server for the supervisor. Raises ValueError if it could not be started or reached."""
         if self.type == "stdio" and not self.command:
             raise ValueError(f"mcpServers: {self.name!a} has no command")
@@ -99,25 +99,25 @@ class McpServer(AcpParams):
         )
 
 
-def _of_servers(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+def _of_servers(servers: tuple[EditorMcpServer, ...]) -> tuple[EditorMcpServer, ...]:
     names = [server.name for server in servers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"there are two servers with the name {twice!a}")
     for server in servers:
-        server.given()
+        server.to_given_server()
     return servers
 
 
 Servers = Annotated[
-    tuple[McpServer, ...],
+    tuple[EditorMcpServer, ...],
     BeforeValidator(_null_as_empty),
     Field(max_length=MOST_SERVERS),
     AfterValidator(_of_servers),
 ]
 
 
-class NewSession(AcpParams):
+class NewSessionParams(AcpParams):
     cwd: AbsolutePath
     mcp_servers: Servers = ()
     additional_directories: Directories = ()
@@ -127,7 +127,7 @@ class ReplayFrom(AcpParams):
     type: Literal["start"]
 
 
-class OpenSession(AcpParams):
+class OpenSessionParams(AcpParams):
     """For `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
 
     session_id: SessionId
@@ -137,7 +137,7 @@ class OpenSession(AcpParams):
     additional_directories: Directories = ()
 
 
-class Attach(AcpParams):
+class AttachSessionParams(AcpParams):
     """A request of our bridge, for a session that its client has open."""
 
     session_id: SessionId
@@ -146,21 +146,21 @@ class Attach(AcpParams):
     mcp_servers: Servers = ()
 
 
-class Named(AcpParams):
+class SessionParams(AcpParams):
     session_id: SessionId
 
 
-class ListSessions(AcpParams):
+class ListSessionsParams(AcpParams):
     cwd: AbsolutePath | None = None
     cursor: str | None = None
 
 
-class SetMode(AcpParams):
+class SetModeParams(AcpParams):
     session_id: SessionId
     mode_id: str
 
 
-class SetOption(AcpParams):
+class SetOptionParams(AcpParams):
     session_id: SessionId
     config_id: str
     value: object
@@ -176,7 +176,7 @@ class Resource(AcpParams):
     mime_type: str | None = None
 
 
-class Block(AcpParams):
+class PromptBlock(AcpParams):
     """A piece of a prompt. Its members depend on its type."""
 
     type: str
@@ -192,22 +192,22 @@ class PromptMeta(AcpParams):
     if_busy: BusyPolicy | None = None
 
 
-class Prompt(AcpParams):
+class PromptParams(AcpParams):
     session_id: SessionId
-    prompt: Annotated[tuple[Block, ...], Field(min_length=1)]
+    prompt: Annotated[tuple[PromptBlock, ...], Field(min_length=1)]
 
     @property
     def if_busy(self) -> BusyPolicy | None:
         """The policy of this prompt alone. Raises ValueError if it is invalid."""
         ours = self.meta.get("greenroom")
-        return decoded(PromptMeta, ours).if_busy if isinstance(ours, dict) else None
+        return decode(PromptMeta, ours).if_busy if isinstance(ours, dict) else None
 
 
-class Steer(Prompt):
+class SteerParams(PromptParams):
     """`idle_behavior`: the reaction if no turn runs."""
 
     idle_behavior: Literal["promptRequired", "startNewTurn"] | None = None
 
 
-class CancelRequest(AcpParams):
+class CancelRequestParams(AcpParams):
     request_id: int | str

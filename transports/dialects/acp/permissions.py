@@ -25,7 +25,7 @@ def options(request: ApprovalRequest) -> list[JsonObject]:
     return [{"optionId": choice.id, "name": choice.name, "kind": choice.kind} for choice in choices(request)]
 
 
-def chosen(request: ApprovalRequest, result: object) -> Reply:
+def selection_reply(request: ApprovalRequest, result: object) -> Reply:
     """The reply in a result; nothing chosen if it was dismissed or names an option that was not offered."""
     match result:
         case {"outcome": {"outcome": "selected", "optionId": str(option)}}:
@@ -63,7 +63,7 @@ def page(request: ElicitationApprovalRequest, session: str) -> JsonObject:
     return {"mode": "url", "sessionId": session, "message": message, **visit}
 
 
-def filled_in(result: object) -> Reply:
+def form_reply(result: object) -> Reply:
     match result:
         case {"action": "accept", "content": dict(content)}:
             return Reply(Decision.APPROVED, content=content)

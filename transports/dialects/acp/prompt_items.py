@@ -9,12 +9,12 @@ from urllib.parse import unquote, urlsplit
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.items import ImageItem, InputItem, TextItem, says_nothing
-from transports.dialects.acp.params import Block
+from transports.dialects.acp.params import PromptBlock
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
-def items_of(blocks: Sequence[Block]) -> tuple[InputItem, ...]:
+def items_of(blocks: Sequence[PromptBlock]) -> tuple[InputItem, ...]:
     """The items. Raises InvalidInput for the first unusable block, with its place."""
     items = tuple(_item(f"prompt.{at}", block) for at, block in enumerate(blocks))
     if says_nothing(items):
@@ -22,23 +22,23 @@ def items_of(blocks: Sequence[Block]) -> tuple[InputItem, ...]:
     return items
 
 
-def _item(place: str, block: Block) -> InputItem:
+def _item(place: str, block: PromptBlock) -> InputItem:
     match block:
-        case Block(type="text", text=str(text)):
+        case PromptBlock(type="text", text=str(text)):
             return TextItem(text=text)
-        case Block(type="resource_link", uri=str(uri)):
+        case PromptBlock(type="resource_link", uri=str(uri)):
             return TextItem(text=_mention(uri, block.name or ""))
-        case Block(type="resource", resource=resource) if resource is not None and resource.text is not None:
+        case PromptBlock(type="resource", resource=resource) if resource is not None and resource.text is not None:
             return TextItem(text=f'<context ref="{resource.uri}">\n{resource.text}\n</context>')
-        case Block(type="resource", resource=resource) if resource is not None and resource.blob is not None:
+        case PromptBlock(type="resource", resource=resource) if resource is not None and resource.blob is not None:
             return _blob(place, resource.uri, resource.mime_type or "", resource.blob)
-        case Block(type="image", data=str(data), mime_type=str(mime)) if data:
+        case PromptBlock(type="image", data=str(data), mime_type=str(mime)) if data:
             return _picture(place, mime, data)
-        case Block(type="image", uri=str(uri)) if uri:
+        case PromptBlock(type="image", uri=str(uri)) if uri:
             return TextItem(text=_mention(uri, ""))
-        case Block(type="audio"):
+        case PromptBlock(type="audio"):
             raise InvalidInput(f"{place}: audio is not understood; say it in text")
-        case Block(type="text" | "resource_link" | "resource" | "image"):
+        case PromptBlock(type="text" | "resource_link" | "resource" | "image"):
             raise InvalidInput(f"{place}: the members of a block of type {block.type} are missing")
         case _:
             raise InvalidInput(f"{place}: a block of type {block.type[:40]!a} is not understood")

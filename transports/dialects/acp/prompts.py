@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.messages.conversation import Inspect, Interrupt, Send, ToConversation, WithdrawInput
-from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId, RequestId
 from actors.vocabulary.settings import BusyPolicy
@@ -15,7 +15,7 @@ from transports import jsonrpc
 from transports.dialect import Tell
 from transports.dialects.acp import params as p
 from transports.dialects.acp.prompt_items import items_of
-from transports.dialects.acp.state import AcpCall, AcpState, OpenPrompt, Session
+from transports.dialects.acp.state import AcpCall, AcpState, EditorSession, OpenPrompt
 from transports.dialects.kit.endings import LAST_WORDS, ending_of
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, ask, command
@@ -32,10 +32,10 @@ STOP_REASONS = {
     Ending.LOST: "cancelled",
     Ending.BUDGET: "max_turn_requests",
 }
-CANCELLED: JsonObject = {"stopReason": "cancelled"}
+CANCELLED_RESULT: JsonObject = {"stopReason": "cancelled"}
 
 
-class AfterEvents(Struct, frozen=True):
+class AnswerAfterEvents(Struct, frozen=True):
     """An answer that waits until the client has the events up to `seq`."""
 
     conversation: ConversationId
@@ -43,20 +43,20 @@ class AfterEvents(Struct, frozen=True):
     outcome: JsonObject | GreenroomError
 
 
-class NotYetTaken(Struct, frozen=True):
+class UntakenPrompt(Struct, frozen=True):
     """A prompt of version 2, to be answered when a turn takes its input."""
 
-    session: Session
+    session: EditorSession
     input: InputId
 
 
-def prompt(call: AcpCall, params: p.Prompt) -> Script[JsonObject | AfterEvents | NotYetTaken]:
+def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerAfterEvents | UntakenPrompt]:
     state, items = call.state, items_of(params.prompt)
     policy = _policy(params) or state.options.if_busy
     session = state.session(params.session_id)
     open_prompt = OpenPrompt(session.conversation, InputId(str(uuid4())))
     message = Send(items, policy, key=call.key, await_end=True, by=call.client.label, input=open_prompt.input)
-    if not state.speaks.answers_at_the_end:
+    if not state.protocol.answers_at_the_end:
         return (yield from _send_and_place(session, replace(message, await_end=False)))
     state.prompts[call.request] = open_prompt
     try:
@@ -65,17 +65,17 @@ def prompt(call: AcpCall, params: p.Prompt) -> Script[JsonObject | AfterEvents |
             return _result_or_raise(outcome_of(outcome))
         return (yield from _known_before(session, outcome))
     except Cancelled:  # the input was taken back by this client or another
-        return CANCELLED
+        return CANCELLED_RESULT
     finally:
         del state.prompts[call.request]
 
 
-def _send_and_place(session: Session, message: Send) -> Script[JsonObject | NotYetTaken]:
+def _send_and_place(session: EditorSession, message: Send) -> Script[JsonObject | UntakenPrompt]:
     """The answer of version 2: the message has its place in the session, or will get one."""
     accepted = yield from command(session.conversation, message)
-    assert isinstance(accepted, Accepted)  # noqa: S101  # its end was not awaited
+    assert isinstance(accepted, AcceptedInput)  # noqa: S101  # its end was not awaited
     placed = accepted.turn is not None or accepted.ended is not None
-    return {"messageId": accepted.input} if placed else NotYetTaken(session, accepted.input)
+    return {"messageId": accepted.input} if placed else UntakenPrompt(session, accepted.input)
 
 
 def outcome_of(result: TurnResult) -> JsonObject | GreenroomError:
@@ -90,14 +90,14 @@ def failure(words: str) -> MethodError:
     return MethodError(LOGIN_WANTED if NO_LOGIN.search(words) else jsonrpc.INTERNAL_ERROR, words)
 
 
-def _known_before(session: Session, accepted: Accepted) -> Script[AfterEvents | JsonObject]:
+def _known_before(session: EditorSession, accepted: AcceptedInput) -> Script[AnswerAfterEvents | JsonObject]:
     """The answer to a prompt that a bridge repeats and whose turn is over: its end is read from history."""
     if accepted.turn is None or accepted.ended is None:
-        return CANCELLED  # the prompt was taken back
+        return CANCELLED_RESULT  # the prompt was taken back
     past = yield from ask(ReadHistory(session.conversation, limit=LAST_WORDS, before=accepted.ended + 1))
     result = ending_of(accepted.turn, past.page.records)
     outcome = outcome_of(result) if result is not None else {"stopReason": "end_turn"}
-    return AfterEvents(session.conversation, accepted.ended, outcome)
+    return AnswerAfterEvents(session.conversation, accepted.ended, outcome)
 
 
 def _result_or_raise(outcome: JsonObject | GreenroomError) -> JsonObject:
@@ -106,14 +106,14 @@ def _result_or_raise(outcome: JsonObject | GreenroomError) -> JsonObject:
     return outcome
 
 
-def _policy(params: p.Prompt) -> BusyPolicy | None:
+def _policy(params: p.PromptParams) -> BusyPolicy | None:
     try:
         return params.if_busy
     except ValueError as error:
         raise InvalidInput(f"_meta.greenroom.{error}") from None
 
 
-def steer(call: AcpCall, params: p.Steer) -> Script[JsonObject]:
+def steer(call: AcpCall, params: p.SteerParams) -> Script[JsonObject]:
     """Join the running turn, or begin a turn, which is shown like any other that the client did not start."""
     state, items = call.state, items_of(params.prompt)
     session = state.session(params.session_id)
@@ -122,14 +122,14 @@ def steer(call: AcpCall, params: p.Steer) -> Script[JsonObject]:
         if summary.turn is None:
             return {"outcome": "promptRequired", "reason": "noRunningTurn"}
     accepted = yield from command(session.conversation, Send(items, BusyPolicy.STEER, by=call.client.label))
-    began = isinstance(accepted, Accepted) and accepted.turn is not None
+    began = isinstance(accepted, AcceptedInput) and accepted.turn is not None
     return {"outcome": "startedNewTurn" if began else "injected"}
 
 
 # --- stopping -------------------------------------------------------------------------------------------------------
 
 
-def cancel_session(state: AcpState, session: Session) -> Script[None]:
+def cancel_session(state: AcpState, session: EditorSession) -> Script[None]:
     """Stop the turn, then take back the prompts that no turn has taken. A second cancellation kills."""
     conversation = session.conversation
     open_before = [
@@ -145,7 +145,7 @@ def cancel_session(state: AcpState, session: Session) -> Script[None]:
     for request in open_before:
         if request in state.prompts:
             state.requests.cancel(request, state.client.label)
-    for input_ in session.untaken:
+    for input_ in session.untaken_prompts:
         _withdraw(state, conversation, input_)
 
 
@@ -156,7 +156,7 @@ def cancel_request(state: AcpState, request: RequestId) -> None:
         return
     state.requests.stop(request)
     for session in state.sessions.values():
-        for input_, waiting in session.untaken.items():
+        for input_, waiting in session.untaken_prompts.items():
             if waiting == request:
                 _withdraw(state, session.conversation, input_)
 

@@ -6,9 +6,9 @@ nothing but a pause. Pure; imports only the bridge and the table of the introduc
 
 from __future__ import annotations
 
-from transports.bridge.messages import identity, notification, parsed
+from transports.bridge.messages import identity, notification, parse_message
 from transports.bridge.outstanding import NOTIFICATION
-from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authenticated, introduction
+from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authentication_result, introduction
 
 TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ATTACH = "_greenroom/attach"
 MESSAGES = 64  # messages of a session with a known length; far more than can be unfinished at a time
 
 
-class Place:
+class ReadingPosition:
     """A client's place in a session: the last event it has, and how much it has of each message.
 
     `running`: a turn runs, by the client's knowledge.
@@ -56,7 +56,7 @@ class AcpReplay:
         """`program`: our version. `v2`: speak version 2 to clients that offer it."""
         self._program, self._v2 = program, v2
         self._open: dict[str, list[object]] = {}  # sessions, with the client's MCP servers for each
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ReadingPosition] = {}
 
     # --- the client's messages ------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class AcpReplay:
         if method == self.handshake:
             result = introduction(params, self._program, v2=self._v2)
         elif method in METHODS_TO_AUTHENTICATE:
-            result = authenticated(params)
+            result = authentication_result(params)
         return None if result is None else {"result": result}
 
     def answer_alone(self, _: Message) -> Message | None:
@@ -96,7 +96,7 @@ class AcpReplay:
             case _:
                 return None
 
-    def said(self, kept: Message, requests: dict[Id, Message]) -> None:  # noqa: ARG002  # a protocol
+    def note_sent(self, kept: Message, requests: dict[Id, Message]) -> None:  # noqa: ARG002  # a protocol
         match kept:
             case {"method": "initialize"}:  # a client that introduces itself again has nothing open
                 self._open.clear()
@@ -120,13 +120,13 @@ class AcpReplay:
 
     # --- the daemon's messages ------------------------------------------------------------------------------------
 
-    def answered(self, kept: Message, answer: Message) -> None:
+    def note_answer(self, kept: Message, answer: Message) -> None:
         match kept, answer:
             case {"method": "session/new" | "session/fork"}, {"result": {"sessionId": str(session)}}:
                 self._open[session] = kept["servers"]
             case {"method": "session/load" | "session/resume", "session": str(session)}, {"result": _}:
                 self._open[session] = kept["servers"]
-            case {"method": "session/load", "session": str(session), "place": Place() as before}, _:
+            case {"method": "session/load", "session": str(session), "place": ReadingPosition() as before}, _:
                 self._places.setdefault(session, before)
             case {"method": "session/delete" | "session/close", "session": session}, {"result": _}:
                 self._forget(session)
@@ -139,11 +139,11 @@ class AcpReplay:
         self._open.pop(session, None)
         self._places.pop(session, None)
 
-    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
+    def read_notification(self, line: bytes, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
         if line.startswith(UPDATE):
             self._follow(line)
         elif line.startswith(CANCELLED):
-            return identity(parsed(line).get("params"), "requestId")
+            return identity(parse_message(line).get("params"), "requestId")
         return None
 
     def _follow(self, line: bytes) -> None:
@@ -151,14 +151,14 @@ class AcpReplay:
         session, _, update = line[len(UPDATE) : len(UPDATE) + KIND_BYTES * 3].partition(b'"')
         place = self._places.get(session.decode())
         if place is None:
-            place = self._places[session.decode()] = Place()
+            place = self._places[session.decode()] = ReadingPosition()
         match _meta(line):
             case {"greenroom": {"seq": int(seq), **more}}:
                 place.after, place.running = seq, more.get("running") is True
             case _:
                 pass
         if any(kind in update[:KIND_BYTES] for kind in MESSAGES_OF_AGENTS):
-            match parsed(line):
+            match parse_message(line):
                 case {"params": {"update": {"messageId": str(message), "content": {"text": str(text)}}}}:
                     place.add(message, len(text))
                 case {"params": {"update": {"messageId": str(message), "content": [{"text": str(text)}]}}}:
@@ -168,24 +168,24 @@ class AcpReplay:
 
     # --- changes of daemon ------------------------------------------------------------------------------------------
 
-    def unfinished(self) -> bool:
+    def awaits_end(self) -> bool:
         """True if a turn runs whose end the client expects, no matter which client began it."""
         return any(place.running for session, place in self._places.items() if session in self._open)
 
-    def explained(self, _: Message, error: Message) -> Message:
+    def explain_loss(self, _: Message, error: Message) -> Message:
         return error
 
-    def lost(self, questions: Iterable[Id], _: str) -> list[Message]:
+    def loss_messages(self, questions: Iterable[Id], _: str) -> list[Message]:
         return [notification(CANCEL, {"requestId": number}) for number in questions]
 
-    def again(self) -> list[Message]:
+    def replayed_messages(self) -> list[Message]:
         return [
             {"jsonrpc": "2.0", "id": 0, "method": ATTACH, "params": self._attachment(session, servers)}
             for session, servers in self._open.items()
         ]
 
     def _attachment(self, session: str, servers: list[object]) -> Message:
-        place = self._places.get(session) or Place()
+        place = self._places.get(session) or ReadingPosition()
         return {"sessionId": session, "after": place.after, "shown": place.shown, "mcpServers": servers}
 
 
@@ -193,8 +193,8 @@ def _meta(line: bytes) -> object:
     """The `_meta` of the params, which our own encoder puts last; any other line is parsed wholly."""
     at = line.rfind(META, max(0, len(line) - META_BYTES))
     if at >= 0 and line.endswith(ENDS):
-        meta = parsed(line[at + len(META) : -len(ENDS)])
+        meta = parse_message(line[at + len(META) : -len(ENDS)])
         if meta:  # a deeper `_meta` has more brackets after it, and can't be parsed alone
             return meta
-    params = parsed(line).get("params")
+    params = parse_message(line).get("params")
     return params.get("_meta") if isinstance(params, dict) else None

@@ -19,8 +19,8 @@ from transports.dialects.acp import v1
 from transports.dialects.acp.directories import open_directories, with_directories
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
-from transports.dialects.acp.state import AcpCall, AcpState, Session
-from transports.dialects.acp.updates import Commands, Named, Option, Remark, Working
+from transports.dialects.acp.state import AcpCall, AcpState, EditorSession
+from transports.dialects.acp.updates import Commands, Option, Remark, SessionTitle, TurnState
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
@@ -33,18 +33,18 @@ LOOK_BACK = 200  # events before a resuming client's place; a waiting call is ra
 RESUME_BYTES = 1 << 20  # bytes of events, searched for running calls and the agent's commands
 
 
-class Opened(Struct, frozen=True):
+class OpenedSession(Struct, frozen=True):
     """The result of a request that opens a session, sent before its updates. `described`: its state follows."""
 
     result: JsonObject
-    session: Session
+    session: EditorSession
     described: bool
 
 
 # --- opening --------------------------------------------------------------------------------------------------------
 
 
-def new(call: AcpCall, params: p.NewSession) -> Script[Opened]:
+def new(call: AcpCall, params: p.NewSessionParams) -> Script[OpenedSession]:
     state = call.state
     derived = yield from make_settings(state, params)
     settings = yield from with_directories(call, derived.settings, params.additional_directories)
@@ -63,10 +63,10 @@ def new(call: AcpCall, params: p.NewSession) -> Script[Opened]:
     except GreenroomError:
         state.close(conversation)
         raise
-    return Opened({"sessionId": conversation, **_settings(state, session)}, session, described=False)
+    return OpenedSession({"sessionId": conversation, **_settings(state, session)}, session, described=False)
 
 
-def load(call: AcpCall, params: p.OpenSession) -> Script[JsonObject]:
+def load(call: AcpCall, params: p.OpenSessionParams) -> Script[JsonObject]:
     """Send the whole history, as far as it fits, then the state; the answer follows both."""
     state = call.state
     session, records = yield from _read(state, params, state.options.load_bytes)
@@ -78,26 +78,26 @@ def load(call: AcpCall, params: p.OpenSession) -> Script[JsonObject]:
     return _settings(state, session)
 
 
-def resume(call: AcpCall, params: p.OpenSession) -> Script[Opened | JsonObject]:
+def resume(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession | JsonObject]:
     """Continue a session whose history the client has or does not want; version 2 can ask for all of it here."""
     if params.replay_from is not None:
         return (yield from load(call, params))
     opened = yield from _go_on(call, params)
-    if not call.state.speaks.describes_first:
+    if not call.state.protocol.describes_first:
         return opened
     _describe_resumed(call.state, opened.session)
     return replace(opened, described=False)
 
 
-def _go_on(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
+def _go_on(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     session, records = yield from _read(call.state, params, RESUME_BYTES)
     for record in records:
-        deque(session.teller.take(record), maxlen=0)
+        deque(session.translator.take(record), maxlen=0)
     yield from _finish_opening(call, session, records, params)
-    return Opened(_settings(call.state, session), session, described=True)
+    return OpenedSession(_settings(call.state, session), session, described=True)
 
 
-def attach(call: AcpCall, params: p.Attach) -> Script[JsonObject]:
+def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[JsonObject]:
     """Continue where the client stood with another daemon, or on another connection.
 
     The reader comes first: a prompt may follow at once.
@@ -121,7 +121,7 @@ def attach(call: AcpCall, params: p.Attach) -> Script[JsonObject]:
     return {}
 
 
-def fork(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
+def fork(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     source = _conversation_of(params.session_id)
     copy = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
     forked = params.model_copy(update={"session_id": copy.conversation})
@@ -129,17 +129,17 @@ def fork(call: AcpCall, params: p.OpenSession) -> Script[Opened]:
     return replace(opened, result={"sessionId": copy.conversation, **opened.result})
 
 
-def describe(state: AcpState, session: Session) -> None:
+def describe(state: AcpState, session: EditorSession) -> None:
     """Send the state of a session to a client that begins to read."""
-    translator = session.teller
-    state.tell(session, Named(translator.title, translator.updated))
+    translator = session.translator
+    state.tell(session, SessionTitle(translator.title, translator.updated))
     state.tell(session, translator.commands or Commands(()))
     if translator.usage is not None:
         state.tell(session, translator.usage)
-    state.tell(session, Working("running" if translator.turns else "idle"))
+    state.tell(session, TurnState("running" if translator.turns else "idle"))
 
 
-def follow(state: AcpState, opened: Opened) -> None:
+def follow(state: AcpState, opened: OpenedSession) -> None:
     """Send the updates that follow the result of a request that opens a session."""
     session = opened.session
     session.opening = False
@@ -148,34 +148,34 @@ def follow(state: AcpState, opened: Opened) -> None:
         _describe_resumed(state, session)
 
 
-def _tell_notices(state: AcpState, session: Session) -> None:
-    for at, (severity, text) in enumerate(state.log.taken()):
-        if severity != "info" or state.can.notices:  # as a message it would look like part of the answer
+def _tell_notices(state: AcpState, session: EditorSession) -> None:
+    for at, (severity, text) in enumerate(state.log.take_waiting()):
+        if severity != "info" or state.abilities.notices:  # as a message it would look like part of the answer
             state.tell(session, Remark(severity, text, f"notice-{at}"))
 
 
-def _describe_resumed(state: AcpState, session: Session) -> None:
+def _describe_resumed(state: AcpState, session: EditorSession) -> None:
     """Send the updates for a client that has the history of a session, or wants none."""
-    state.tell(session, *session.teller.calls.running())
+    state.tell(session, *session.translator.calls.running())
     describe(state, session)
 
 
-def _read(state: AcpState, params: p.OpenSession, most: int) -> Script[tuple[Session, Sequence[Record]]]:
+def _read(state: AcpState, params: p.OpenSessionParams, most: int) -> Script[tuple[EditorSession, Sequence[Record]]]:
     conversation = _conversation_of(params.session_id)
     records = yield from _newest(conversation, most)
     offers = yield from _offers(state)
     session = state.open(conversation)
     session.offers = offers
-    session.teller.replays, session.teller.calls.screens = True, False
+    session.translator.replays, session.translator.calls.screens = True, False
     _enter(state, conversation, params.mcp_servers)
     return session, records
 
 
 def _finish_opening(
-    call: AcpCall, session: Session, records: Sequence[Record], params: p.OpenSession
+    call: AcpCall, session: EditorSession, records: Sequence[Record], params: p.OpenSessionParams
 ) -> Script[None]:
     state = call.state
-    session.teller.replays, session.teller.calls.screens = False, state.can.screens
+    session.translator.replays, session.translator.calls.screens = False, state.abilities.screens
     try:
         yield from _attach(state, session, records[-1].seq if records else 0)
         yield from open_directories(call, session, params.additional_directories)
@@ -184,13 +184,13 @@ def _finish_opening(
         raise
 
 
-def _replay(state: AcpState, session: Session, records: Sequence[Record]) -> None:
+def _replay(state: AcpState, session: EditorSession, records: Sequence[Record]) -> None:
     left_out = records[0].seq - 1 if records else 0
     if left_out:
         text = f"{left_out:,} earlier events of this conversation are not shown (greenroom.acp.load_bytes)"
         state.tell(session, Remark("info", text, "left-out"))
     for record in records:
-        state.tell(session, *session.teller.take(record), seq=record.seq)
+        state.tell(session, *session.translator.take(record), seq=record.seq)
 
 
 def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]:
@@ -208,13 +208,13 @@ def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]
     return records
 
 
-def _attach(state: AcpState, session: Session, after: int, back: int = 0) -> Script[Summary]:
+def _attach(state: AcpState, session: EditorSession, after: int, back: int = 0) -> Script[Summary]:
     """Begin to read after `after`. `back`: events before that are read, too, for their open calls."""
     reader = state.readers.new(session.conversation, SessionSink(state, session))
-    session.reader, session.seq, session.known = reader, after, after
+    session.reader, session.seq, session.known_seq = reader, after, after
     attached = yield from state.readers.attach(reader, max(0, after - back))
-    session.teller.take_over(attached.summary)
-    session.runs = session.teller.turns
+    session.translator.take_over(attached.summary)
+    session.runs = session.translator.turns
     return attached.summary
 
 
@@ -234,12 +234,12 @@ def _offers(state: AcpState) -> Script[Offers]:
     return Offers(models, agents, state.options.widest)
 
 
-def _settings(state: AcpState, session: Session) -> JsonObject:
-    return state.speaks.settings(session_options(session))
+def _settings(state: AcpState, session: EditorSession) -> JsonObject:
+    return state.protocol.settings(session_options(session))
 
 
-def session_options(session: Session) -> tuple[Option, ...]:
-    translator = session.teller
+def session_options(session: EditorSession) -> tuple[Option, ...]:
+    translator = session.translator
     if translator.settings is None:
         return ()
     return options_of(translator.settings, session.offers, translator.agent_options)
@@ -253,7 +253,7 @@ def _enter(state: AcpState, conversation: ConversationId, servers: p.Servers) ->
 def _give(state: AcpState, conversation: ConversationId, servers: p.Servers) -> None:
     """Give the client's servers; without any, the servers of another client stay."""
     if servers:
-        state.do(Ask(GiveServers(conversation, tuple(server.given() for server in servers))))
+        state.do(Ask(GiveServers(conversation, tuple(server.to_given_server() for server in servers))))
 
 
 def _conversation_of(session: str) -> ConversationId:
@@ -265,7 +265,7 @@ def _conversation_of(session: str) -> ConversationId:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def list_sessions(_: AcpCall, params: p.ListSessions) -> Script[JsonObject]:
+def list_sessions(_: AcpCall, params: p.ListSessionsParams) -> Script[JsonObject]:
     try:
         after = place_of(params.cursor)
     except BadCursor as error:
@@ -281,7 +281,7 @@ def _row(head: Head) -> JsonObject:
     return {"sessionId": head.conversation, "cwd": head.cwd, **title_member, "updatedAt": v1.moment(head.updated)}
 
 
-def delete(call: AcpCall, params: p.Named) -> Script[JsonObject]:
+def delete(call: AcpCall, params: p.SessionParams) -> Script[JsonObject]:
     """Delete for good. A missing session counts as deleted."""
     try:
         conversation = _conversation_of(params.session_id)
@@ -292,7 +292,7 @@ def delete(call: AcpCall, params: p.Named) -> Script[JsonObject]:
     return {}
 
 
-def close(call: AcpCall, params: p.Named) -> JsonObject:
+def close(call: AcpCall, params: p.SessionParams) -> JsonObject:
     """Stop reading. Turns go on: other clients may watch them."""
     call.state.close(ConversationId(params.session_id))
     return {}

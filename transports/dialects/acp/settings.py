@@ -9,7 +9,7 @@ from actors.vocabulary.agent_now import EFFORT, MODEL
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT, model_of
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, SandboxMode, Settings
-from transports.dialects.acp.updates import Choice, Option
+from transports.dialects.acp.updates import Option, OptionValue
 from transports.requests import NewValues
 
 MODE = "mode"
@@ -113,27 +113,27 @@ def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) ->
     mode, now = mode_of(settings), SandboxMode(settings.sandbox.mode)
     width = max(WIDTH[offers.widest], WIDTH[now])
     presets = [
-        Choice(key, preset.name, preset.description)
+        OptionValue(key, preset.name, preset.description)
         for key, preset in PRESETS.items()
         if WIDTH[preset.sandbox] <= width
     ]
-    other = [Choice(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
+    other = [OptionValue(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
     yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "The permissions, and when a person is asked.")
     yield from _model(settings, offers, theirs)
     yield from _thought_level(settings, theirs)
     agent = settings.agent or OWN_AGENT
     agents = {**dict(offers.agents), agent: dict(offers.agents).get(agent, agent)}
-    yield Option("agent", "Agent", "", agent, tuple(Choice(key, name) for key, name in agents.items()))
-    approvals = tuple(Choice(key.value, name) for key, name in APPROVALS.items())
+    yield Option("agent", "Agent", "", agent, tuple(OptionValue(key, name) for key, name in agents.items()))
+    approvals = tuple(OptionValue(key.value, name) for key, name in APPROVALS.items())
     yield Option("approval", "Approval", "", settings.approval_policy.value, approvals)
-    sandboxes = tuple(Choice(key.value, name) for key, name in SANDBOXES.items() if WIDTH[key] <= width)
+    sandboxes = tuple(OptionValue(key.value, name) for key, name in SANDBOXES.items() if WIDTH[key] <= width)
     yield Option("sandbox", "Sandbox", "", now.value, sandboxes)
 
 
 def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
     if not settings.agent:
         names = {settings.model: settings.model, **{name: name for name in offers.models}}
-        yield Option("model", "Model", "model", settings.model, tuple(Choice(*pair) for pair in names.items()))
+        yield Option("model", "Model", "model", settings.model, tuple(OptionValue(*pair) for pair in names.items()))
         return
     offered = next((option for option in theirs.options if option.category == MODEL), None) if theirs else None
     current = model_of(settings) or (offered.value if offered else "")
@@ -142,7 +142,7 @@ def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> I
             {choice.value: choice.name or choice.value for choice in offered.choices} if offered else {}
         )
         choices = {**names_of_choices, current: names_of_choices.get(current, current)}
-        yield Option("model", "Model", "model", current, tuple(Choice(*pair) for pair in choices.items()))
+        yield Option("model", "Model", "model", current, tuple(OptionValue(*pair) for pair in choices.items()))
 
 
 def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[Option]:
@@ -154,7 +154,7 @@ def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[
         choices = {choice.value: choice.name or choice.value.title() for choice in offered.choices} if offered else {}
         choices = {**choices, current: choices.get(current, current)} if choices else {}
     if choices:
-        listed_choices = tuple(Choice(*pair) for pair in choices.items())
+        listed_choices = tuple(OptionValue(*pair) for pair in choices.items())
         yield Option("thought_level", "Thought", "thought_level", current, listed_choices)
 
 

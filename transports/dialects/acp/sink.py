@@ -11,9 +11,9 @@ from transports import jsonrpc
 from transports.dialect import Wake, Write
 from transports.dialects.acp import permissions
 from transports.dialects.acp.settings import mode_of, options_of
-from transports.dialects.acp.state import TAKEN_BACK, AcpState, Session
+from transports.dialects.acp.state import REQUEST_CANCELLED, AcpState, EditorSession
 from transports.dialects.acp.teller import question
-from transports.dialects.acp.updates import Mode, Options, Remark, Working
+from transports.dialects.acp.updates import Mode, Options, Remark, TurnState
 from transports.dialects.kit.questions import waiting_text
 
 OUTPUT = "output"  # the timer's name
@@ -22,17 +22,17 @@ OUTPUT_EVERY_S = 1.0  # each update repeats the text, so frequent ones cost its 
 
 class SessionSink(Struct, eq=False):
     state: AcpState
-    session: Session
+    session: EditorSession
     answers: bool = True
 
     def take(self, slice_: Slice) -> None:
         session, state = self.session, self.state
-        translator = session.teller
+        translator = session.translator
         if slice_.pending is not None:  # the first slice of a subscription
             translator.begin_anew()
         for record in slice_.records:
             updates = list(translator.take(record))
-            if record.seq <= session.known:
+            if record.seq <= session.known_seq:
                 translator.changed = False
                 continue
             state.tell(session, *updates, seq=record.seq)
@@ -50,7 +50,7 @@ class SessionSink(Struct, eq=False):
             tell_output(state, session)
         state.release(session, session.seq)
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         state, session = self.state, self.session
         if state.sessions.get(session.conversation) is session:
             text = f"this session can't be read any more: {reason}"
@@ -59,7 +59,7 @@ class SessionSink(Struct, eq=False):
 
     def _answer_taken(self, record: Record) -> None:
         """Answer a prompt of version 2 when its message has its place, or will never get one."""
-        untaken = self.session.untaken
+        untaken = self.session.untaken_prompts
         if not untaken or record.type not in {"user_message", "input_withdrawn"}:
             return
         input_id = json.loads(record.body).get("input_id")
@@ -69,7 +69,7 @@ class SessionSink(Struct, eq=False):
         if record.type == "user_message":
             line = jsonrpc.result(request, {"messageId": input_id})
         else:
-            line = jsonrpc.error(request, TAKEN_BACK, "the prompt was taken back")
+            line = jsonrpc.error(request, REQUEST_CANCELLED, "the prompt was taken back")
         self.state.do(Write(line))
 
     # --- questions ------------------------------------------------------------------------------------------------
@@ -77,27 +77,27 @@ class SessionSink(Struct, eq=False):
     def _put(self, request: ApprovalRequest) -> None:
         state, session = self.state, self.session
         questions, conversation = state.questions, session.conversation
-        session.teller.waiting.add(request.approval_id)
+        session.translator.waiting.add(request.approval_id)
         ask = self._form(request)
         if ask is not None:
             method, params = ask
         elif permissions.needs_words(request):
             questions.cannot_ask(request, conversation, self._say)
-            return state.tell(session, Working("requires_action"))
+            return state.tell(session, TurnState("requires_action"))
         else:
-            for update in session.teller.asks(request):
+            for update in session.translator.asks(request):
                 state.tell(session, update)
             tool = question(request)
             method, params = (
                 "session/request_permission",
-                state.speaks.permission(conversation, tool, permissions.options(request)),
+                state.protocol.permission(conversation, tool, permissions.options(request)),
             )
         questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
-        return state.tell(session, Working("requires_action"))
+        return state.tell(session, TurnState("requires_action"))
 
     def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
         """The question as a form or a page, if it is one and the client shows such."""
-        can = self.state.can
+        can = self.state.abilities
         if not isinstance(request, ElicitationApprovalRequest):
             return None
         if request.url is not None:
@@ -111,19 +111,19 @@ class SessionSink(Struct, eq=False):
         self.state.tell(self.session, remark)
 
 
-def tell_settings(state: AcpState, session: Session) -> None:
+def tell_settings(state: AcpState, session: EditorSession) -> None:
     """Send a session's settings to its client, no matter who changed them."""
-    translator = session.teller
+    translator = session.translator
     translator.changed = False
     if translator.settings is not None:
         state.tell(session, Options(options_of(translator.settings, session.offers, translator.agent_options)))
         state.tell(session, Mode(mode_of(translator.settings)))
 
 
-def tell_output(state: AcpState, session: Session) -> None:
+def tell_output(state: AcpState, session: EditorSession) -> None:
     """Send the ends of outputs that have grown, at most once in a while."""
-    session.resting = bool(session.teller.calls.grown)
-    for update in session.teller.calls.tail_updates():
+    session.resting = bool(session.translator.calls.grown)
+    for update in session.translator.calls.tail_updates():
         state.tell(session, update)
     if session.resting:
         state.do(Wake(f"{OUTPUT}:{session.conversation}", OUTPUT_EVERY_S))

@@ -12,17 +12,17 @@ from transports.dialects.acp.abilities import Abilities
 from transports.dialects.acp.introduction import FIRST
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.settings import Offers
-from transports.dialects.acp.teller import Teller
-from transports.dialects.acp.told_calls import ToldCalls
-from transports.dialects.acp.told_texts import ToldTexts
+from transports.dialects.acp.teller import EventTranslator
+from transports.dialects.acp.told_calls import ShownCalls
+from transports.dialects.acp.told_texts import ShownTexts
 from transports.dialects.acp.updates import Severity, Update
 from transports.dialects.acp.versions import VERSIONS
-from transports.dialects.kit.methods import Call
+from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.jsonrpc import JsonObject
 
-TAKEN_BACK = -32800
+REQUEST_CANCELLED = -32800
 SAID_KEPT = 64  # texts remembered, so that none is sent twice
 SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}
 
@@ -40,7 +40,7 @@ class HeldAnswer(Struct, frozen=True):
     line: bytes
 
 
-class Session(Struct, eq=False):
+class EditorSession(Struct, eq=False):
     """A conversation that the client has open. `opening`: the request that opens it is not answered yet.
 
     `seq`: the last stored event that the client has. `runs`: a turn runs, by the client's knowledge. `known`: events
@@ -48,16 +48,18 @@ class Session(Struct, eq=False):
     """
 
     conversation: ConversationId
-    teller: Teller
+    translator: EventTranslator
     reader: SinkReader | None = None
     opening: bool = True
     seq: int = 0
     runs: bool = False
-    known: int = 0
+    known_seq: int = 0
     cancels: int = 0
     resting: bool = False  # output was sent a moment ago
-    held: tuple[HeldAnswer, ...] = ()
-    untaken: dict[InputId, RequestId] = field(default_factory=dict)  # prompts whose input no turn has taken yet
+    held_answers: tuple[HeldAnswer, ...] = ()
+    untaken_prompts: dict[InputId, RequestId] = field(
+        default_factory=dict
+    )  # prompts whose input no turn has taken yet
     offers: Offers = Offers()
 
 
@@ -76,7 +78,7 @@ class Notices:
             self._said = [*self._said, text][-SAID_KEPT:]
             self.say(level, text)
 
-    def taken(self) -> list[tuple[Severity, str]]:
+    def take_waiting(self) -> list[tuple[Severity, str]]:
         waiting, self.waiting = self.waiting, []
         return waiting
 
@@ -94,9 +96,9 @@ class AcpState(ReadingState):
             client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
         )
         self.log = Notices()
-        self.can = Abilities()
-        self.speaks = VERSIONS[FIRST]  # the agreed version
-        self.sessions: dict[ConversationId, Session] = {}
+        self.abilities = Abilities()
+        self.protocol = VERSIONS[FIRST]  # the agreed version
+        self.sessions: dict[ConversationId, EditorSession] = {}
         self.prompts: dict[RequestId, OpenPrompt] = {}
 
     def configure(self) -> None:
@@ -106,20 +108,22 @@ class AcpState(ReadingState):
 
     # --- sessions -------------------------------------------------------------------------------------------------
 
-    def open(self, conversation: ConversationId, shown: Mapping[str, int] | None = None) -> Session:
+    def open(self, conversation: ConversationId, shown: Mapping[str, int] | None = None) -> EditorSession:
         """Open a session; an open session begins anew. `shown`: how much the client has of unfinished messages."""
         self.close(conversation)
         if self.readers.full:
             raise Overloaded(FULL)
-        texts = ToldTexts(shown or {})
-        calls = ToldCalls(texts, screens=self.can.screens, continues=shown is not None)
-        translator = Teller(lambda: self.client.label, texts, calls, echoes=self.speaks.echoes, hears=self._hears_of)
-        session = self.sessions[conversation] = Session(conversation, translator)
+        texts = ShownTexts(shown or {})
+        calls = ShownCalls(texts, screens=self.abilities.screens, continues=shown is not None)
+        translator = EventTranslator(
+            lambda: self.client.label, texts, calls, echoes=self.protocol.echoes, hears=self._hears_of
+        )
+        session = self.sessions[conversation] = EditorSession(conversation, translator)
         return session
 
     def _hears_of(self, inputs: Collection[str]) -> bool:
         """Whether the client learns of a failed turn from an open prompt, or from version 2's state."""
-        return not self.speaks.answers_at_the_end or any(
+        return not self.protocol.answers_at_the_end or any(
             open_prompt.input in inputs for open_prompt in self.prompts.values()
         )
 
@@ -129,12 +133,12 @@ class AcpState(ReadingState):
             return
         self.questions.abandon(conversation, reason)
         self.release(session)
-        for request in session.untaken.values():
-            self.do(Write(jsonrpc.error(request, TAKEN_BACK, reason)))
+        for request in session.untaken_prompts.values():
+            self.do(Write(jsonrpc.error(request, REQUEST_CANCELLED, reason)))
         if session.reader is not None:
             self.readers.detach(session.reader)
 
-    def session(self, reference: str) -> Session:
+    def session(self, reference: str) -> EditorSession:
         """The session that a request names. Raises UnknownConversation, or WrongState before it is open."""
         session = self.sessions.get(ConversationId(reference))
         if session is None:
@@ -145,17 +149,21 @@ class AcpState(ReadingState):
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
-    def tell(self, session: Session, *updates: Update, seq: int | None = None) -> None:
+    def tell(self, session: EditorSession, *updates: Update, seq: int | None = None) -> None:
         """Send updates. `seq`: the stored event that the client has with the last of them, and not before."""
-        lines = [written for update in updates for written in self.speaks.written(update, notices=self.can.notices)]
+        lines = [
+            written
+            for update in updates
+            for written in self.protocol.write_update(update, notices=self.abilities.notices)
+        ]
         for update in lines[:-1]:
             self._update(session, update)
         if seq is not None:
-            session.seq, session.runs = seq, session.teller.turns
+            session.seq, session.runs = seq, session.translator.turns
         for update in lines[-1:]:
             self._update(session, update)
 
-    def _update(self, session: Session, update: JsonObject) -> None:
+    def _update(self, session: EditorSession, update: JsonObject) -> None:
         running = {"running": True} if session.runs else {}
         at = {"instance": self.options.instance, "seq": session.seq, **running}
         params = {"sessionId": session.conversation, "update": update, "_meta": {"greenroom": at}}
@@ -167,17 +175,17 @@ class AcpState(ReadingState):
         if session is None or session.reader not in self.readers or session.seq >= answer.seq:
             self.do(Write(answer.line))
         else:
-            session.held += (answer,)
+            session.held_answers += (answer,)
 
-    def release(self, session: Session, seq: int | None = None) -> None:
+    def release(self, session: EditorSession, seq: int | None = None) -> None:
         """Write the answers that wait for events up to `seq`; without it, all of them."""
-        due = [answer for answer in session.held if seq is None or answer.seq <= seq]
-        session.held = tuple(answer for answer in session.held if answer not in due)
+        due = [answer for answer in session.held_answers if seq is None or answer.seq <= seq]
+        session.held_answers = tuple(answer for answer in session.held_answers if answer not in due)
         for answer in due:
             self.do(Write(answer.line))
 
 
-class AcpCall(Call[AcpState], eq=False):
+class AcpCall(MethodCall[AcpState], eq=False):
     key: str | None = None  # the bridge's key, which identifies a repeated prompt
 
 

@@ -17,12 +17,12 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
 from actors.vocabulary.visible import visible
 from transports.dialects.acp import updates as u
-from transports.dialects.acp.calls import asked as asked_call
-from transports.dialects.acp.told_calls import ToldCalls
-from transports.dialects.acp.told_texts import SECTION, ToldTexts
+from transports.dialects.acp.calls import pending_call as asked_call
+from transports.dialects.acp.told_calls import ShownCalls
+from transports.dialects.acp.told_texts import SECTION, ShownTexts
 from transports.dialects.kit.bounded import Bounded
 from transports.notices import NOTICES
-from transports.question import drawn
+from transports.question import question_lines
 
 STOP_REASONS = {
     "completed": "end_turn",
@@ -31,15 +31,15 @@ STOP_REASONS = {
     "lost": "cancelled",
     "budget": "max_turn_requests",
 }
-LOST = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
+LOST_TEXT = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
 LINES_SHOWN = 200  # lines of a question; the middle of a longer one is left out, and a line says so
 
 FORM = ev.type_of(ev.ElicitationApprovalRequest)  # no call is shown beside a form
 Event = Mapping[str, object]
-Told = Iterator[u.Update]
+Updates = Iterator[u.Update]
 
 
-class Teller(Struct, eq=False):
+class EventTranslator(Struct, eq=False):
     """`label`: our client's name in histories. `hears`: the client learns otherwise of a failed turn with these
     inputs.
 
@@ -47,8 +47,8 @@ class Teller(Struct, eq=False):
     """
 
     label: Callable[[], str]
-    texts: ToldTexts
-    calls: ToldCalls
+    texts: ShownTexts
+    calls: ShownCalls
     echoes: bool = False  # the client gets its own messages, too
     replays: bool = False
     turns: bool = False  # a turn runs
@@ -64,7 +64,7 @@ class Teller(Struct, eq=False):
     usd: float = 0.0
     counted_seq: int = 0  # `usd` includes spending up to here
     updated: float = 0.0
-    usage: u.Used | None = None
+    usage: u.ContextUse | None = None
     changed: bool = False  # settings are to be sent
     sections: Bounded[str, int] = field(default_factory=Bounded)  # the current section of each open reasoning
     finished: Bounded[str, tuple[int, int]] = field(default_factory=Bounded)  # its finished parts, their characters
@@ -86,23 +86,23 @@ class Teller(Struct, eq=False):
         self.about = self.about or summary.preview
         self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
         if summary.context_tokens is not None and summary.context_window is not None:
-            self.usage = u.Used(summary.context_tokens, summary.context_window, summary.usd or None)
+            self.usage = u.ContextUse(summary.context_tokens, summary.context_window, summary.usd or None)
 
     # --- events ---------------------------------------------------------------------------------------------------
 
-    def take(self, record: Record) -> Told:
+    def take(self, record: Record) -> Updates:
         event: Event = json.loads(record.body)
-        if record.type in ToldCalls.TOLD:
+        if record.type in ShownCalls.HANDLERS:
             yield from self.calls.take(record.type, event)
             if record.type == "approval_resolved":
                 yield from self._approval_resolved(str(event["approval_id"]))
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
             yield from self._turn_ends(event, record)
-        elif record.type in self.TOLD:
-            yield from self.TOLD[record.type](self, event, record)
+        elif record.type in self.HANDLERS:
+            yield from self.HANDLERS[record.type](self, event, record)
 
-    def delta(self, delta: ev.Delta) -> Told:
+    def delta(self, delta: ev.Delta) -> Updates:
         match delta:
             case ev.AgentMessageDelta(delta=text, item_id=item):
                 yield from self._piece("agent", item, self.texts.piece(item, text))
@@ -126,38 +126,38 @@ class Teller(Struct, eq=False):
 
     # --- texts ----------------------------------------------------------------------------------------------------
 
-    def _piece(self, voice: u.Voice, item: str, text: str) -> Told:
+    def _piece(self, voice: u.Voice, item: str, text: str) -> Updates:
         if text:
-            yield u.Said(voice, item, text)
+            yield u.MessagePiece(voice, item, text)
 
-    def _finish(self, voice: u.Voice, item: str, whole: str, missing: str) -> Told:
+    def _finish(self, voice: u.Voice, item: str, whole: str, missing: str) -> Updates:
         """A finished text: whole if the client has none of it, else the missing rest."""
         if missing and missing == whole:
-            yield u.Message(voice, item, (u.Text(whole),))
+            yield u.Message(voice, item, (u.TextContent(whole),))
         else:
             yield from self._piece(voice, item, missing)
 
-    def _agent_message(self, event: Event, _: Record) -> Told:
+    def _agent_message(self, event: Event, _: Record) -> Updates:
         item, whole = str(event["item_id"]), str(event["message"])
         yield from self._finish("agent", item, whole, self.texts.rest(item, whole))
 
-    def _agent_reasoning(self, event: Event, _: Record) -> Told:
+    def _agent_reasoning(self, event: Event, _: Record) -> Updates:
         """A finished part. The pieces before it were those of all parts, one after the other."""
         item, text = str(event["item_id"]), str(event["text"])
         part, begin = self.finished.get(item, (0, 0))
         yield from self._finish("thought", _section(item, part), text, self.texts.rest(item, text, begin))
         self.finished[item] = part + 1, begin + len(text)
 
-    def _section_begins(self, event: Event, _: Record) -> Told:
+    def _section_begins(self, event: Event, _: Record) -> Updates:
         item = str(event["item_id"])
         self.sections[item] = self.sections.get(item, 0) + 1
         yield from ()
 
-    def _raw_reasoning(self, event: Event, _: Record) -> Told:
+    def _raw_reasoning(self, event: Event, _: Record) -> Updates:
         name, whole = _raw(str(event["item_id"])), str(event["text"])
         yield from self._finish("thought", name, whole, self.texts.rest(name, whole))
 
-    def _user_message(self, event: Event, record: Record) -> Told:
+    def _user_message(self, event: Event, record: Record) -> Updates:
         message = ev.UserMessage.model_validate(event)
         if message.input_id is not None:
             self.inputs.add(message.input_id)
@@ -170,65 +170,65 @@ class Teller(Struct, eq=False):
             self.about = first_words(message.items)
             yield from self._title_update(record)
 
-    def _remark(self, text: str, record: Record, severity: u.Severity = "info") -> Told:
+    def _remark(self, text: str, record: Record, severity: u.Severity = "info") -> Updates:
         if text:
             yield u.Remark(severity, visible(text[:1].upper() + text[1:]), f"event-{record.seq}")
 
-    def _notice(self, event: Event, record: Record) -> Told:
+    def _notice(self, event: Event, record: Record) -> Updates:
         yield from self._remark(NOTICES[record.type](event), record)
 
-    def _warning(self, event: Event, record: Record) -> Told:
+    def _warning(self, event: Event, record: Record) -> Updates:
         yield from self._remark(str(event["message"]), record, "warning")
 
-    def _conversation_failed(self, event: Event, record: Record) -> Told:
+    def _conversation_failed(self, event: Event, record: Record) -> Updates:
         yield from self._remark(str(event["message"]), record, "error")
 
-    def _error(self, event: Event, _: Record) -> Told:
+    def _error(self, event: Event, _: Record) -> Updates:
         """Note the error. The next event ends the turn and decides how it is shown."""
         self.failed = str(event["message"])
         yield from ()
 
-    def _plan(self, event: Event, _: Record) -> Told:
+    def _plan(self, event: Event, _: Record) -> Updates:
         steps = cast("list[dict[str, str]]", event["plan"])
-        yield u.Plan(tuple(u.Step(step["step"], step["status"]) for step in steps))  # type: ignore[arg-type]  # stored
+        yield u.PlanEntries(tuple(u.PlanEntry(step["step"], step["status"]) for step in steps))  # type: ignore[arg-type]  # stored
 
     # --- turns ----------------------------------------------------------------------------------------------------
 
-    def _turn_begins(self, _: Event, __: Record) -> Told:
+    def _turn_begins(self, _: Event, __: Record) -> Updates:
         self.turns, self.failed = True, None
         self.inputs.clear()
         if not self.replays:
-            yield u.Working("running")
+            yield u.TurnState("running")
 
-    def _turn_ends(self, event: Event, record: Record) -> Told:
+    def _turn_ends(self, event: Event, record: Record) -> Updates:
         """The state, and its time: version 1 has no other message about the end for clients that watch."""
         self.turns = False
         self.waiting.clear()
         how = str(event.get("reason") or ("failed" if self.failed else "completed"))
         reason = STOP_REASONS.get(how, "error")
         if how == "lost":
-            yield from self._remark(LOST, record, "warning")
+            yield from self._remark(LOST_TEXT, record, "warning")
         elif self.failed and (self.replays or reason != "error" or not self.hears(self.inputs)):
             yield from self._remark(self.failed, record, "error")
         if self.replays:
             return
-        yield u.Working("idle", reason, self.failed if reason == "error" else None)
+        yield u.TurnState("idle", reason, self.failed if reason == "error" else None)
         yield from self._title_update(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def asks(self, request: ev.ApprovalRequest) -> Told:
+    def asks(self, request: ev.ApprovalRequest) -> Updates:
         """The call that a question is about, if the client does not know it."""
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
 
-    def _approval_resolved(self, approval: str) -> Told:
+    def _approval_resolved(self, approval: str) -> Updates:
         waited = approval in self.waiting
         self.waiting.discard(approval)
         if waited and not self.waiting and self.turns and not self.replays:
-            yield u.Working("running")
+            yield u.TurnState("running")
 
-    def _approval_requested(self, event: Event, _: Record) -> Told:
+    def _approval_requested(self, event: Event, _: Record) -> Updates:
         """The call of a question. The question itself follows; from a history, only if it still waits."""
         request = ev.durable_adapter.validate_python(event)
         assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
@@ -236,49 +236,49 @@ class Teller(Struct, eq=False):
 
     # --- the session ----------------------------------------------------------------------------------------------
 
-    def _title_update(self, record: Record) -> Told:
+    def _title_update(self, record: Record) -> Updates:
         if not self.replays:
-            yield u.Named(self.title, record.ts)
+            yield u.SessionTitle(self.title, record.ts)
 
-    def _session_configured(self, event: Event, _: Record) -> Told:
+    def _session_configured(self, event: Event, _: Record) -> Updates:
         self.name = cast("str | None", event.get("name"))
         yield from ()
 
-    def _conversation_renamed(self, event: Event, record: Record) -> Told:
+    def _conversation_renamed(self, event: Event, record: Record) -> Updates:
         self.name = cast("str | None", event["name"])
         yield from self._title_update(record)
 
-    def _agent_title(self, event: Event, record: Record) -> Told:
+    def _agent_title(self, event: Event, record: Record) -> Updates:
         self.about = " ".join(str(event["title"]).split())
         if not self.name:
             yield from self._title_update(record)
 
-    def _settings_changed(self, event: Event, _: Record) -> Told:
+    def _settings_changed(self, event: Event, _: Record) -> Updates:
         self.settings = Settings.model_validate(event["settings"])
         self.changed = True
         yield from ()
 
-    def _agent_options(self, event: Event, _: Record) -> Told:
+    def _agent_options(self, event: Event, _: Record) -> Updates:
         self.agent_options = ev.AgentOptions.model_validate(event)
         self.changed = True
         yield from ()
 
-    def _agent_commands(self, event: Event, _: Record) -> Told:
+    def _agent_commands(self, event: Event, _: Record) -> Updates:
         commands = ev.AgentCommands.model_validate(event).commands
         self.commands = u.Commands(
-            tuple(u.Command(command.name, command.description, command.hint) for command in commands)
+            tuple(u.SlashCommand(command.name, command.description, command.hint) for command in commands)
         )
         if not self.replays:
             yield self.commands
 
-    def _token_count(self, event: Event, record: Record) -> Told:
+    def _token_count(self, event: Event, record: Record) -> Updates:
         if record.seq > self.counted_seq:
             self.usd += cast("float | None", event.get("cost_usd")) or 0.0
         used, size = event.get("context_tokens"), event.get("context_window")
         if not self.replays and isinstance(used, int) and isinstance(size, int):
-            yield u.Used(max(0, used), max(0, size), self.usd or None)
+            yield u.ContextUse(max(0, used), max(0, size), self.usd or None)
 
-    TOLD: ClassVar[Mapping[str, Callable[["Teller", Event, Record], Told]]] = {
+    HANDLERS: ClassVar[Mapping[str, Callable[["EventTranslator", Event, Record], Updates]]] = {
         **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _approval_requested),
         "session_configured": _session_configured,
         "user_message": _user_message,
@@ -304,11 +304,11 @@ class Teller(Struct, eq=False):
     }
 
 
-def question(request: ev.ApprovalRequest) -> u.Tool:
+def question(request: ev.ApprovalRequest) -> u.ToolUpdate:
     """The call that a question is about, with the whole question."""
     event = request.model_dump(mode="json")
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    return asked_call(event, drawn(event, most=LINES_SHOWN, see=see).text)
+    return asked_call(event, question_lines(event, most=LINES_SHOWN, see=see).text)
 
 
 def _section(item: str, number: int) -> str:
@@ -323,14 +323,14 @@ def _raw(item: str) -> str:
 def _block(item: InputItem) -> u.Block:
     match item:
         case TextItem(text=text):
-            return u.Text(text)
+            return u.TextContent(text)
         case ImageItem(image_url=url) if url.startswith("data:"):
             mime, _, data = url.removeprefix("data:").partition(";base64,")
             return u.Picture(mime, data)
         case ImageItem(image_url=url):
-            return u.Link("a picture", url)
+            return u.ResourceLink("a picture", url)
         case _:
-            return u.Link(item.path.name, item.path.as_uri() if item.path.is_absolute() else str(item.path))
+            return u.ResourceLink(item.path.name, item.path.as_uri() if item.path.is_absolute() else str(item.path))
 
 
 DELTAS = frozenset(ev.type_of(kind) for kind in ev.DELTAS)

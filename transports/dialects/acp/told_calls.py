@@ -13,48 +13,48 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from transports.dialects.acp import calls
 from transports.dialects.acp import updates as u
-from transports.dialects.acp.told_texts import ToldTexts
+from transports.dialects.acp.told_texts import ShownTexts
 from transports.dialects.kit.bounded import Bounded
 
 TAIL_LENGTH = 4 << 10  # characters of a running command's output, for clients without our terminals
 
 Event = Mapping[str, object]
-Told = Iterator[u.Update]
+Updates = Iterator[u.Update]
 
 
-class ToldCalls(Struct, eq=False):
+class ShownCalls(Struct, eq=False):
     """`screens`: the client shows terminals that we own. `continues`: it has seen the history before this."""
 
-    texts: ToldTexts
+    texts: ShownTexts
     screens: bool = False
     continues: bool = False
-    open: dict[str, u.Tool] = field(default_factory=dict)  # open calls, as they were sent
-    over: Bounded[str, u.Status] = field(default_factory=Bounded)  # finished calls; a question may run one again
-    shown: set[str] = field(default_factory=set)  # calls with a terminal
+    open: dict[str, u.ToolUpdate] = field(default_factory=dict)  # open calls, as they were sent
+    finished: Bounded[str, u.Status] = field(default_factory=Bounded)  # finished calls; a question may run one again
+    with_terminal: set[str] = field(default_factory=set)  # calls with a terminal
     tails: dict[str, str] = field(default_factory=dict)  # the ends of the outputs of calls without a terminal
     grown: set[str] = field(default_factory=set)  # calls whose tail was not sent yet
     decoders: dict[str, codecs.IncrementalDecoder] = field(default_factory=dict)
-    asked: Bounded[str, str] = field(default_factory=Bounded)  # calls that end with their question, by approval
+    by_approval: Bounded[str, str] = field(default_factory=Bounded)  # calls that end with their question, by approval
 
-    def running(self) -> Told:
+    def running(self) -> Updates:
         """The open calls, for a client that begins to read now."""
         yield from (replace(tool, first=True) for tool in self.open.values())
 
-    def tail_updates(self) -> Told:
+    def tail_updates(self) -> Updates:
         """The ends of outputs that have grown."""
         for call in sorted(self.grown):
-            yield u.Tool(call, content=(*self._diffs(call), calls.fenced(self.tails[call])))
+            yield u.ToolUpdate(call, content=(*self._diffs(call), calls.code_block(self.tails[call])))
         self.grown.clear()
 
-    def wait(self, tool: u.Tool, approval: str | None) -> Told:
+    def wait(self, tool: u.ToolUpdate, approval: str | None) -> Updates:
         """Note a call that waits for an answer. `approval`: the call is only for that question, and ends with it."""
         if approval is not None:
-            self.asked[approval] = tool.call
+            self.by_approval[approval] = tool.call
         if tool.call not in self.open:
             self.open[tool.call] = tool
-            yield replace(tool, first=tool.call not in self.over)
+            yield replace(tool, first=tool.call not in self.finished)
 
-    def delta(self, delta: ev.ExecCommandOutputDelta | ev.ToolUseDelta) -> Told:
+    def delta(self, delta: ev.ExecCommandOutputDelta | ev.ToolUseDelta) -> Updates:
         call = delta.item_id or delta.call_id
         if isinstance(delta, ev.ExecCommandOutputDelta):
             stream = f"{call}/{delta.stream}"
@@ -62,42 +62,42 @@ class ToldCalls(Struct, eq=False):
             text = self.texts.piece(stream, decoder.decode(delta.chunk))
         else:
             text = self.texts.piece(f"{call}/output", delta.delta)
-        if text and call in self.shown:
-            yield u.Tool(call, screen=u.ScreenWrote(text))
+        if text and call in self.with_terminal:
+            yield u.ToolUpdate(call, screen=u.ScreenWrote(text))
         elif text and (call in self.open or self.continues):
             self.tails[call] = (self.tails.get(call, "") + text)[-TAIL_LENGTH:]
             self.grown.add(call)
 
-    def end_all(self) -> Told:
+    def end_all(self) -> Updates:
         """End all calls: none is open after the end of a turn."""
         for call in list(self.open):
-            yield from self._ends(u.Tool(call, status="failed"))
+            yield from self._ends(u.ToolUpdate(call, status="failed"))
         self.tails.clear()
         self.grown.clear()
         self.decoders.clear()
 
     # --- events ---------------------------------------------------------------------------------------------------
 
-    def take(self, kind: str, event: Event) -> Told:
-        yield from self.TOLD[kind](self, event)
+    def take(self, kind: str, event: Event) -> Updates:
+        yield from self.HANDLERS[kind](self, event)
 
-    def _begins(self, tool: u.Tool, cwd: str | None = None) -> Told:
+    def _begins(self, tool: u.ToolUpdate, cwd: str | None = None) -> Updates:
         """Begin a call. `cwd`: it is a command, whose output can be shown in a terminal."""
         first_update = tool
         if cwd is not None and self.screens:
-            self.shown.add(tool.call)
-            first_update = replace(tool, content=(u.Screen(tool.call),), screen=u.ScreenBegan(cwd))
-        first = tool.call not in self.open and tool.call not in self.over
+            self.with_terminal.add(tool.call)
+            first_update = replace(tool, content=(u.TerminalContent(tool.call),), screen=u.ScreenBegan(cwd))
+        first = tool.call not in self.open and tool.call not in self.finished
         self.open[tool.call] = tool
         yield replace(first_update, first=first)
 
-    def _ends(self, tool: u.Tool, exit_code: int | None = None) -> Told:
+    def _ends(self, tool: u.ToolUpdate, exit_code: int | None = None) -> Updates:
         opened = self.open.pop(tool.call, None)
-        self.over[tool.call] = tool.status or "completed"
+        self.finished[tool.call] = tool.status or "completed"
         self.tails.pop(tool.call, None)
         self.grown.discard(tool.call)
-        if tool.call in self.shown:
-            self.shown.discard(tool.call)
+        if tool.call in self.with_terminal:
+            self.with_terminal.discard(tool.call)
             code = exit_code if exit_code is not None else int(tool.status == "failed")
             yield replace(tool, content=None, screen=u.ScreenEnded(code))
         elif opened is not None or self.continues:
@@ -109,64 +109,64 @@ class ToldCalls(Struct, eq=False):
         tool = self.open.get(call)
         return tuple(content for content in tool.content or () if isinstance(content, u.FileDiff)) if tool else ()
 
-    def _command_begins(self, event: Event) -> Told:
+    def _command_begins(self, event: Event) -> Updates:
         yield from self._begins(calls.command_begins(event), None if event.get("tool") else str(event["cwd"]))
 
-    def _command_ends(self, event: Event) -> Told:
+    def _command_ends(self, event: Event) -> Updates:
         yield from self._ends(calls.command_ends(event), cast("int", event["exit_code"]))
 
-    def _patch_begins(self, event: Event) -> Told:
+    def _patch_begins(self, event: Event) -> Updates:
         yield from self._begins(calls.patch_begins(event))
 
-    def _patch_ends(self, event: Event) -> Told:
+    def _patch_ends(self, event: Event) -> Updates:
         ending = calls.patch_ends(event)
         yield from self._ends(replace(ending, content=(*self._diffs(ending.call), *(ending.content or ()))))
 
-    def _server_tool_begins(self, event: Event) -> Told:
+    def _server_tool_begins(self, event: Event) -> Updates:
         yield from self._begins(calls.server_tool_begins(event))
 
-    def _server_tool_ends(self, event: Event) -> Told:
+    def _server_tool_ends(self, event: Event) -> Updates:
         yield from self._ends(calls.server_tool_ends(event))
 
-    def _use_begins(self, event: Event) -> Told:
+    def _use_begins(self, event: Event) -> Updates:
         runs = event.get("reads_as") == "command"
         yield from self._begins(calls.use_begins(event), str(event.get("cwd") or "/") if runs else None)
 
-    def _use_ends(self, event: Event) -> Told:
+    def _use_ends(self, event: Event) -> Updates:
         code = event.get("exit_code")
         yield from self._ends(calls.use_ends(event), code if isinstance(code, int) else None)
 
-    def _web_search(self, event: Event) -> Told:
-        yield replace(calls.searched(event), first=True)
+    def _web_search(self, event: Event) -> Updates:
+        yield replace(calls.web_search(event), first=True)
 
-    def _view_image(self, event: Event) -> Told:
-        yield replace(calls.looked(event), first=True)
+    def _view_image(self, event: Event) -> Updates:
+        yield replace(calls.image_view(event), first=True)
 
-    def _job_begins(self, event: Event) -> Told:
+    def _job_begins(self, event: Event) -> Updates:
         yield replace(calls.job_begins(event), first=True)
 
-    def _job_ends(self, event: Event) -> Told:
+    def _job_ends(self, event: Event) -> Updates:
         yield replace(calls.job_ends(event), first=True)
 
-    def _tool_output(self, event: Event) -> Told:
+    def _tool_output(self, event: Event) -> Updates:
         """The outcome of a model's call ends a call that no other event has ended, such as a refused one."""
         call, failed = calls.call_of(event), cast("dict[str, str] | None", event.get("failed"))
         if call in self.open:
-            content: tuple[u.Content, ...] = (u.Text(failed["message"]),) if failed else ()
-            came_to = self.over.get(call, "completed")  # it was not run again
-            yield from self._ends(u.Tool(call, status="failed" if failed else came_to, content=content))
-        elif failed and call not in self.over:
+            content: tuple[u.Content, ...] = (u.TextContent(failed["message"]),) if failed else ()
+            came_to = self.finished.get(call, "completed")  # it was not run again
+            yield from self._ends(u.ToolUpdate(call, status="failed" if failed else came_to, content=content))
+        elif failed and call not in self.finished:
             title = calls.title(failed["message"])
-            yield from self._ends(u.Tool(call, title=title, kind="other", status="failed"))
+            yield from self._ends(u.ToolUpdate(call, title=title, kind="other", status="failed"))
 
-    def _approval_resolved(self, event: Event) -> Told:
+    def _approval_resolved(self, event: Event) -> Updates:
         """The answer ends a call that was only for the question."""
-        call = self.asked.pop(str(event["approval_id"]), None)
+        call = self.by_approval.pop(str(event["approval_id"]), None)
         if call is not None and call in self.open:
             approved = str(event["decision"]).startswith("approved")
-            yield from self._ends(u.Tool(call, status="completed" if approved else "failed"))
+            yield from self._ends(u.ToolUpdate(call, status="completed" if approved else "failed"))
 
-    TOLD: ClassVar[Mapping[str, Callable[["ToldCalls", Event], Told]]] = {
+    HANDLERS: ClassVar[Mapping[str, Callable[["ShownCalls", Event], Updates]]] = {
         "exec_command_begin": _command_begins,
         "exec_command_end": _command_ends,
         "patch_apply_begin": _patch_begins,

@@ -11,7 +11,7 @@ SECTION = "#"  # separates the id of a text from the number of its part
 UNSURE = -1  # pieces are missing: the rest comes with the finished text
 
 
-class ToldTexts:
+class ShownTexts:
     def __init__(self, shown: Mapping[str, int]) -> None:
         """`shown`: the number of characters of each message that the client has from an earlier connection."""
         self._told: Bounded[str, int] = Bounded()

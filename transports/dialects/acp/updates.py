@@ -12,7 +12,7 @@ Status = Literal["pending", "in_progress", "completed", "failed"]
 # --- texts, pictures, terminals -------------------------------------------------------------------------------------
 
 
-class Text(Struct, frozen=True):
+class TextContent(Struct, frozen=True):
     text: str
 
 
@@ -23,7 +23,7 @@ class Picture(Struct, frozen=True):
     data: str
 
 
-class Link(Struct, frozen=True):
+class ResourceLink(Struct, frozen=True):
     name: str
     uri: str
 
@@ -36,14 +36,14 @@ class FileDiff(Struct, frozen=True):
     new: str
 
 
-class Screen(Struct, frozen=True):
+class TerminalContent(Struct, frozen=True):
     """A terminal of ours that the client shows."""
 
     terminal: str
 
 
-Block = Text | Picture | Link
-Content = Text | FileDiff | Screen
+Block = TextContent | Picture | ResourceLink
+Content = TextContent | FileDiff | TerminalContent
 
 
 class Location(Struct, frozen=True):
@@ -69,7 +69,7 @@ ScreenNews = ScreenBegan | ScreenWrote | ScreenEnded
 # --- updates --------------------------------------------------------------------------------------------------------
 
 
-class Said(Struct, frozen=True):
+class MessagePiece(Struct, frozen=True):
     """A piece of a message."""
 
     voice: Voice
@@ -93,7 +93,7 @@ class Remark(Struct, frozen=True):
     item: str
 
 
-class Tool(Struct, frozen=True):
+class ToolUpdate(Struct, frozen=True):
     """A call, or the changes of a call; None: unchanged. `first`: the client does not know the call.
 
     `screen`: the news of its terminal, which has the call's name.
@@ -111,16 +111,16 @@ class Tool(Struct, frozen=True):
     screen: ScreenNews | None = None
 
 
-class Step(Struct, frozen=True):
+class PlanEntry(Struct, frozen=True):
     text: str
     status: Literal["pending", "in_progress", "completed"]
 
 
-class Plan(Struct, frozen=True):
-    steps: tuple[Step, ...]
+class PlanEntries(Struct, frozen=True):
+    steps: tuple[PlanEntry, ...]
 
 
-class Used(Struct, frozen=True):
+class ContextUse(Struct, frozen=True):
     """The fill of the context, and the cost of the session so far."""
 
     used: int
@@ -128,22 +128,22 @@ class Used(Struct, frozen=True):
     usd: float | None = None
 
 
-class Named(Struct, frozen=True):
+class SessionTitle(Struct, frozen=True):
     title: str | None
     updated: float
 
 
-class Command(Struct, frozen=True):
+class SlashCommand(Struct, frozen=True):
     name: str
     description: str
     hint: str = ""
 
 
 class Commands(Struct, frozen=True):
-    commands: tuple[Command, ...]
+    commands: tuple[SlashCommand, ...]
 
 
-class Choice(Struct, frozen=True):
+class OptionValue(Struct, frozen=True):
     value: str
     name: str
     description: str = ""
@@ -156,7 +156,7 @@ class Option(Struct, frozen=True):
     name: str
     category: str
     value: str
-    choices: tuple[Choice, ...]
+    choices: tuple[OptionValue, ...]
     description: str = ""
 
 
@@ -168,7 +168,7 @@ class Mode(Struct, frozen=True):
     mode: str
 
 
-class Working(Struct, frozen=True):
+class TurnState(Struct, frozen=True):
     """Whether a turn runs, waits for an answer, or has ended, and how. Version 1 has no such update."""
 
     state: Literal["running", "requires_action", "idle"]
@@ -176,4 +176,16 @@ class Working(Struct, frozen=True):
     failed: str | None = None
 
 
-Update = Said | Message | Remark | Tool | Plan | Used | Named | Commands | Options | Mode | Working
+Update = (
+    MessagePiece
+    | Message
+    | Remark
+    | ToolUpdate
+    | PlanEntries
+    | ContextUse
+    | SessionTitle
+    | Commands
+    | Options
+    | Mode
+    | TurnState
+)

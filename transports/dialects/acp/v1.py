@@ -10,27 +10,27 @@ from transports.jsonrpc import JsonObject
 VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
 
 
-def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
+def write_update(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
     """Write an update as several, one or none. `notices`: the client shows notices; others get a message."""
     match update:
-        case u.Said(voice, item, text):
-            return [_chunk(voice, item, u.Text(text))]
+        case u.MessagePiece(voice, item, text):
+            return [_chunk(voice, item, u.TextContent(text))]
         case u.Message(voice, item, blocks):
             return [_chunk(voice, item, message_block) for message_block in blocks]
         case u.Remark(severity, text, item):
             if notices:
                 return [{"sessionUpdate": "notice", "severity": severity, "title": text}]
-            return [_chunk("agent", item, u.Text(text))]
-        case u.Tool():
+            return [_chunk("agent", item, u.TextContent(text))]
+        case u.ToolUpdate():
             kind = "tool_call" if update.first else "tool_call_update"
             return [{"sessionUpdate": kind, **tool(update)}]
-        case u.Plan(steps):
+        case u.PlanEntries(steps):
             entries = [{"content": step.text, "priority": "medium", "status": step.status} for step in steps]
             return [{"sessionUpdate": "plan", "entries": entries}]
-        case u.Used(used, size, usd):
+        case u.ContextUse(used, size, usd):
             cost = {} if usd is None else {"cost": {"amount": usd, "currency": "USD"}}
             return [{"sessionUpdate": "usage_update", "used": used, "size": size, **cost}]
-        case u.Named(title, updated):
+        case u.SessionTitle(title, updated):
             return [{"sessionUpdate": "session_info_update", "title": title, "updatedAt": moment(updated)}]
         case u.Commands(commands):
             command_list = [_command(command) for command in commands]
@@ -39,7 +39,7 @@ def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
             return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode(mode):
             return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
-        case u.Working():
+        case u.TurnState():
             return []
         case _:
             assert_never(update)
@@ -49,7 +49,7 @@ def _chunk(voice: u.Voice, item: str, message_block: u.Block) -> JsonObject:
     return {"sessionUpdate": VOICES[voice], "content": block(message_block), "messageId": item}
 
 
-def tool(update: u.Tool) -> JsonObject:
+def tool(update: u.ToolUpdate) -> JsonObject:
     """The members of a call, without its kind of update: a question has them, too."""
     members: JsonObject = {
         "title": update.title,
@@ -66,11 +66,11 @@ def tool(update: u.Tool) -> JsonObject:
 
 def block(message_block: u.Block) -> JsonObject:
     match message_block:
-        case u.Text(text):
+        case u.TextContent(text):
             return {"type": "text", "text": text}
         case u.Picture(mime, data):
             return {"type": "image", "mimeType": mime, "data": data}
-        case u.Link(name, uri):
+        case u.ResourceLink(name, uri):
             return {"type": "resource_link", "name": name, "uri": uri}
         case _:
             assert_never(message_block)
@@ -104,7 +104,7 @@ def settings(options: Sequence[u.Option]) -> JsonObject:
     return {"modes": modes(options), "configOptions": config_options(options)}
 
 
-def permission(session: str, update: u.Tool, options: list[JsonObject]) -> JsonObject:
+def permission(session: str, update: u.ToolUpdate, options: list[JsonObject]) -> JsonObject:
     """Params of `session/request_permission`."""
     return {"sessionId": session, "toolCall": tool(update), "options": options}
 
@@ -113,22 +113,22 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _name_members(choice: u.Choice) -> JsonObject:
+def _name_members(choice: u.OptionValue) -> JsonObject:
     return {"name": choice.name, **({"description": choice.description} if choice.description else {})}
 
 
-def _command(command: u.Command) -> JsonObject:
+def _command(command: u.SlashCommand) -> JsonObject:
     hint = {"input": {"hint": command.hint}} if command.hint else {}
     return {"name": command.name, "description": command.description, **hint}
 
 
 def content(part: u.Content) -> list[JsonObject]:
     match part:
-        case u.Text():
+        case u.TextContent():
             return [{"type": "content", "content": block(part)}]
         case u.FileDiff(path, old, new):
             return [{"type": "diff", "path": path, "oldText": old, "newText": new}]
-        case u.Screen(terminal):
+        case u.TerminalContent(terminal):
             return [{"type": "terminal", "terminalId": terminal}]
         case _:
             assert_never(part)

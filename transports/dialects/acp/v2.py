@@ -17,39 +17,39 @@ VOICES = {"user": "user_message", "agent": "agent_message", "thought": "agent_th
 PLAN = "plan"  # the id of a session's only plan
 
 
-def written(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
+def write_update(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
     match update:
         case u.Message(voice, item, blocks):
             content = [v1.block(message_block) for message_block in blocks]
             return [{"sessionUpdate": VOICES[voice], "messageId": item, "content": content}]
         case u.Remark(_, text, item) if not notices:
-            return written(u.Message("agent", item, (u.Text(text),)))
-        case u.Tool():
+            return write_update(u.Message("agent", item, (u.TextContent(text),)))
+        case u.ToolUpdate():
             members = tool(update)
             changed = [{"sessionUpdate": "tool_call_update", **members}] if len(members) > 1 else []
             return [*_screen(update), *changed]
-        case u.Plan():
-            (as_v1,) = v1.written(update)
+        case u.PlanEntries():
+            (as_v1,) = v1.write_update(update)
             plan = {"type": "items", "planId": PLAN, "entries": as_v1["entries"]}
             return [{"sessionUpdate": "plan_update", "plan": plan}]
         case u.Commands():
-            (as_v1,) = v1.written(update)
+            (as_v1,) = v1.write_update(update)
             return [{**as_v1, "availableCommands": [_command(command) for command in as_v1["availableCommands"]]}]
         case u.Options(options):
             return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode():
             return []
-        case u.Working(state, reason, failed):
+        case u.TurnState(state, reason, failed):
             stopped = {} if reason is None else {"stopReason": reason}
             why = {} if failed is None else {"error": {"code": jsonrpc.INTERNAL_ERROR, "message": failed}}
             return [{"sessionUpdate": "state_update", "state": state, **stopped, **why}]
-        case u.Said() | u.Remark() | u.Used() | u.Named():
-            return v1.written(update, notices=notices)
+        case u.MessagePiece() | u.Remark() | u.ContextUse() | u.SessionTitle():
+            return v1.write_update(update, notices=notices)
         case _:
             assert_never(update)
 
 
-def tool(update: u.Tool) -> JsonObject:
+def tool(update: u.ToolUpdate) -> JsonObject:
     members = v1.tool(update)
     members.pop("_meta", None)
     if update.content is not None:
@@ -65,7 +65,7 @@ def settings(options: Sequence[u.Option]) -> JsonObject:
     return {"configOptions": config_options(options)}
 
 
-def permission(session: str, update: u.Tool, options: list[JsonObject]) -> JsonObject:
+def permission(session: str, update: u.ToolUpdate, options: list[JsonObject]) -> JsonObject:
     """Params of `session/request_permission`."""
     subject = {"type": "tool_call", "toolCall": tool(update)}
     return {"sessionId": session, "title": update.title or "A question", "subject": subject, "options": options}
@@ -100,7 +100,7 @@ def _mark_lines(mark: str, text: str) -> list[str]:
     return [*whole, f"{mark}{lines[-1]}\n\\ No newline at end of file\n"] if lines[-1] else whole
 
 
-def _screen(update: u.Tool) -> Iterator[JsonObject]:
+def _screen(update: u.ToolUpdate) -> Iterator[JsonObject]:
     """The news of a terminal, before the call that shows it."""
     match update.screen:
         case None:

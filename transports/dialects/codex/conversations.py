@@ -16,14 +16,14 @@ from transports.dialect import Ask
 from transports.dialects.codex import params as p
 from transports.dialects.kit.creation import begin, make_settings, tell_notices
 from transports.dialects.kit.identifiers import fresh_conversation, uri_of
-from transports.dialects.kit.methods import Call
+from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.reading import ReadingState
-from transports.dialects.kit.refusals import MethodError, worded
+from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script, ask, command
 from transports.jsonrpc import JsonObject
-from transports.requests import Permit, RememberEnvironment
+from transports.requests import PermitSettings, RememberEnvironment
 
-CodexCall = Call[ReadingState]
+CodexCall = MethodCall[ReadingState]
 
 invalid_request = partial(MethodError, jsonrpc.INVALID_REQUEST)
 invalid_params = partial(MethodError, jsonrpc.INVALID_PARAMS)
@@ -31,7 +31,7 @@ internal_error = partial(MethodError, jsonrpc.INTERNAL_ERROR)
 
 
 @contextmanager
-def about(conversation: ConversationId) -> Iterator[None]:
+def codex_wording(conversation: ConversationId) -> Iterator[None]:
     """Word the refusals of a conversation as Codex did."""
     try:
         yield
@@ -41,25 +41,25 @@ def about(conversation: ConversationId) -> Iterator[None]:
         raise invalid_params(why.message) from None
 
 
-def new_conversation(call: CodexCall, params: p.NewConversation) -> Script[JsonObject]:
+def new_conversation(call: CodexCall, params: p.NewConversationParams) -> Script[JsonObject]:
     conversation = fresh_conversation()
-    with worded(invalid_request, "error deriving config"):
+    with prefix_refusals(invalid_request, "error deriving config"):
         made = yield from make_settings(call.state, params)
-    with worded(internal_error, "error creating conversation"):
+    with prefix_refusals(internal_error, "error creating conversation"):
         begun = yield from begin(call.state, conversation, made.settings)
-    call.state.unheard[conversation] = None
+    call.state.without_listener[conversation] = None
     return {"conversationId": conversation, "model": begun.settings.model, "rolloutPath": uri_of(conversation)}
 
 
-def send_user_message(call: CodexCall, params: p.SendUserMessage) -> Script[JsonObject]:
+def send_user_message(call: CodexCall, params: p.SendUserMessageParams) -> Script[JsonObject]:
     _refuse_nothing(params.items)
     return (yield from _send(call, params.conversation, params.items, None))
 
 
-def send_user_turn(call: CodexCall, params: p.SendUserTurn) -> Script[JsonObject]:
+def send_user_turn(call: CodexCall, params: p.SendUserTurnParams) -> Script[JsonObject]:
     """Send input with settings for its own turn; if a turn is running, that is the next one."""
     _refuse_nothing(params.items)
-    with about(params.conversation):
+    with codex_wording(params.conversation):
         current = (yield from command(params.conversation, Inspect())).settings
     own = {
         "cwd": Path(call.client.cwd) / params.cwd,
@@ -71,16 +71,16 @@ def send_user_turn(call: CodexCall, params: p.SendUserTurn) -> Script[JsonObject
     }
     settings = current.model_copy(update=own)
     try:
-        permitted = yield from ask(Permit(settings, current, call.state.person))
+        permitted = yield from ask(PermitSettings(settings, current, call.state.person))
     except GreenroomError as why:
         raise invalid_request(why.message) from None
     tell_notices(call.state, permitted)
     return (yield from _send(call, params.conversation, params.items, permitted.settings, tuple(own)))
 
 
-def interrupt_conversation(call: CodexCall, params: p.Named) -> Script[JsonObject]:
+def interrupt_conversation(call: CodexCall, params: p.CodexConversationParams) -> Script[JsonObject]:
     """Interrupt; the conversation answers when its turn is over, or at once if none runs."""
-    with about(params.conversation):
+    with codex_wording(params.conversation):
         stopped = yield from command(params.conversation, Interrupt(call.client.label))
     return {"abortReason": "replaced" if stopped.ending is Ending.REPLACED else "interrupted"}
 
@@ -98,6 +98,6 @@ def _send(
     own: tuple[str, ...] = (),
 ) -> Script[JsonObject]:
     call.do(Ask(RememberEnvironment(conversation)))
-    with about(conversation):
+    with codex_wording(conversation):
         yield from command(conversation, Send(items, settings=settings, by=call.client.label, own=own))
     return {}

@@ -15,18 +15,18 @@ from actors.vocabulary.events import (
 )
 from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
-from transports.codex_events import listener_notification, translated
-from transports.codex_questions import as_command, as_known, why
+from transports.codex_events import listener_notification, translate_slice
+from transports.codex_questions import as_codex_question, as_command, reason_text
 from transports.dialect import Write
 from transports.dialects.codex import params as p
-from transports.dialects.codex.conversations import CodexCall, about, invalid_request
+from transports.dialects.codex.conversations import CodexCall, codex_wording, invalid_request
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
-CONFIGURED = 1  # seq of `session_configured`, which listeners never get
+CONFIGURED_SEQ = 1  # seq of `session_configured`, which listeners never get
 
 KnownQuestion = (  # the questions that Codex clients can answer
     ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest
@@ -41,20 +41,20 @@ class ListenerSink(Struct, eq=False):
 
     def take(self, slice_: Slice) -> None:
         questions = self.state.questions
-        for event in translated(slice_):
+        for event in translate_slice(slice_):
             if event.msg is not None:
                 line = listener_notification(event.type, event.turn or "", self.conversation, event.msg)
                 self.state.do(Write(line))
             questions.heed(slice_, event.record, self._ask)
         questions.heed_pending(slice_, self._ask)
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         self.state.listeners.pop(self.name, None)
         self.state.log.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
 
     def _ask(self, request: ApprovalRequest) -> None:
         questions = self.state.questions
-        known = as_known(request)
+        known = as_codex_question(request)
         if not isinstance(known, KnownQuestion):
             return questions.cannot_ask(request, self.conversation, self._say)
         method, params = approval(self.conversation, known)
@@ -74,28 +74,28 @@ def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str,
     if isinstance(request, ApplyPatchApprovalRequest):
         return "applyPatchApproval", {**common, "file_changes": event["changes"], **optional}
     words = list(as_command(request))
-    return "execCommandApproval", {**common, "command": words, "cwd": "/", "reason": why(request)}
+    return "execCommandApproval", {**common, "command": words, "cwd": "/", "reason": reason_text(request)}
 
 
-def add_listener(call: CodexCall, params: p.Named) -> Script[JsonObject]:
+def add_listener(call: CodexCall, params: p.CodexConversationParams) -> Script[JsonObject]:
     """Listen from now on; the first listener of this client's new conversation hears it from the beginning."""
     state, conversation = call.state, params.conversation
     if state.readers.full:
         raise invalid_request(FULL)
     name = str(uuid4())
     reader = state.listeners[name] = state.readers.new(conversation, ListenerSink(state, conversation, name))
-    first = conversation in state.unheard
-    state.unheard.pop(conversation, None)
+    first = conversation in state.without_listener
+    state.without_listener.pop(conversation, None)
     try:
-        with about(conversation):
-            yield from state.readers.attach(reader, CONFIGURED if first else None)
+        with codex_wording(conversation):
+            yield from state.readers.attach(reader, CONFIGURED_SEQ if first else None)
     except GreenroomError:
         state.listeners.pop(name, None)
         raise
     return {"subscriptionId": name}
 
 
-def remove_listener(call: CodexCall, params: p.RemoveListener) -> JsonObject:
+def remove_listener(call: CodexCall, params: p.RemoveListenerParams) -> JsonObject:
     reader = call.state.listeners.pop(params.subscription, None)
     if reader is None:
         raise invalid_request(f"subscription not found: {params.subscription}")

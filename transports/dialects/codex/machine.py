@@ -9,7 +9,7 @@ from actors.vocabulary.errors import GreenroomError
 from transports import SERVER
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
-from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask
 from transports.jsonrpc import JsonObject
 from transports.requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
@@ -25,28 +25,28 @@ NOT_WRITTEN = (
 )
 
 
-def exec_one_off_command(call: CodexCall, params: p.ExecOneOffCommand) -> Script[JsonObject]:
+def exec_one_off_command(call: CodexCall, params: p.ExecOneOffCommandParams) -> Script[JsonObject]:
     if not params.command:
         raise invalid_request("command must not be empty")
     once = RunOnce(params.command, params.timeout_ms, params.cwd, params.sandbox_policy, call.state.person)
-    with worded(internal_error, "exec failed"):
+    with prefix_refusals(internal_error, "exec failed"):
         return dict((yield from ask(once)).value)
 
 
-def git_diff_to_remote(_: CodexCall, params: p.GitDiffToRemote) -> Script[JsonObject]:
+def git_diff_to_remote(_: CodexCall, params: p.GitDiffToRemoteParams) -> Script[JsonObject]:
     try:
         return dict((yield from ask(DiffToRemote(params.cwd))).value)
     except GreenroomError:
         raise invalid_request(f'failed to compute git diff to remote for cwd: "{params.cwd}"') from None
 
 
-def fuzzy_file_search(_: CodexCall, params: p.FuzzyFileSearch) -> Script[JsonObject]:
-    with worded(internal_error, "the search failed"):
+def fuzzy_file_search(_: CodexCall, params: p.FuzzyFileSearchParams) -> Script[JsonObject]:
+    with prefix_refusals(internal_error, "the search failed"):
         return dict((yield from ask(FindFiles(params.query, params.roots, params.cancellation_token))).value)
 
 
-def get_user_saved_config(_: CodexCall, __: p.Nothing) -> Script[JsonObject]:
-    with worded(internal_error, "failed to load config.toml"):
+def get_user_saved_config(_: CodexCall, __: p.EmptyCodexParams) -> Script[JsonObject]:
+    with prefix_refusals(internal_error, "failed to load config.toml"):
         saved = yield from ask(ReadSavedConfig())
     return {"config": saved_config(saved.value.get("value") or {})}
 
@@ -73,7 +73,7 @@ def saved_config(tree: Mapping[str, object]) -> JsonObject:
     return config
 
 
-def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
+def get_auth_status(call: CodexCall, _: p.AuthStatusParams) -> Script[JsonObject]:
     """Answer that a key is the only method; the key itself is never sent."""
     try:
         key = (yield from ask(AskKey(call.state.person))).value
@@ -84,16 +84,16 @@ def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
     return {**known, "requiresOpenaiAuth": key["openai"]}
 
 
-def get_user_agent(call: CodexCall, _: p.Nothing) -> JsonObject:
+def get_user_agent(call: CodexCall, _: p.EmptyCodexParams) -> JsonObject:
     version = call.state.version
     return {"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"}
 
 
-def set_default_model(_: CodexCall, __: p.Anything) -> NoReturn:
+def set_default_model(_: CodexCall, __: p.IgnoredCodexParams) -> NoReturn:
     raise invalid_request(NOT_WRITTEN)
 
 
-def no_login(_: CodexCall, __: p.Anything) -> NoReturn:
+def no_login(_: CodexCall, __: p.IgnoredCodexParams) -> NoReturn:
     raise invalid_request(NO_LOGIN)
 
 

@@ -12,25 +12,25 @@ from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 
 
-class Params(BaseModel):
+class CodexParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, alias_generator=to_camel)
 
 
-class Nothing(Params): ...
+class EmptyCodexParams(CodexParams): ...
 
 
-class Anything(BaseModel):
+class IgnoredCodexParams(BaseModel):
     """The params of a method that always refuses."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class AuthStatus(Params):
+class AuthStatusParams(CodexParams):
     include_token: bool | None = None
     refresh_token: bool | None = None
 
 
-class NewConversation(Params):
+class NewConversationParams(CodexParams):
     model: str | None = None
     profile: str | None = None
     cwd: str | None = None
@@ -44,15 +44,15 @@ class NewConversation(Params):
     include_apply_patch_tool: bool | None = None
 
 
-class Named(Params):
+class CodexConversationParams(CodexParams):
     conversation: Id = Field(alias="conversationId")
 
 
-class SendUserMessage(Named):
+class SendUserMessageParams(CodexConversationParams):
     items: tuple[InputItem, ...]
 
 
-class SendUserTurn(Named):
+class SendUserTurnParams(CodexConversationParams):
     items: tuple[InputItem, ...]
     cwd: Path
     approval_policy: ApprovalPolicy
@@ -62,35 +62,35 @@ class SendUserTurn(Named):
     summary: ReasoningSummary
 
 
-class RemoveListener(Params):
+class RemoveListenerParams(CodexParams):
     subscription: Id = Field(alias="subscriptionId")
 
 
-class ListConversations(Params):
+class CodexListConversationsParams(CodexParams):
     page_size: Annotated[int, Field(ge=0, le=1000)] = 25
     cursor: str | None = None
 
 
-class ResumeConversation(Params):
+class ResumeConversationParams(CodexParams):
     path: str
-    overrides: NewConversation | None = None
+    overrides: NewConversationParams | None = None
 
 
-class ArchiveConversation(Named):
+class ArchiveConversationParams(CodexConversationParams):
     rollout_path: str
 
 
-class GitDiffToRemote(Params):
+class GitDiffToRemoteParams(CodexParams):
     cwd: str
 
 
-class FuzzyFileSearch(Params):
+class FuzzyFileSearchParams(CodexParams):
     query: str
     roots: Annotated[tuple[str, ...], Field(max_length=64)]
     cancellation_token: str | None = None
 
 
-class ExecOneOffCommand(Params):
+class ExecOneOffCommandParams(CodexParams):
     command: tuple[str, ...]
     timeout_ms: Annotated[float, Field(gt=0)] | None = None
     cwd: str | None = None

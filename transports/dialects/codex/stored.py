@@ -9,7 +9,7 @@ from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
 from actors.vocabulary.settings import Settings
-from transports.codex_events import encoded, event_notification, history_of, seed_message
+from transports.codex_events import encode_message, event_notification, history_of, seed_message
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
@@ -17,15 +17,15 @@ from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
-from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask, command, look_up
 from transports.jsonrpc import JsonObject
-from transports.requests import Permit
+from transports.requests import PermitSettings
 
 FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # fields that a setting decides, too
 
 
-def list_conversations(_: CodexCall, params: p.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: CodexCall, params: p.CodexListConversationsParams) -> Script[JsonObject]:
     """A page, newest first. A bad cursor means the first page."""
     if params.page_size == 0:
         return {"items": []}
@@ -34,7 +34,7 @@ def list_conversations(_: CodexCall, params: p.ListConversations) -> Script[Json
     except BadCursor:
         after = None
     query = ListQuery(order="created", after=after, limit=params.page_size)
-    with worded(internal_error, "failed to list conversations"):
+    with prefix_refusals(internal_error, "failed to list conversations"):
         page = yield from look_up(AskForList(query))
     cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
     return {"items": [_item(head) for head in page.heads], **cursor}
@@ -49,20 +49,20 @@ def _item(head: Head) -> JsonObject:
     }
 
 
-def resume(call: CodexCall, params: p.ResumeConversation) -> Script[JsonObject]:
+def resume(call: CodexCall, params: p.ResumeConversationParams) -> Script[JsonObject]:
     """Resume the conversation itself, under its own id; nothing is copied."""
     address = named_by(params.path)
     if address is None:
         raise internal_error(f"error resuming conversation: no conversation {params.path}")
     conversation, _ = address
-    with worded(internal_error, "error resuming conversation"):
+    with prefix_refusals(internal_error, "error resuming conversation"):
         settings = (yield from command(conversation, Inspect())).settings
     if params.overrides is not None:
-        with worded(invalid_request, "error deriving config"):
+        with prefix_refusals(invalid_request, "error deriving config"):
             settings = yield from _apply_overrides(call, settings, params.overrides)
-        with worded(internal_error, "error resuming conversation"):
+        with prefix_refusals(internal_error, "error resuming conversation"):
             yield from command(conversation, ChangeSettings(settings, by=call.client.label))
-    with worded(internal_error, "error resuming conversation"):
+    with prefix_refusals(internal_error, "error resuming conversation"):
         messages = yield from _history(conversation)
     configured = {
         "type": "session_configured",
@@ -71,12 +71,12 @@ def resume(call: CodexCall, params: p.ResumeConversation) -> Script[JsonObject]:
         "history_log_id": 0,
         "history_entry_count": 0,
     }
-    call.do(Write(event_notification("codex/event", {"id": ""}, encoded(configured))))
+    call.do(Write(event_notification("codex/event", {"id": ""}, encode_message(configured))))
     known = {"conversationId": conversation, "model": settings.model, "rolloutPath": uri_of(conversation)}
     return {**known, "initialMessages": messages}
 
 
-def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConversation) -> Script[Settings]:
+def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConversationParams) -> Script[Settings]:
     """Change the named settings; a profile or config may change all. The result must be permitted."""
     person = call.state.person
     settings = (yield from ask(settings_request(person, overrides))).settings
@@ -84,7 +84,7 @@ def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConvers
         given = [name for name, value in overrides if name in SETTINGS - {"config"} and value is not None]
         names = [field for name in given for field in (name, *FOLLOWS.get(name, ()))]
         settings = current.model_copy(update={name: getattr(settings, name) for name in names})
-    return (yield from ask(Permit(settings, current, person))).settings
+    return (yield from ask(PermitSettings(settings, current, person))).settings
 
 
 def _history(conversation: ConversationId) -> Script[list[JsonObject]]:
@@ -93,13 +93,13 @@ def _history(conversation: ConversationId) -> Script[list[JsonObject]]:
     def keep(record: Record) -> None:
         msg = seed_message(json.loads(record.body))
         if msg is not None and record.type != "session_configured":
-            recent.add(encoded(msg))
+            recent.add(encode_message(msg))
 
     yield from read_all(conversation, keep)
     return [json.loads(msg) for msg in history_of(recent.messages, recent.left_out)]
 
 
-def archive(_: CodexCall, params: p.ArchiveConversation) -> Script[JsonObject]:
+def archive(_: CodexCall, params: p.ArchiveConversationParams) -> Script[JsonObject]:
     address, path = named_by(params.rollout_path), f"rollout path `{params.rollout_path}`"
     if address is None:
         raise invalid_request(f"{path} must be in sessions directory")

@@ -9,10 +9,10 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Write
-from transports.dialects.control.api.results import Raw, events_of, notification_line, result_line, shown
+from transports.dialects.control.api.results import Raw, answer_json, events_of, notification_line, result_line
 from transports.dialects.control.api.subscriptions import LIMIT, ControlState
 from transports.dialects.control.methods import METHODS
-from transports.dialects.kit.methods import Call
+from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.requests import REQUESTS_LIMIT
 
 
@@ -22,7 +22,7 @@ class ControlDialect(Dialect):
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
             case jsonrpc.Request() as request:
                 return self._request(request)
@@ -31,7 +31,7 @@ class ControlDialect(Dialect):
             case _:
                 return ()  # a client sends only requests
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
@@ -46,36 +46,36 @@ class ControlDialect(Dialect):
         state = self._state
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
-            return (Write(jsonrpc.refused(request.id, refusal)),)
-        state.requests.run(request.id, method.begin(Call(state, request.id), params), self._finish)
-        return state.taken()
+            return (Write(jsonrpc.refusal_line(request.id, refusal)),)
+        state.requests.run(request.id, method.begin(MethodCall(state, request.id), params), self._finish)
+        return state.take_actions()
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
             case GreenroomError():
-                line = jsonrpc.refused(request, outcome)
+                line = jsonrpc.refusal_line(request, outcome)
             case Raw():
                 line = result_line(request, outcome)
             case _:
-                line = jsonrpc.result(request, shown(outcome))
+                line = jsonrpc.result(request, answer_json(outcome))
         self._state.do(Write(line))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._state.scripts.answered(caller, answer)
-        return self._state.taken()
+    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
+        self._state.scripts.take_answer(caller, answer)
+        return self._state.take_actions()
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         line = notification_line("events", {"subscription": deliver.subscription}, events_of(deliver.slice))
         return (Write(line, ready=deliver.subscription),)
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]:
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
         self._state.forget(end.news.subscription)
         params = {"subscription": end.news.subscription, "reason": end.news.reason}
         return (Write(jsonrpc.notification("ended", params)),)
 
-    def announced(self, text: str) -> Iterable[Action]:
+    def announce(self, text: str) -> Iterable[Action]:
         return (Write(jsonrpc.notification("announcement", {"message": text})),)
 
 

@@ -5,7 +5,7 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.api.described import DESCRIBED
+from transports.dialects.control.api.described import DESCRIPTIONS
 from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
 from transports.dialects.control.methods import METHODS
 from transports.jsonrpc import JsonObject
@@ -19,7 +19,7 @@ SchemaKey = tuple[str, Mode, TypeAdapter[object]]
 def api_schema() -> JsonObject:
     inputs: list[SchemaKey] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
     outputs: list[SchemaKey] = [
-        *((name, "serialization", _adapter(DESCRIBED[name].result)) for name in METHODS),
+        *((name, "serialization", _adapter(DESCRIPTIONS[name].result)) for name in METHODS),
         *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
         ("error", "serialization", _adapter(ErrorMessage)),
     ]
@@ -29,7 +29,7 @@ def api_schema() -> JsonObject:
         "title": "Greenroom control API, protocol 1",
         "methods": {
             name: {
-                "summary": DESCRIBED[name].summary,
+                "summary": DESCRIPTIONS[name].summary,
                 "params": schemas[name, "validation"],
                 "result": schemas[name, "serialization"],
             }

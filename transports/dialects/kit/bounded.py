@@ -5,11 +5,11 @@ from typing import TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-KEPT = 256  # entries; far more than a client uses at a time
+CAPACITY = 256  # entries; far more than a client uses at a time
 
 
 class Bounded(dict[Key, Value]):
-    def __init__(self, limit: int = KEPT) -> None:
+    def __init__(self, limit: int = CAPACITY) -> None:
         super().__init__()
         self._limit = limit
 

@@ -3,7 +3,7 @@
 from msgspec import UNSET, UnsetType
 
 from actors.messages.conversation import ChangeSettings, Inspect
-from actors.vocabulary.answers import Changed
+from actors.vocabulary.answers import ChangedSettings
 from actors.vocabulary.errors import SettingsMoved
 from actors.vocabulary.ids import ConversationId
 from transports.dialects.kit.script import Script, ask, command
@@ -18,7 +18,7 @@ def change_settings(
     person: Person | None,
     by: str,
     name: str | UnsetType | None = UNSET,
-) -> Script[Changed]:
+) -> Script[ChangedSettings]:
     for attempt in range(1, TRIES + 1):
         current = (yield from command(conversation, Inspect())).settings
         made = yield from ask(AlterSettings(current, values, person))

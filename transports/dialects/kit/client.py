@@ -17,7 +17,7 @@ class ClientState:
         self.scripts = Scripts(client.connection, self.do)
         self.requests = Requests(self.scripts, requests_in_flight)
 
-    def taken(self) -> tuple[Action, ...]:
+    def take_actions(self) -> tuple[Action, ...]:
         actions = tuple(self._actions)
         self._actions.clear()
         return actions

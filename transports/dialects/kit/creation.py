@@ -5,7 +5,7 @@ from pydantic import BaseModel
 
 from actors.messages.conversation import Begin
 from actors.messages.routing import Create
-from actors.vocabulary.answers import Begun
+from actors.vocabulary.answers import StartedConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from transports.dialect import Ask
@@ -36,6 +36,6 @@ def tell_notices(state: ReadingState, made: SettingsMade) -> None:
         state.log.once("notice", made.notice)
 
 
-def begin(state: ReadingState, conversation: ConversationId, settings: Settings) -> Script[Begun]:
+def begin(state: ReadingState, conversation: ConversationId, settings: Settings) -> Script[StartedConversation]:
     state.do(Ask(RememberEnvironment(conversation)))
     return (yield from look_up(Create(conversation, Begin(settings))))

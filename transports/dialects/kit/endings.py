@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from actors.messages.conversation import Send
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, TurnResult
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask, command
@@ -28,15 +28,15 @@ def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
             return None
 
 
-def said(conversation: ConversationId, message: Send) -> Script[Accepted | TurnResult]:
+def send_input(conversation: ConversationId, message: Send) -> Script[AcceptedInput | TurnResult]:
     """Send a message. If its key is known and its turn is over, the end comes from the history."""
     accepted = yield from command(conversation, message)
-    if message.await_end and isinstance(accepted, Accepted):
+    if message.await_end and isinstance(accepted, AcceptedInput):
         return (yield from end_of(conversation, accepted)) or accepted
     return accepted
 
 
-def end_of(conversation: ConversationId, input_: Accepted | InputFound) -> Script[TurnResult | None]:
+def end_of(conversation: ConversationId, input_: AcceptedInput | InputFound) -> Script[TurnResult | None]:
     """The end of the turn of an input; None if it has not ended, or its end is not kept any more."""
     if input_.turn is None or input_.ended is None:
         return None

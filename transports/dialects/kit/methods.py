@@ -18,7 +18,7 @@ AnyCall = TypeVar("AnyCall")
 AnyCall_contra = TypeVar("AnyCall_contra", contravariant=True)
 
 
-class Call(Struct, Generic[State_co], eq=False):
+class MethodCall(Struct, Generic[State_co], eq=False):
     """One open request. Its script's result or refusal is the only answer."""
 
     state: State_co
@@ -33,11 +33,11 @@ class Call(Struct, Generic[State_co], eq=False):
         self.state.do(action)
 
 
-def always(_: object) -> bool:
+def always_urgent(_: object) -> bool:
     return True
 
 
-def never(_: object) -> bool:
+def never_urgent(_: object) -> bool:
     return False
 
 
@@ -46,7 +46,7 @@ class Method(Struct, Generic[AnyCall_contra], frozen=True):
 
     params: type[BaseModel]
     handler: Callable[[AnyCall_contra, BaseModel], Script[object] | object]
-    urgent: Callable[[BaseModel], bool] = never
+    urgent: Callable[[BaseModel], bool] = never_urgent
 
     def begin(self, call: AnyCall_contra, params: BaseModel) -> Script[object] | object:
         """The handler's script, or its immediate answer or refusal."""
@@ -60,7 +60,7 @@ def method(
     params: type[Params],
     handler: Callable[[AnyCall, Params], Script[object] | object],
     *,
-    urgent: Callable[[Params], bool] = never,
+    urgent: Callable[[Params], bool] = never_urgent,
 ) -> Method[AnyCall]:
     """A method whose handler and urgency take its own params model."""
     return Method(

@@ -10,7 +10,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from actors.conversation.fitting import fitted
+from actors.conversation.fitting import fit_answer
 from actors.messages.conversation import AnswerApproval, PassOn, ToConversation
 from actors.messages.effects import Slice
 from actors.vocabulary.errors import InvalidInput
@@ -21,10 +21,10 @@ from actors.vocabulary.settings import Decision
 from transports.dialect import Tell, Write
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState
-from transports.question import outside, place, summary
+from transports.question import place, runs_outside, summary
 
-RESOLVED = "approval_resolved"
-DISMISSED = "the client dismissed the question"
+APPROVAL_RESOLVED = "approval_resolved"
+DISMISSED_REASON = "the client dismissed the question"
 DESCRIBED_LENGTH = 300  # characters of a question that a client can only be told of
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
@@ -40,7 +40,7 @@ class Reply(Struct, frozen=True):
     outside: bool = False
 
 
-class OpenQuestion(Struct, frozen=True):
+class QuestionRequest(Struct, frozen=True):
     number: int
     request: ApprovalRequest
     conversation: ConversationId
@@ -56,7 +56,7 @@ class OpenQuestions:
         self._state = state
         self._withdrawal = withdrawal
         self._numbers = count(first)
-        self._open: dict[int, OpenQuestion] = {}
+        self._open: dict[int, QuestionRequest] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # questions that the client was told of, not asked
         self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # dismissed without a choice
@@ -70,7 +70,7 @@ class OpenQuestions:
         """Handle a written event. A question from history is asked only if it still waits, by `heed_pending`."""
         if record is None:
             return
-        if record.type == RESOLVED:
+        if record.type == APPROVAL_RESOLVED:
             self.close(_resolution(record.body).approval_id, "answered elsewhere")
         elif record.type in APPROVAL_REQUESTS and slice_.live and slice_.pending is None:
             request = durable_adapter.validate_json(record.body)
@@ -102,7 +102,7 @@ class OpenQuestions:
         if approval in self._closed or any(question.approval == approval for question in self._open.values()):
             return
         number = next(self._numbers)
-        self._open[number] = OpenQuestion(number, request, conversation)
+        self._open[number] = QuestionRequest(number, request, conversation)
         self._state.do(Write(write(number)))
 
     def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
@@ -131,13 +131,13 @@ class OpenQuestions:
         """Forget the questions that were only told: a client that reads there again is told again."""
         self._unasked = {key: other for key, other in self._unasked.items() if other != conversation}
 
-    def _withdraw(self, question: OpenQuestion, reason: str) -> None:
+    def _withdraw(self, question: QuestionRequest, reason: str) -> None:
         del self._open[question.number]
         self._state.do(Write(self._withdrawal(question.number, reason)))
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def asked(self, number: object) -> OpenQuestion | None:
+    def open_question(self, number: object) -> QuestionRequest | None:
         """The open question of this number."""
         return self._open.get(number) if isinstance(number, int) else None
 
@@ -153,7 +153,7 @@ class OpenQuestions:
         if reply.decision is None:
             self.dismiss(question.request, question.conversation)
             return
-        fitting = fitted(question.request, reply.decision, "", reply.content, outside=reply.outside)
+        fitting = fit_answer(question.request, reply.decision, "", reply.content, outside=reply.outside)
         if isinstance(fitting, InvalidInput):
             self._pass_on(question.approval, question.conversation, fitting.message)
             return
@@ -172,17 +172,17 @@ class OpenQuestions:
     def dismiss(self, request: ApprovalRequest, conversation: ConversationId) -> None:
         """Pass on a question that the client's person has closed without a choice."""
         self._dismissed[request.approval_id] = request
-        self._pass_on(request.approval_id, conversation, DISMISSED)
+        self._pass_on(request.approval_id, conversation, DISMISSED_REASON)
 
     def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
         """A question that this client dismissed, and that was therefore denied."""
-        if record is None or record.type != RESOLVED:
+        if record is None or record.type != APPROVAL_RESOLVED:
             return None
         resolved = _resolution(record.body)
         question = self._dismissed.pop(resolved.approval_id, None)
         return question if resolved.decision is Decision.DENIED else None
 
-    def _take(self, number: object) -> OpenQuestion | None:
+    def _take(self, number: object) -> QuestionRequest | None:
         question = self._open.pop(number, None) if isinstance(number, int) else None
         if question is not None:
             self._closed.append(question.approval)
@@ -201,12 +201,12 @@ def _not_here(_: ApprovalRequest) -> None:
 def waiting_text(request: ApprovalRequest) -> str:
     approval = request.approval_id
     return (
-        f"waiting for an approval of {described(request)}; `greenroom approvals {approval}` shows all of it; "
+        f"waiting for an approval of {describe_question(request)}; `greenroom approvals {approval}` shows all of it; "
         f"answer with `greenroom approve {approval}` or the tool answer_approval"
     )
 
 
-def described(request: ApprovalRequest) -> str:
+def describe_question(request: ApprovalRequest) -> str:
     """The question in a line, for progress: subject, directory, and the length of the omitted rest."""
     event = request.model_dump(mode="json")
     what = summary(event)
@@ -214,7 +214,7 @@ def described(request: ApprovalRequest) -> str:
     if left_out > 0:
         what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
     where = f" in `{place(event['cwd'])}`" if "cwd" in event else ""
-    return f"`{what}`{where}{', outside the sandbox' if outside(event) else ''}"
+    return f"`{what}`{where}{', outside the sandbox' if runs_outside(event) else ''}"
 
 
 def _resolution(body: bytes) -> ApprovalResolved:
@@ -226,5 +226,6 @@ def _resolution(body: bytes) -> ApprovalResolved:
 def _resolved_within(slice_: Slice, approval: ApprovalId) -> bool:
     """True if the approval was answered within the slice that asks for it."""
     return any(
-        record.type == RESOLVED and _resolution(record.body).approval_id == approval for record in slice_.records
+        record.type == APPROVAL_RESOLVED and _resolution(record.body).approval_id == approval
+        for record in slice_.records
     )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from actors.messages.conversation import Attach, Detach, ToConversation
 from actors.messages.effects import Deliver, EndSubscription, Slice
-from actors.vocabulary.answers import Attached
+from actors.vocabulary.answers import AttachedReader
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialect import Tell
@@ -31,7 +31,7 @@ class Sink(Protocol):
 
     def take(self, slice_: Slice) -> None: ...
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         """The subscription has ended, and not by the client's request."""
         ...
 
@@ -60,7 +60,7 @@ class Readers:
     def __contains__(self, reader: object) -> bool:
         return isinstance(reader, SinkReader) and self._readers.get(reader.subscription) is reader
 
-    def of(self, conversation: ConversationId) -> list[SinkReader]:
+    def in_conversation(self, conversation: ConversationId) -> list[SinkReader]:
         return [reader for reader in self._readers.values() if reader.conversation == conversation]
 
     # --- begin and end --------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Readers:
     def _name(self) -> SubscriptionId:
         return SubscriptionId(f"{self._state.client.connection}/{self._state.scripts.number()}")
 
-    def attach(self, reader: SinkReader, after: int | None) -> Script[Attached]:
+    def attach(self, reader: SinkReader, after: int | None) -> Script[AttachedReader]:
         """Attach a reader; a refused reader is forgotten."""
         reader.seq = after or 0
         subscription = reader.subscription
@@ -95,9 +95,9 @@ class Readers:
     def leave(self, reader: SinkReader) -> None:
         """Remove the reader of a client that stops listening, unless an open question needs it to be settled."""
         conversation = reader.conversation
-        other_readers = [other for other in self.of(conversation) if other is not reader]
+        other_readers = [other for other in self.in_conversation(conversation) if other is not reader]
         if self._questions.open_in(conversation) and not other_readers:
-            reader.sink = Muted(self, self._questions, reader)
+            reader.sink = MutedSink(self, self._questions, reader)
             return
         if not other_readers:
             self._questions.forget_unasked(conversation)
@@ -113,7 +113,7 @@ class Readers:
             reader.seq = deliver.slice.records[-1].seq
         reader.sink.take(deliver.slice)
 
-    def ended(self, end: EndSubscription) -> None:
+    def resume_subscription(self, end: EndSubscription) -> None:
         reader = self._readers.pop(end.news.subscription, None)
         if reader is not None:
             reader.subscription = self._name()
@@ -124,12 +124,12 @@ class Readers:
         try:
             yield from self.attach(reader, None if reason == HISTORY_GONE else reader.seq)
         except GreenroomError:
-            reader.sink.lost(reason)
-            if not self.of(reader.conversation):
+            reader.sink.handle_loss(reason)
+            if not self.in_conversation(reader.conversation):
                 self._questions.abandon(reader.conversation, reason)
 
 
-class Muted(Struct, eq=False):
+class MutedSink(Struct, eq=False):
     """The sink of a client that stopped listening while a question is open; it stays until that closes."""
 
     readers: Readers
@@ -142,5 +142,5 @@ class Muted(Struct, eq=False):
         if not self.questions.open_in(self.reader.conversation):
             self.readers.detach(self.reader)
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         """Do nothing: its question is abandoned with it."""

@@ -37,6 +37,6 @@ class ReadingState(ClientState):
         self.questions = OpenQuestions(self, withdrawal, first_question)
         self.readers = Readers(self, self.questions, subscriptions)
         self.listeners: dict[str, SinkReader] = {}  # by their names for the client
-        self.unheard: Bounded[ConversationId, None] = (
+        self.without_listener: Bounded[ConversationId, None] = (
             Bounded()
         )  # conversations made by this client, without a listener so far

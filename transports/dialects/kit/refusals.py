@@ -16,7 +16,7 @@ class MethodError(GreenroomError):
 
 
 @contextmanager
-def worded(make: Callable[[str], GreenroomError], words: str) -> Iterator[None]:
+def prefix_refusals(make: Callable[[str], GreenroomError], words: str) -> Iterator[None]:
     """Put words before the refusals raised inside, except for a request that was taken back."""
     try:
         yield

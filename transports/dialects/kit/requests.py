@@ -6,7 +6,7 @@ from types import GeneratorType
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 from actors.vocabulary.ids import RequestId
-from transports.dialects.kit.script import Running, Script, Scripts
+from transports.dialects.kit.script import RunningScript, Script, Scripts
 
 REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 
@@ -19,7 +19,7 @@ class Requests:
     def __init__(self, scripts: Scripts, limit: int = REQUESTS_LIMIT) -> None:
         self._scripts = scripts
         self._limit = limit
-        self._open: dict[RequestId, Running | None] = {}
+        self._open: dict[RequestId, RunningScript | None] = {}
         self._urgent: set[RequestId] = set()
 
     def __len__(self) -> int:

@@ -20,12 +20,12 @@ from transports.dialect import Action, Ask, Tell
 from transports.requests import SupervisorRequest
 
 AnyAnswer = TypeVar("AnyAnswer")
-Given = TypeVar("Given")
+AnyValue = TypeVar("AnyValue")
 
 WHOLE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-Unsent = Callable[[Caller], Action]  # becomes an action once the caller to be answered is known
-Script = Generator[tuple[Unsent, ...], tuple[object, ...], AnyAnswer]
+ActionMaker = Callable[[Caller], Action]  # becomes an action once the caller to be answered is known
+Script = Generator[tuple[ActionMaker, ...], tuple[object, ...], AnyAnswer]
 NOTHING_YET = cast("tuple[object, ...]", None)  # the only value that a generator accepts before its first yield
 
 
@@ -72,20 +72,20 @@ def conversation_named(reference: str) -> Script[ConversationId]:
     return (yield from look_up(Resolve(reference))).conversation
 
 
-def _ask_one(question: Unsent) -> Script[AnyAnswer]:
+def _ask_one(question: ActionMaker) -> Script[AnyAnswer]:
     (answer,) = yield (question,)
     if isinstance(answer, GreenroomError):
         raise answer
     return cast("AnyAnswer", answer)
 
 
-def _to_registry(query: Query[AnyAnswer]) -> Unsent:
+def _to_registry(query: Query[AnyAnswer]) -> ActionMaker:
     return lambda caller: Tell(ToRegistry(cast("RegistryQuery", query), caller))
 
 
 def _to_conversation(
     conversation: ConversationId, query: Query[AnyAnswer], noted: Callable[[Caller], None] | None = None
-) -> Unsent:
+) -> ActionMaker:
     def make_action(caller: Caller) -> Tell:
         if noted is not None:
             noted(caller)
@@ -98,14 +98,14 @@ def _to_conversation(
 
 
 @dataclass(slots=True, eq=False)
-class Running:
+class RunningScript:
     """A script that waits for answers, collected by number and in order in place of their questions.
 
     `ended` is called with the script's result or its refusal.
     """
 
     script: Script[object]
-    ended: Callable[[object], None]
+    on_end: Callable[[object], None]
     cancelled: bool = False
     missing: int = 0
     answers: dict[RequestId, object] = field(init=False)
@@ -118,7 +118,7 @@ class Scripts:
         self._connection = connection
         self._do = do
         self._numbers = count(1)
-        self._waiting: dict[RequestId, Running] = {}  # by the number of each question
+        self._waiting: dict[RequestId, RunningScript] = {}  # by the number of each question
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -127,13 +127,13 @@ class Scripts:
         """A number that this connection has not used, independent of the client's ids."""
         return next(self._numbers)
 
-    def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> Running:
+    def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> RunningScript:
         """Run a script up to its first question; without any, to its end."""
-        running = Running(script, ended)
+        running = RunningScript(script, ended)
         self._go_on(running, script.send, NOTHING_YET)
         return running
 
-    def answered(self, caller: Caller, answer: object) -> None:
+    def take_answer(self, caller: Caller, answer: object) -> None:
         number = caller.request
         running = self._waiting.pop(number, None)
         if running is None:
@@ -144,31 +144,33 @@ class Scripts:
         if not running.missing:
             self._go_on(running, running.script.send, tuple(answers.values()))
 
-    def cancel(self, running: Running, by: str) -> None:
+    def cancel(self, running: RunningScript, by: str) -> None:
         """Cancel its open commands; their outcomes are its last answers."""
         running.cancelled = True
         for number, action in running.answers.items():
             if number in self._waiting and isinstance(action, Tell):
                 self._do(Tell(CancelRequest(Caller(self._connection, number), by)))
 
-    def stop(self, running: Running) -> None:
+    def stop(self, running: RunningScript) -> None:
         """Raise Cancelled where the script waits now. Answers that still come are dropped."""
         running.cancelled = True
         for number in running.answers:
             self._waiting.pop(number, None)
         self._go_on(running, running.script.throw, _cancellation())
 
-    def _go_on(self, running: Running, step: Callable[[Given], tuple[Unsent, ...]], value: Given) -> None:
+    def _go_on(
+        self, running: RunningScript, step: Callable[[AnyValue], tuple[ActionMaker, ...]], value: AnyValue
+    ) -> None:
         """Take a step, by `send` or `throw`, and put the next questions."""
         try:
             unsent = step(value)
             while running.cancelled:
                 unsent = running.script.throw(_cancellation())
         except StopIteration as end:
-            running.ended(end.value)
+            running.on_end(end.value)
             return
         except GreenroomError as refusal:
-            running.ended(refusal.with_traceback(None))
+            running.on_end(refusal.with_traceback(None))
             return
         running.missing = len(unsent)
         running.answers = answers = {}

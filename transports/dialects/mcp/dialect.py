@@ -18,11 +18,11 @@ from transports.dialects.mcp import stateless
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.methods import METHODS
 from transports.dialects.mcp.protocol import notifications, replay, sinks, waits
-from transports.dialects.mcp.protocol.decoding import Undecodable, decoded
+from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.elicitation import reply_of
 from transports.dialects.mcp.protocol.introduction import DISCOVER
 from transports.dialects.mcp.protocol.options import McpOptions
-from transports.dialects.mcp.protocol.revisions import introduced
+from transports.dialects.mcp.protocol.revisions import introduction_of
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken
 
@@ -40,11 +40,11 @@ class McpDialect(Dialect):
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def arrived(self, line: bytes) -> Iterable[Action]:
+    def receive_line(self, line: bytes) -> Iterable[Action]:
         batch = jsonrpc.read_batch(line) if self._state.takes_batches else None
         for message in [jsonrpc.read(line)] if batch is None else batch:
             self._take(message)
-        return self._state.taken()
+        return self._state.take_actions()
 
     def _take(self, message: jsonrpc.Message) -> None:
         match message:
@@ -53,7 +53,7 @@ class McpDialect(Dialect):
             case jsonrpc.Notification("notifications/cancelled", params):
                 self._handle_cancellation(params)
             case jsonrpc.Notification(replay.RECONNECTED, params):
-                self._state.reconnected(params)
+                self._state.take_over_lost(params)
             case jsonrpc.Notification():
                 pass
             case jsonrpc.Response(number, result):
@@ -65,7 +65,7 @@ class McpDialect(Dialect):
             case _:
                 assert_never(message)
 
-    def skipped(self, reason: str) -> Iterable[Action]:
+    def refuse_line(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
@@ -73,7 +73,7 @@ class McpDialect(Dialect):
         member = raw_params.get("_meta") if isinstance(raw_params, dict) else None
         meta = member if isinstance(member, dict) else {}
         try:
-            peer = introduced(request.method, meta, state.era)
+            peer = introduction_of(request.method, meta, state.era)
         except MethodError as why:
             return self._finish(request.id, why)
         if peer is not None:
@@ -84,13 +84,13 @@ class McpDialect(Dialect):
             text = f"Method not found: {request.method}"
             return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
         try:
-            params = decoded(method.params, raw_params)
+            params = decode(method.params, raw_params)
         except Undecodable as error:
             return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
         refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
-            return self._write(jsonrpc.refused(request.id, refusal))
-        state.sent.pop(request.id, None)  # the id now names this request
+            return self._write(jsonrpc.refusal_line(request.id, refusal))
+        state.cancellable_messages.pop(request.id, None)  # the id now names this request
         if peer is None and request.method not in METHODS:
             state.note_ignored(request.method, method.params, raw_params)
         call = McpCall(state, request.id, peer or state.peer, _progress_token(meta))
@@ -104,7 +104,7 @@ class McpDialect(Dialect):
             case MethodError():
                 self._write(jsonrpc.error(request, outcome.number, outcome.message, outcome.data))
             case GreenroomError():
-                self._write(jsonrpc.refused(request, outcome))
+                self._write(jsonrpc.refusal_line(request, outcome))
             case _:
                 self._write(jsonrpc.result(request, outcome))
 
@@ -127,10 +127,10 @@ class McpDialect(Dialect):
         if wait is not None:
             wait.cancelled = True
             wait.end()
-        caller = state.sent.pop(request, None)
+        caller = state.cancellable_messages.pop(request, None)
         if caller is not None:
             state.do(Tell(CancelRequest(caller, state.client.label)))
-        if request in state.listening:
+        if request in state.listening_requests:
             state.requests.stop(request)
         end_stream(state, request)
 
@@ -139,50 +139,50 @@ class McpDialect(Dialect):
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._state.scripts.answered(caller, answer)
-        return self._state.taken()
+    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
+        self._state.scripts.take_answer(caller, answer)
+        return self._state.take_actions()
 
-    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
         """Write all lines for a slice in one piece, after which the reader is ready for the next."""
         self._state.readers.deliver(deliver)
-        return _in_one_write(self._state.taken(), deliver.subscription)
+        return _in_one_write(self._state.take_actions(), deliver.subscription)
 
-    def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.readers.ended(end)
-        return self._state.taken()
+    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
+        self._state.readers.resume_subscription(end)
+        return self._state.take_actions()
 
-    def woken(self, name: str) -> Iterable[Action]:
+    def wake(self, name: str) -> Iterable[Action]:
         state, (kind, _, subject) = self._state, name.partition(":")
         match kind:
             case notifications.PROGRESS:
-                call = state.calls.numbered(int(subject))
+                call = state.calls.with_number(int(subject))
                 if call is not None:
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
             case waits.WAIT:
-                state.scripts.answered(Caller(state.client.connection, int(subject)), None)
+                state.scripts.take_answer(Caller(state.client.connection, int(subject)), None)
             case notifications.LIST:
                 state.scripts.run(notifications.tell_list_change(state, int(subject)))
             case sinks.UPDATED:
                 for reader in state.readers:
                     if isinstance(reader.sink, sinks.UpdateSink) and reader.sink.number == int(subject):
-                        reader.sink.rested()
+                        reader.sink.notify_if_changed()
             case _:
                 raise ValueError(f"unknown timer {name}")
-        return state.taken()
+        return state.take_actions()
 
-    def reconfigured(self) -> Iterable[Action]:
+    def reconfigure(self) -> Iterable[Action]:
         state, tools = self._state, self._state.options.tools
         state.configure()
         if state.options.tools != tools:
             state.tell_change(notifications.TOOLS_CHANGED)
-        return state.taken()
+        return state.take_actions()
 
-    def announced(self, text: str) -> Iterable[Action]:
-        if self._state.initialized:
+    def announce(self, text: str) -> Iterable[Action]:
+        if self._state.has_shaken_hands:
             self._state.log.say("error", text)
-        return self._state.taken()
+        return self._state.take_actions()
 
 
 def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:

@@ -17,7 +17,7 @@ from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks
-from transports.dialects.mcp.protocol.listening_request import Listening
+from transports.dialects.mcp.protocol.listening_request import ListeningRequest
 from transports.dialects.mcp.protocol.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.sinks import UpdateSink
@@ -27,7 +27,7 @@ from transports.jsonrpc import JsonObject
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
-class Wanted(McpParams):
+class WantedNotifications(McpParams):
     """The kinds of notifications that a client asks for. Unknown kinds are neither sent nor acknowledged."""
 
     tools_list_changed: bool = False
@@ -37,7 +37,7 @@ class Wanted(McpParams):
 
 
 class Listen(McpParams):
-    notifications: Wanted = Field(default_factory=Wanted)
+    notifications: WantedNotifications = Field(default_factory=WantedNotifications)
 
 
 def listen(call: McpCall, params: Listen) -> Script[None]:
@@ -45,24 +45,26 @@ def listen(call: McpCall, params: Listen) -> Script[None]:
     if wanted.task_ids:
         insist_on_tasks(call)
     methods = {TOOLS_CHANGED: wanted.tools_list_changed, LIST_CHANGED: wanted.resources_list_changed}
-    listening = Listening(call.request, frozenset(method for method, wants in methods.items() if wants))
+    listening = ListeningRequest(call.request, frozenset(method for method, wants in methods.items() if wants))
     readers: list[SinkReader] = []
-    state.listening[call.request] = Listening(call.request, frozenset())  # brings nothing before it is acknowledged
+    state.listening_requests[call.request] = ListeningRequest(
+        call.request, frozenset()
+    )  # brings nothing before it is acknowledged
     try:
         yield from _read(call, wanted.resource_subscriptions, listening, readers)
-        state.listening[call.request] = listening
+        state.listening_requests[call.request] = listening
         if wanted.resources_list_changed:
             follow_list(state)
         yield (lambda caller: _acknowledgement(listening, wanted, readers, caller),)  # is never answered
     except Cancelled:
         pass  # a cancelled request gets no answer
     finally:
-        del state.listening[call.request]
+        del state.listening_requests[call.request]
         for reader in readers:
             state.readers.leave(reader)
 
 
-def _read(call: McpCall, uris: Iterable[str], listening: Listening, readers: list[SinkReader]) -> Script[None]:
+def _read(call: McpCall, uris: Iterable[str], listening: ListeningRequest, readers: list[SinkReader]) -> Script[None]:
     """Attach a reader for each address of ours."""
     state = call.state
     for uri in dict.fromkeys(uris):
@@ -71,7 +73,7 @@ def _read(call: McpCall, uris: Iterable[str], listening: Listening, readers: lis
             continue
         if state.readers.full:
             raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
-        sink = UpdateSink(state, address[0], {uri}, state.scripts.number(), listening.meta, told=False)
+        sink = UpdateSink(state, address[0], {uri}, state.scripts.number(), listening.meta, acknowledged=False)
         reader = state.readers.new(address[0], sink)
         try:
             yield from state.readers.attach(reader, None)
@@ -80,10 +82,12 @@ def _read(call: McpCall, uris: Iterable[str], listening: Listening, readers: lis
         readers.append(reader)
 
 
-def _acknowledgement(listening: Listening, wanted: Wanted, readers: list[SinkReader], _: Caller) -> Action:
+def _acknowledgement(
+    listening: ListeningRequest, wanted: WantedNotifications, readers: list[SinkReader], _: Caller
+) -> Action:
     sinks = [reader.sink for reader in readers if isinstance(reader.sink, UpdateSink)]
     for sink in sinks:
-        sink.told = True
+        sink.acknowledged = True
     members: JsonObject = {
         name: True
         for name, wants in (

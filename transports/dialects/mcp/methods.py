@@ -10,18 +10,18 @@ from pydantic import ConfigDict
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialect import Introduce
-from transports.dialects.kit.methods import Method, always, method
+from transports.dialects.kit.methods import Method, always_urgent, method
 from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import completion, prompts
 from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own, tasks
-from transports.dialects.mcp.calls.results import ToolError, linked, tool_error
+from transports.dialects.mcp.calls.results import ToolError, tool_error, with_link
 from transports.dialects.mcp.protocol import arguments, resources, tools
 from transports.dialects.mcp.protocol.answers import answers_in
-from transports.dialects.mcp.protocol.decoding import Undecodable, decoded
+from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.introduction import WITH_TASKS, welcome
-from transports.dialects.mcp.protocol.repeats import Saying
+from transports.dialects.mcp.protocol.repeats import RepeatableMessage
 from transports.dialects.mcp.protocol.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
@@ -46,7 +46,7 @@ class SetLevel(McpParams):
 
 def initialize(call: McpCall, params: Initialize) -> JsonObject:
     state = call.state
-    if state.initialized:
+    if state.has_shaken_hands:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
     state.era, state.peer = Era.HANDSHAKE, peer(params)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
@@ -75,18 +75,18 @@ def call_tool(call: McpCall, params: CallTool) -> Script[object]:
     if params.task is not None and call.peer.revision == WITH_TASKS:
         if params.name not in WHOLE_TURN:
             raise MethodError(jsonrpc.METHOD_NOT_FOUND, f"{params.name} can't be run as a task; call it without one")
-        call.saying = call.state.repeats.saying(call.request, params.name, params.arguments)
+        call.saying = call.state.repeats.identify(call.request, params.name, params.arguments)
         return (yield from tasks.begin(call, params.name, params.arguments))
     result = yield from _run_tool(call, params)
-    return linked(result, call.peer) if isinstance(result, dict) else result
+    return with_link(result, call.peer) if isinstance(result, dict) else result
 
 
 def _run_tool(call: McpCall, params: CallTool) -> Script[object]:
     name, raw = params.name, params.arguments
     if call.peer.stateless:
-        call.answers, call.saying = answers_in(params.model_extra or {}), Saying(str(uuid4()))
+        call.answers, call.saying = answers_in(params.model_extra or {}), RepeatableMessage(str(uuid4()))
     elif name in SAYING:
-        call.saying = call.state.repeats.saying(call.request, name, raw)
+        call.saying = call.state.repeats.identify(call.request, name, raw)
     try:
         if name in WHOLE_TURN:
             return (yield from WHOLE_TURN[name](call, raw))
@@ -96,8 +96,8 @@ def _run_tool(call: McpCall, params: CallTool) -> Script[object]:
             tool = CONVERSATION_TOOLS[name]
         else:
             return tool_error(f"Unknown tool '{name}'")
-        parsed = decoded(tool.params, raw)
-        if name in NOTED:
+        parsed = decode(tool.params, raw)
+        if name in WITH_WARNINGS:
             call.state.note_ignored(name, tool.params, raw)
         return (yield from cast("Script[object]", tool.handler(call, parsed)))  # all of them are scripts
     except (Undecodable, BadCursor) as error:
@@ -115,36 +115,36 @@ WHOLE_TURN: Mapping[str, Callable[[McpCall, object], Script[object]]] = {
     "codex-reply": codex.codex_reply,
 }
 CONVERSATION_TOOLS: Mapping[str, Method[McpCall]] = {
-    "conversationCreate": method(arguments.ConversationCreate, conversation_tools.create),
-    "conversationSendMessage": method(arguments.ConversationSendMessage, conversation_tools.send_message),
-    "conversationStream": method(arguments.ConversationStream, conversation_tools.stream),
-    "conversationsList": method(arguments.ConversationsList, conversation_tools.list_all),
+    "conversationCreate": method(arguments.ConversationCreateArguments, conversation_tools.create),
+    "conversationSendMessage": method(arguments.ConversationSendMessageArguments, conversation_tools.send_message),
+    "conversationStream": method(arguments.ConversationStreamArguments, conversation_tools.stream),
+    "conversationsList": method(arguments.ConversationsListArguments, conversation_tools.list_all),
 }
 OWN: Mapping[str, Method[McpCall]] = {
-    "start_conversation": method(arguments.StartConversation, long_work.start_conversation),
-    "send": method(arguments.SendMessage, long_work.send),
-    "wait_conversation": method(arguments.WaitConversation, long_work.wait_conversation),
-    "list_conversations": method(arguments.ListConversations, own.list_conversations),
-    "interrupt_conversation": method(arguments.InterruptConversation, own.interrupt_conversation),
-    "waiting_messages": method(arguments.WaitingMessages, own.waiting_messages),
-    "set_conversation": method(arguments.SetConversation, own.set_conversation),
-    "read_conversation": method(arguments.ReadConversation, own.read_conversation),
-    "answer_approval": method(arguments.AnswerApproval, own.answer_approval),
+    "start_conversation": method(arguments.StartConversationArguments, long_work.start_conversation),
+    "send": method(arguments.SendMessageArguments, long_work.send),
+    "wait_conversation": method(arguments.WaitConversationArguments, long_work.wait_conversation),
+    "list_conversations": method(arguments.ListConversationsArguments, own.list_conversations),
+    "interrupt_conversation": method(arguments.InterruptConversationArguments, own.interrupt_conversation),
+    "waiting_messages": method(arguments.WaitingMessagesArguments, own.waiting_messages),
+    "set_conversation": method(arguments.SetConversationArguments, own.set_conversation),
+    "read_conversation": method(arguments.ReadConversationArguments, own.read_conversation),
+    "answer_approval": method(arguments.AnswerApprovalArguments, own.answer_approval),
 }
 
 SAYING = frozenset({*WHOLE_TURN, "start_conversation", "send", "conversationSendMessage"})
-NOTED = frozenset({"conversationCreate", "conversationSendMessage"})  # with warnings about unknown arguments
+WITH_WARNINGS = frozenset({"conversationCreate", "conversationSendMessage"})  # with warnings about unknown arguments
 URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end other requests
 
 METHODS: Mapping[str, Method[McpCall]] = {
     "initialize": method(Initialize, initialize),
-    "ping": method(NoParams, ping, urgent=always),
+    "ping": method(NoParams, ping, urgent=always_urgent),
     "tools/list": method(resources.ListPage, list_tools),
     "tools/call": method(CallTool, call_tool, urgent=lambda params: params.name in URGENT),
-    "tasks/get": method(tasks.NamedTask, tasks.get),
-    "tasks/result": method(tasks.NamedTask, tasks.result),
+    "tasks/get": method(tasks.TaskParams, tasks.get),
+    "tasks/result": method(tasks.TaskParams, tasks.result),
     "tasks/list": method(resources.ListPage, tasks.list_all),
-    "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
+    "tasks/cancel": method(tasks.TaskParams, tasks.cancel, urgent=always_urgent),
     "logging/setLevel": method(SetLevel, set_level),
     "completion/complete": method(completion.Complete, completion.complete),
     "prompts/list": method(resources.ListPage, prompts.list_all),

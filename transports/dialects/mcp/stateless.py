@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
-from transports.dialects.kit.methods import Method, always, method
+from transports.dialects.kit.methods import Method, always_urgent, method
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.requests import Finish
 from transports.dialects.mcp import listening, methods
@@ -16,7 +16,7 @@ from transports.jsonrpc import JsonObject
 
 
 def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
-    return introduction.discovered(call.state.version, call.state.options.tools)
+    return introduction.discovery_result(call.state.version, call.state.options.tools)
 
 
 def finish(name: str, version: str, send: Finish) -> Finish:
@@ -24,7 +24,7 @@ def finish(name: str, version: str, send: Finish) -> Finish:
 
     def end(request: RequestId, outcome: object) -> None:
         if isinstance(outcome, dict):
-            outcome = introduction.completed(name, outcome, version)
+            outcome = introduction.complete_result(name, outcome, version)
         elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
             outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
         send(request, outcome)
@@ -38,9 +38,9 @@ SHARED = (
 )
 METHODS: Mapping[str, Method[McpCall]] = {
     DISCOVER: method(methods.NoParams, discover),
-    "tasks/get": method(tasks.NamedTask, tasks.get),
+    "tasks/get": method(tasks.ExtensionTaskParams, tasks.get),
     "tasks/update": method(tasks.UpdateTask, tasks.update),
-    "tasks/cancel": method(tasks.NamedTask, tasks.cancel, urgent=always),
+    "tasks/cancel": method(tasks.ExtensionTaskParams, tasks.cancel, urgent=always_urgent),
     "subscriptions/listen": method(listening.Listen, listening.listen),
     **{name: methods.METHODS[name] for name in SHARED},
 }

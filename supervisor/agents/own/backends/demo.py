@@ -19,12 +19,12 @@ from supervisor.agents.own.model import stream_events as stream
 from supervisor.agents.own.model.answer import Deliver
 from supervisor.agents.own.model.decoding import Object
 from supervisor.agents.own.model.pieces import Form
-from supervisor.agents.own.model.request import HistoryItem, ModelRequest, Piece
+from supervisor.agents.own.model.request import HistoryItem, HistoryPiece, ModelRequest
 from supervisor.agents.own.model.retry import Build
-from supervisor.agents.own.transcript.wording import IS_ASKED
-from supervisor.agents.spending.account import Asked
+from supervisor.agents.own.transcript.wording import ASK_OPENING
+from supervisor.agents.spending.account import BilledModel
 from supervisor.agents.spending.prices import FREE
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
@@ -58,7 +58,7 @@ class DemoStep(Struct, frozen=True):
     arguments: str = ""
 
 
-def _encode(item: HistoryItem) -> Piece:
+def _encode(item: HistoryItem) -> HistoryPiece:
     """Encode the item as the responses wire does. It weighs as many characters as it has in a log."""
     return responses.encode(item)._replace(weight=len(str(item)))
 
@@ -68,7 +68,7 @@ FORM = Form(_encode, lambda end, begin: LINE if end and begin else b"")
 
 class DemoModel:
     form = FORM
-    asked = Asked("demo", "demo", FREE)
+    billing = BilledModel("demo", "demo", FREE)
 
     def __init__(self, pace_s: float = PACE_S) -> None:
         self._pace_s = pace_s
@@ -96,10 +96,10 @@ class DemoModel:
             await asyncio.sleep(self._pace_s)
 
 
-def next_step(items: Sequence[HistoryItem | Piece]) -> DemoStep:
+def next_step(items: Sequence[HistoryItem | HistoryPiece]) -> DemoStep:
     """Return the step that follows those done since the user last spoke."""
     said, outputs = _since_the_user(items)
-    if said.startswith(IS_ASKED):
+    if said.startswith(ASK_OPENING):
         return DemoStep(words="The demo model has read it all, and did what it was told.")
     steps = [_parse_step(phrase.strip()) for phrase in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
@@ -108,7 +108,7 @@ def next_step(items: Sequence[HistoryItem | Piece]) -> DemoStep:
     return DemoStep(words=_report(last, outputs[-1])) if last.tool else last
 
 
-def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str]]:
+def _since_the_user(items: Sequence[HistoryItem | HistoryPiece]) -> tuple[str, list[str]]:
     outputs: list[str] = []
     for item in _backwards(items):
         if item["type"] == "function_call_output":
@@ -120,14 +120,14 @@ def _since_the_user(items: Sequence[HistoryItem | Piece]) -> tuple[str, list[str
     return "", outputs[::-1]
 
 
-def _backwards(items: Sequence[HistoryItem | Piece]) -> Iterator[Object]:
+def _backwards(items: Sequence[HistoryItem | HistoryPiece]) -> Iterator[Object]:
     """Yield the items, the last first."""
     for piece in _pieces(reversed(items)):
         yield from map(json.loads, reversed(piece.data.split(LINE)))
 
 
-def _pieces(items: Iterable[HistoryItem | Piece]) -> Iterator[Piece]:
-    return (item if isinstance(item, Piece) else FORM.encode(item) for item in items)
+def _pieces(items: Iterable[HistoryItem | HistoryPiece]) -> Iterator[HistoryPiece]:
+    return (item if isinstance(item, HistoryPiece) else FORM.encode(item) for item in items)
 
 
 def _parse_step(said: str) -> DemoStep:
@@ -196,8 +196,8 @@ def _report(step: DemoStep, output: str) -> str:
     return f"It failed with exit code {code}.\n{printed}".strip()
 
 
-def _usage(request: ModelRequest, step: DemoStep) -> Usage:
+def _usage(request: ModelRequest, step: DemoStep) -> TokenUsage:
     """Estimate tokens at four characters each."""
     read = sum(piece.weight for piece in _pieces(request.items)) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
-    return Usage(input=read, output=written, total=read + written)
+    return TokenUsage(input=read, output=written, total=read + written)

@@ -15,23 +15,23 @@ from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Decision, Settings, Task
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.errors import ContextFull
 from supervisor.agents.own.backends.ports import Model, ModelSource, Notify
 from supervisor.agents.own.context.compactor import Respond
 from supervisor.agents.own.context.keeper import CompactAt, ContextKeeper, still_too_long
-from supervisor.agents.own.context.prompt_context import Context, context_now, gone
+from supervisor.agents.own.context.prompt_context import Context, context_now, withdrawn_skills
 from supervisor.agents.own.context.request_builder import RequestBuilder
 from supervisor.agents.own.model.answer import Deliver
 from supervisor.agents.own.model.request import ModelRequest
 from supervisor.agents.own.model.retry import Build, Pause
-from supervisor.agents.own.tools.told import Told
+from supervisor.agents.own.tools.told import ToolResult
 from supervisor.agents.own.tools.toolbox import Toolbox
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.model_events import ModelEvents
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.own.transcript.transcripts import TranscriptCache, take_inputs
-from supervisor.agents.own.transcript.wording import in_tokens
+from supervisor.agents.own.transcript.wording import describe_saving
 from supervisor.agents.spending.account import Account
 from supervisor.agents.turn import Turn
 from supervisor.config.bounds import DEFAULTS, Bounds
@@ -39,7 +39,7 @@ from supervisor.loop.side_by_side import side_by_side
 from supervisor.work.reach.readable import Reach
 
 
-class AgentOptions(Struct, frozen=True):
+class ModelOptions(Struct, frozen=True):
     """Options from the config for talking to a model."""
 
     home: Path
@@ -54,7 +54,7 @@ class AgentOptions(Struct, frozen=True):
     approval_default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
 
 
-class Chosen(Struct, frozen=True):
+class ChosenModel(Struct, frozen=True):
     """The model at hand, and the settings by which it was chosen; a person may change them while the turn runs."""
 
     model: Model
@@ -73,8 +73,8 @@ class ModelBackend:
         models: ModelSource,
         transcripts: TranscriptCache,
         toolbox: Toolbox,
-        options: AgentOptions,
-        around: Callable[[RunAgent], Around],
+        options: ModelOptions,
+        around: Callable[[RunAgent], CommandEnvironment],
         bounds: Bounds = DEFAULTS,
         account: Callable[[Turn], Account] = Account,
     ) -> None:
@@ -112,16 +112,18 @@ class ModelBackend:
             await self._carry_out_calls(work)
             if not await _take_more(work) and done:
                 break
-        turn.heard = tuple(work.transcript.heard)
+        turn.user_messages = tuple(work.transcript.user_messages)
         self._transcripts.keep(order.conversation, work.transcript)
         return work.transcript.last_said
 
-    async def _compact(self, chosen: Chosen, work: Work) -> str:
+    async def _compact(self, chosen: ChosenModel, work: Work) -> str:
         """Sum up the history because a person asked for it, and return the result in words."""
         model = chosen.model
-        summed = await self._room.asked(work, chosen.settings, model.window, charged(model, work))
+        summed = await self._room.make_room_on_request(
+            work, chosen.settings, model.window, count_requests(model, work)
+        )
         self._transcripts.keep(work.turn.order.conversation, work.transcript)
-        return f"Summed up events {summed.first_seq} to {summed.last_seq}: {in_tokens(summed)}."
+        return f"Summed up events {summed.first_seq} to {summed.last_seq}: {describe_saving(summed)}."
 
     def hurry(self, turn: TurnId) -> None:
         """Do nothing: only commands have a grace period, and the runner ends them."""
@@ -130,24 +132,24 @@ class ModelBackend:
         self._transcripts.forget(conversation)
         self._models.forget(conversation)
 
-    def _choose(self, turn: Turn) -> Chosen:
-        return Chosen(self._models.of(turn.order.conversation, turn.settings), turn.settings)
+    def _choose(self, turn: Turn) -> ChosenModel:
+        return ChosenModel(self._models.model_for(turn.order.conversation, turn.settings), turn.settings)
 
-    async def _follow_settings(self, chosen: Chosen, work: Work) -> Chosen:
+    async def _follow_settings(self, chosen: ChosenModel, work: Work) -> ChosenModel:
         """Follow settings that were changed meanwhile: choose the model anew, and tell it the changed context."""
         while work.settings is not chosen.settings:
             chosen = self._choose(work.turn)
             if chosen.model.form is not work.transcript.form:
-                until = await work.turn.stored()
+                until = await work.turn.wait_until_stored()
                 work.transcript = await self._transcripts.reopen(
                     work.turn.order, work.transcript, until, chosen.model.form
                 )
-            self._tell_context(work, await self._look_around(chosen.settings, work.around))
+            self._tell_context(work, await self._look_around(chosen.settings, work.environment))
         return chosen
 
-    def _look_around(self, settings: Settings, around: Around) -> asyncio.Future[Context]:
+    def _look_around(self, settings: Settings, around: CommandEnvironment) -> asyncio.Future[Context]:
         """Collect the context in a worker thread while the transcript is opened: the disk may be slow, or away."""
-        options, reach = self._options, Reach.of(settings.cwd, around.env, self._options.hidden)
+        options, reach = self._options, Reach.for_commands(settings.cwd, around.env, self._options.hidden)
         look = partial(context_now, settings, reach, options.home, options.guide_bytes, options.skills_bytes)
         return asyncio.get_running_loop().run_in_executor(None, look)
 
@@ -158,7 +160,7 @@ class ModelBackend:
             work.say(ev.BackgroundEvent(message=choice))
         for why in wanted.left_out:
             work.tell_left_out(f"the model does not get a file: {why}")
-        for notice in (*wanted.notices, *gone(wanted.notices, transcript.last_context)):
+        for notice in (*wanted.notices, *withdrawn_skills(wanted.notices, transcript.last_context)):
             if transcript.last_context.get(notice.kind) != notice.text:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
 
@@ -169,7 +171,7 @@ class ModelBackend:
     def _choice_notice(self, work: Work) -> str | None:
         return self._models.notice(work.turn.order.conversation, work.settings)
 
-    async def _respond(self, chosen: Chosen, work: Work) -> Chosen:
+    async def _respond(self, chosen: ChosenModel, work: Work) -> ChosenModel:
         """Get a response by the settings of this moment, and return the model that gave it.
 
         Settings may change during a pause. A history that is refused as too long is summed up, once.
@@ -178,7 +180,7 @@ class ModelBackend:
         while True:
             chosen = await self._follow_settings(chosen, work)
             model, settings = chosen.model, chosen.settings
-            await self._room.make_room(work, settings, model.window, charged(model, work))
+            await self._room.make_room(work, settings, model.window, count_requests(model, work))
             try:
                 await self._ask(chosen, work)
             except SettingsWereChanged:
@@ -187,11 +189,13 @@ class ModelBackend:
                 if refused:
                     raise still_too_long(refusal) from refusal
                 refused = True
-                await self._room.after(refusal, work, settings, model.window, charged(model, work))
+                await self._room.make_room_after_refusal(
+                    refusal, work, settings, model.window, count_requests(model, work)
+                )
                 continue
             return chosen
 
-    async def _ask(self, chosen: Chosen, work: Work) -> None:
+    async def _ask(self, chosen: ChosenModel, work: Work) -> None:
         events = ModelEvents(
             work.turn,
             work.transcript,
@@ -208,12 +212,12 @@ class ModelBackend:
             return await self._requests.build(work, chosen.settings, work.transcript)
 
         async def notify(pause: Pause) -> None:
-            events.broke()
+            events.drop_open_items()
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
         work.transcript.last_said = None  # the answer of a turn is the text of its last response
-        await charged(chosen.model, work)(build, events.hear, notify)
+        await count_requests(chosen.model, work)(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
         """Carry out the open calls in the model's order; adjacent calls that only read run side by side."""
@@ -229,31 +233,31 @@ class ModelBackend:
         async with side_by_side(self._toolbox.carry_out(work, call) for call in calls) as results:
             for call, result in zip(calls, results, strict=True):
                 _tell_output(work, call, await result)
-                await work.turn.room()
+                await work.turn.wait_for_room()
                 await asyncio.sleep(0)  # calls that never wait would keep the loop from other work
 
 
-def charged(model: Model, work: Work) -> Respond:
+def count_requests(model: Model, work: Work) -> Respond:
     """Let each request to the model count before it is sent, if there is budget left for it."""
 
     async def respond(build: Build, deliver: Deliver, notify: Notify) -> None:
         async def build_and_count() -> ModelRequest:
             request = await build()
-            await work.account.begin_request(model.asked)
+            await work.account.begin_request(model.billing)
             return request
 
         try:
             await model.respond(build_and_count, deliver, notify)
         except asyncio.CancelledError:
-            work.account.cut_off()
+            work.account.note_cut_off()
             raise
-        work.account.answered()
+        work.account.note_answer()
 
     return respond
 
 
-def _tell_output(work: Work, call: OpenCall, result: Told) -> None:
-    text = work.transcript.repetition.told(call.item, result.text)
+def _tell_output(work: Work, call: OpenCall, result: ToolResult) -> None:
+    text = work.transcript.repetition.with_warning(call.item, result.text)
     if text != result.text:
         work.say(ev.BackgroundEvent(message="the model repeats itself, with the same results; it is told so"))
     work.say(

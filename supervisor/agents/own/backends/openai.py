@@ -7,7 +7,7 @@ from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.retry import Build, respond
 from supervisor.agents.own.model.wire import form
-from supervisor.agents.spending.account import Asked
+from supervisor.agents.spending.account import BilledModel
 
 
 class OpenAiModel:
@@ -19,11 +19,11 @@ class OpenAiModel:
         endpoint: Endpoint,
         model: str = "",
         window: ContextWindow | None = None,
-        asked: Asked | None = None,
+        asked: BilledModel | None = None,
     ) -> None:
         self.window = window or FixedWindow()
         self.form = form(endpoint.wire, model)
-        self.asked = asked or Asked(model)
+        self.billing = asked or BilledModel(model)
         self._client = client
         self._endpoint = endpoint
 

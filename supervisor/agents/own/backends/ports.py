@@ -9,7 +9,7 @@ from supervisor.agents.own.context.window import ContextWindow
 from supervisor.agents.own.model.answer import Deliver
 from supervisor.agents.own.model.pieces import Form
 from supervisor.agents.own.model.retry import Build, Pause
-from supervisor.agents.spending.account import Asked
+from supervisor.agents.spending.account import BilledModel
 
 Notify = Callable[[Pause], Awaitable[None]]
 
@@ -26,7 +26,7 @@ class Model(Protocol):
         ...
 
     @property
-    def asked(self) -> Asked:
+    def billing(self) -> BilledModel:
         """The model's name, provider and price."""
         ...
 
@@ -36,7 +36,7 @@ class Model(Protocol):
 
 
 class ModelSource(Protocol):
-    def of(self, conversation: ConversationId, settings: Settings) -> Model:
+    def model_for(self, conversation: ConversationId, settings: Settings) -> Model:
         """Return the model that these settings name. Raises ModelError if there is none."""
         ...
 

@@ -12,21 +12,21 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agents.errors import ContextFull, FatalModelError
-from supervisor.agents.own.context.room import Measure, Parting, Why, part
+from supervisor.agents.own.context.room import CompactionReason, Division, Measure, divide_history
 from supervisor.agents.own.model import stream_events as stream
 from supervisor.agents.own.model.answer import Deliver
-from supervisor.agents.own.model.request import ModelRequest, Said, said
+from supervisor.agents.own.model.request import MessageItem, ModelRequest, text_message
 from supervisor.agents.own.model.retry import Build, Pause
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.model_events import token_count
 from supervisor.agents.own.transcript.transcript import ModelTranscript
-from supervisor.agents.own.transcript.transcripts import Past, TranscriptCache
-from supervisor.agents.own.transcript.wording import asked_for, joined_files
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.own.transcript.transcripts import HistoryToSumUp, TranscriptCache
+from supervisor.agents.own.transcript.wording import join_files, notes_request
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.agents.story import FILES, HistoryStep
 
 REQUESTS = 24  # of one compaction: twenty full windows, and some that were refused
-ASKED_TWICE = 2  # attempts: a model may call a tool instead of writing notes
+NOTES_ATTEMPTS = 2  # attempts: a model may call a tool instead of writing notes
 WORDS_A_TOKEN = 0.7
 BYTES_A_TOKEN = 4
 LEAST_ROOM = 500  # tokens beside instructions and tools: no history fits into less
@@ -35,7 +35,7 @@ WAY_OUT = "choose a model that reads more, or fork the conversation at an earlie
 CUT_NOTE = "\n[the notes were cut here, as they were too long]"
 LEFT_OUT = "[{count} items were too long to be read here, and are not in these notes]"
 
-RequestFor = Callable[[Work, Settings, ModelTranscript, Said], Awaitable[ModelRequest]]
+RequestFor = Callable[[Work, Settings, ModelTranscript, MessageItem], Awaitable[ModelRequest]]
 Respond = Callable[[Build, Deliver, Callable[[Pause], Awaitable[None]]], Awaitable[None]]
 
 
@@ -54,10 +54,10 @@ class TooManyRequests(FatalModelError):
     jsonrpc = -31514
 
 
-class Wanted(Struct, frozen=True):
+class CompactionRequest(Struct, frozen=True):
     """A request to sum up. `before`: the tokens in the context now; `window`: the tokens that fit, where known."""
 
-    why: Why
+    why: CompactionReason
     measure: Measure
     settings: Settings
     before: int | None
@@ -68,7 +68,12 @@ class Compactor:
     """One compaction of a turn's history."""
 
     def __init__(
-        self, work: Work, wanted: Wanted, transcripts: TranscriptCache, request_for: RequestFor, respond: Respond
+        self,
+        work: Work,
+        wanted: CompactionRequest,
+        transcripts: TranscriptCache,
+        request_for: RequestFor,
+        respond: Respond,
     ) -> None:
         self._work = work
         self._wanted = wanted
@@ -83,21 +88,21 @@ class Compactor:
     async def compact(self) -> ev.Compacted:
         """Sum up, emit the event, and read the transcript anew. An interrupt before the event changes nothing."""
         work, order = self._work, self._work.turn.order
-        until = await work.turn.stored()
-        past = await self._transcripts.past(order.conversation, until, work.transcript.summed)
+        until = await work.turn.wait_until_stored()
+        past = await self._transcripts.read_for_summary(order.conversation, until, work.transcript.compaction)
         event = await self._sum_up(past, until)
         self._tell_losses(event)
         work.turn.emit(event)
-        until = await work.turn.stored()
+        until = await work.turn.wait_until_stored()
         form = work.transcript.form
         work.transcript = await self._transcripts.reopen(order, work.transcript, until, form, event)
         return event
 
-    async def _sum_up(self, past: Past, until: int) -> ev.Compacted:
+    async def _sum_up(self, past: HistoryToSumUp, until: int) -> ev.Compacted:
         """Divide the history and get notes about its older part; again, if the window proves smaller."""
         steps, announced = past.story.steps, False
         while True:
-            parting = part(steps, past.words, self._measure, self._wanted.why)
+            parting = divide_history(steps, past.words, self._measure, self._wanted.why)
             if not parting.summed:
                 raise NothingToSumUp("there is nothing to sum up: what there is stays as it is, word for word")
             end = steps[parting.summed].first_seq - 1 if parting.summed < len(steps) else until
@@ -142,10 +147,10 @@ class Compactor:
         if event.left_out:
             self._tell(f"{event.left_out} items were too long for the model to read and are not in the summary")
 
-    async def _notes(self, past: Past, parting: Parting, end: int) -> "Notes":
+    async def _notes(self, past: HistoryToSumUp, parting: Division, end: int) -> "Notes":
         """Return notes about all steps that are summed up, with the model's id of the last response."""
         steps = past.story.steps[: parting.summed]
-        base, done, last = self._work.transcript.summed, 0, None
+        base, done, last = self._work.transcript.compaction, 0, None
         self._left_out = 0
         while done < len(steps):
             upto, size = self._fitting(past, steps, done, base)
@@ -168,7 +173,7 @@ class Compactor:
         return before + LEFT_OUT.format(count=step.items)
 
     def _fitting(
-        self, past: Past, steps: Sequence[HistoryStep], done: int, base: ev.Compacted | None
+        self, past: HistoryToSumUp, steps: Sequence[HistoryStep], done: int, base: ev.Compacted | None
     ) -> tuple[int, int]:
         """Return the step before which the next request ends, at least one further, and its estimated tokens."""
         measure = self._measure
@@ -190,14 +195,16 @@ class Compactor:
         work, wanted = self._work, self._wanted
         conversation, form = work.turn.order.conversation, work.transcript.form
         transcript = await self._transcripts.read(conversation, until, form, base)
-        for again in range(ASKED_TWICE):
+        for again in range(NOTES_ATTEMPTS):
             if self._requests >= REQUESTS:
                 raise TooManyRequests(f"the history could not be summed up in {REQUESTS} requests; {WAY_OUT}")
             self._requests += 1
-            question = said("user", asked_for(round(self._measure.summary * WORDS_A_TOKEN), again=bool(again)))
-            heard = Heard(work)
+            question = text_message(
+                "user", notes_request(round(self._measure.summary * WORDS_A_TOKEN), again=bool(again))
+            )
+            heard = NotesReader(work)
 
-            async def build(question: Said = question, heard: Heard = heard) -> ModelRequest:
+            async def build(question: MessageItem = question, heard: NotesReader = heard) -> ModelRequest:
                 heard.text = ""
                 return await self._request_for(work, wanted.settings, transcript, question)
 
@@ -218,15 +225,15 @@ class Compactor:
         most = 2 * self._measure.summary * BYTES_A_TOKEN
         return text if len(text) <= most else text[:most] + CUT_NOTE
 
-    def _event(self, past: Past, parting: Parting, end: int, notes: str) -> ev.Compacted:
-        before = self._work.transcript.summed
+    def _event(self, past: HistoryToSumUp, parting: Division, end: int, notes: str) -> ev.Compacted:
+        before = self._work.transcript.compaction
         return ev.Compacted(
             why=self._wanted.why,
             summary=notes,
             first_seq=before.first_seq if before else 1,
             last_seq=end,
             plan=past.story.plan or (before.plan if before else ()),
-            files=joined_files(before.files if before else (), past.story.files, FILES),
+            files=join_files(before.files if before else (), past.story.files, FILES),
             model=self._wanted.settings.model,
             requests=max(1, self._requests),
             left_out=self._left_out,
@@ -236,7 +243,7 @@ class Compactor:
             context_window=self._wanted.window,
         )
 
-    def _tokens_after(self, past: Past, event: ev.Compacted) -> int:
+    def _tokens_after(self, past: HistoryToSumUp, event: ev.Compacted) -> int:
         """Estimate the tokens in the context after the event."""
         measure = self._measure
         words = [*past.words, *(spoken for step in past.story.steps for spoken in step.words)]
@@ -264,7 +271,7 @@ class Notes(Struct, frozen=True):
     response_id: str
 
 
-class Heard:
+class NotesReader:
     """The notes as they arrive. Only their cost becomes part of the conversation."""
 
     def __init__(self, work: Work) -> None:
@@ -277,12 +284,12 @@ class Heard:
             match streamed:
                 case stream.TextDone(text):
                     self.text += text
-                case Usage():
-                    count = self._work.account.billed(token_count(streamed), streamed)
+                case TokenUsage():
+                    count = self._work.account.bill_response(token_count(streamed), streamed)
                     self._work.account.take(count)
                     self._work.turn.emit(count)
                 case stream.ResponseEnd(response_id):
                     self.response_id = response_id
                 case _:
                     pass
-        await self._work.turn.room()
+        await self._work.turn.wait_for_room()

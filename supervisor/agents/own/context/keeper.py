@@ -10,8 +10,15 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agents.errors import ContextFull
-from supervisor.agents.own.context.compactor import WAY_OUT, Compactor, NothingToSumUp, RequestFor, Respond, Wanted
-from supervisor.agents.own.context.room import Measure, Why
+from supervisor.agents.own.context.compactor import (
+    WAY_OUT,
+    CompactionRequest,
+    Compactor,
+    NothingToSumUp,
+    RequestFor,
+    Respond,
+)
+from supervisor.agents.own.context.room import CompactionReason, Measure
 from supervisor.agents.own.context.window import ContextWindow
 from supervisor.agents.own.model.window_words import refusal_in
 from supervisor.agents.own.tools.work import Work
@@ -51,12 +58,12 @@ class ContextKeeper:
         tokens = window.tokens
         if load <= SURE_LOAD and (tokens is None or tokens > SURE_LOAD):
             return
-        limit = self._at.limit(tokens or await window.settled())
+        limit = self._at.limit(tokens or await window.wait_until_known())
         gauge = work.transcript.gauge
         if limit is None or gauge.at_most(load) < limit or load < work.transcript.futile_load * GROWN:
             return
         overhead = await self._overhead(work, settings)
-        before, rate = gauge.estimated(load, overhead), gauge.rate(overhead)
+        before, rate = gauge.estimate(load, overhead), gauge.rate(overhead)
         if before < limit:
             return
         try:
@@ -64,14 +71,14 @@ class ContextKeeper:
         except NothingToSumUp:
             work.transcript.futile_load = load  # the server will say if it does not fit
 
-    async def after(
+    async def make_room_after_refusal(
         self, refusal: ContextFull, work: Work, settings: Settings, window: ContextWindow, respond: Respond
     ) -> None:
         """Sum up because a server has refused the history as too long."""
         numbers, overhead = refusal_in(refusal.message), await self._overhead(work, settings)
         if numbers.window is not None:
             window.learn(numbers.window)
-        estimated = work.transcript.gauge.estimated(work.transcript.load, overhead)
+        estimated = work.transcript.gauge.estimate(work.transcript.load, overhead)
         before = numbers.counted or max(estimated, window.tokens or 0)
         limit = min(self._at.limit(window.tokens) or before, round(before * REFUSED_SHARE))
         rate = max(work.transcript.gauge.rate(overhead), before / max(1, work.transcript.load + overhead))
@@ -85,17 +92,19 @@ class ContextKeeper:
                 f"up: send a shorter one, or choose a model that reads more ({refusal.message})"
             ) from nothing
 
-    async def asked(self, work: Work, settings: Settings, window: ContextWindow, respond: Respond) -> ev.Compacted:
+    async def make_room_on_request(
+        self, work: Work, settings: Settings, window: ContextWindow, respond: Respond
+    ) -> ev.Compacted:
         """Sum up because a person asked for it."""
         overhead, gauge = await self._overhead(work, settings), work.transcript.gauge
-        before = gauge.estimated(work.transcript.load, overhead)
-        limit = self._at.limit(await window.settled())
+        before = gauge.estimate(work.transcript.load, overhead)
+        limit = self._at.limit(await window.wait_until_known())
         count = _Count(limit or max(before, LEAST), before, gauge.rate(overhead), overhead, firm=limit is not None)
         return await self._compact("asked", work, settings, window, respond, count)
 
     async def _compact(
         self,
-        why: Why,
+        why: CompactionReason,
         work: Work,
         settings: Settings,
         window: ContextWindow,
@@ -103,7 +112,7 @@ class ContextKeeper:
         count: "_Count",
     ) -> ev.Compacted:
         measure = Measure(count.limit, round(count.overhead * count.rate), count.rate, count.firm)
-        wanted = Wanted(why, measure, settings, count.before, window.tokens)
+        wanted = CompactionRequest(why, measure, settings, count.before, window.tokens)
         return await Compactor(work, wanted, self._transcripts, self._request_for, respond).compact()
 
 

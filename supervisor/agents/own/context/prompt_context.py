@@ -75,7 +75,7 @@ def context_now(settings: Settings, reach: Reach, home: Path, max_bytes: int, sk
     return Context(tuple(found), tuple(left_out))
 
 
-def gone(wanted: Sequence[Notice], told: Mapping[MessageKind, str]) -> Iterator[Notice]:
+def withdrawn_skills(wanted: Sequence[Notice], told: Mapping[MessageKind, str]) -> Iterator[Notice]:
     """Yield a notice that withdraws the skills, if the model was told of some and there are none any more."""
     if MessageKind.SKILLS in told and not any(notice.kind is MessageKind.SKILLS for notice in wanted):
         yield Notice(MessageKind.SKILLS, NO_SKILLS)

@@ -8,10 +8,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from supervisor.agents.own.transcript.wording import shortened
+from supervisor.agents.own.transcript.wording import shorten
 from supervisor.agents.story import HistoryStep, Words
 
-Why = Literal["limit", "asked", "refused"]
+CompactionReason = Literal["limit", "asked", "refused"]
 
 FULL = 0.75  # of the limit, for all that a compaction leaves, so that the next is far away; last steps are summed up
 WORDS = 0.95  # of the limit, the same if people's words alone need more: better often than with words cut
@@ -43,7 +43,7 @@ class Measure(Struct, frozen=True):
         return min(MOST_SUMMARY, max(LEAST_SUMMARY, round(self.limit * SUMMARY)))
 
 
-class Parting(Struct, frozen=True):
+class Division(Struct, frozen=True):
     """Steps up to `summed` are summed up, the others stay. Words up to `cut_seq` keep `cut_to` characters."""
 
     summed: int
@@ -51,7 +51,9 @@ class Parting(Struct, frozen=True):
     cut_to: int = 0
 
 
-def part(steps: Sequence[HistoryStep], words: Sequence[Words], measure: Measure, why: Why) -> Parting:
+def divide_history(
+    steps: Sequence[HistoryStep], words: Sequence[Words], measure: Measure, why: CompactionReason
+) -> Division:
     """Decide which steps to sum up. `words`: all that people said before these steps."""
     said = [*words, *(spoken for step in steps for spoken in step.words)]
     fixed = measure.overhead + measure.summary
@@ -64,10 +66,10 @@ def part(steps: Sequence[HistoryStep], words: Sequence[Words], measure: Measure,
     return _shorten_words(before, measure, round(measure.limit * WORDS) - fixed - tail, summed)
 
 
-def _boundary(steps: Sequence[HistoryStep], measure: Measure, room: int, why: Why) -> int:
+def _boundary(steps: Sequence[HistoryStep], measure: Measure, room: int, why: CompactionReason) -> int:
     """Return the number of steps to sum up. A message that has no answer yet always stays."""
     most = len(steps)
-    if most and steps[-1].unanswered:
+    if most and steps[-1].is_unanswered:
         most -= 1
         room -= measure.tokens(max(0, steps[-1].weight - _weight(steps[-1].words)))  # words are counted already
     kept = most
@@ -81,18 +83,18 @@ def _boundary(steps: Sequence[HistoryStep], measure: Measure, room: int, why: Wh
     return max(0, most - 1)  # all steps would fit, but room was asked for
 
 
-def _shorten_words(words: Sequence[Words], measure: Measure, room: int, summed: int) -> Parting:
+def _shorten_words(words: Sequence[Words], measure: Measure, room: int, summed: int) -> Division:
     """Shorten the oldest words until all fit; as few as possible, and no more than needed."""
     if not measure.firm or measure.tokens(_weight(words)) <= room:
-        return Parting(summed)
+        return Division(summed)
     for length in SHORTER:
         saved = 0
         over = measure.tokens(_weight(words)) - room
         for spoken in words:
-            saved += _bytes(spoken.text) - _bytes(shortened(spoken.text, length) if length else "")
+            saved += _bytes(spoken.text) - _bytes(shorten(spoken.text, length) if length else "")
             if measure.tokens(saved) >= over:
-                return Parting(summed, spoken.seq, length)
-    return Parting(summed, words[-1].seq if words else None, 0)
+                return Division(summed, spoken.seq, length)
+    return Division(summed, words[-1].seq if words else None, 0)
 
 
 def _weight(words: Sequence[Words]) -> int:

@@ -13,7 +13,7 @@ class ContextWindow(Protocol):
         """The tokens that the model can read at once, as far as is known now."""
         ...
 
-    async def settled(self) -> int | None:
+    async def wait_until_known(self) -> int | None:
         """Wait for a first answer that is under way, for a short time."""
         ...
 
@@ -28,14 +28,14 @@ class FixedWindow:
     def __init__(self, tokens: int | None = None) -> None:
         self.tokens = tokens
 
-    async def settled(self) -> int | None:
+    async def wait_until_known(self) -> int | None:
         return self.tokens
 
     def learn(self, tokens: int) -> None:
         self.tokens = tokens
 
 
-class AskedWindow:
+class ServerWindow:
     """A window that the model's server is asked for; `otherwise`, where it does not say."""
 
     def __init__(
@@ -49,9 +49,9 @@ class AskedWindow:
 
     @property
     def tokens(self) -> int | None:
-        return self._questions.told(self._endpoint, self._model) or self._otherwise
+        return self._questions.known_tokens(self._endpoint, self._model) or self._otherwise
 
-    async def settled(self) -> int | None:
+    async def wait_until_known(self) -> int | None:
         if not self._questions.has_heard(self._endpoint, self._model):
             under_way = self._questions.ask(self._endpoint, self._model)
             if under_way is not None:

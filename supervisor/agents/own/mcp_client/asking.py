@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from actors.conversation.fitting import EXACT, value
+from actors.conversation.fitting import LARGEST_EXACT, field_value
 from actors.vocabulary.events import FORM_LIMITS, FormField, FormValue
 from actors.vocabulary.settings import ApprovalPolicy, Settings
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
@@ -22,7 +22,7 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
 
 
-def judged(mode: ToolApproval, tool: ServerTool, settings: Settings, *, confined: bool = False) -> Verdict:
+def judge_call(mode: ToolApproval, tool: ServerTool, settings: Settings, *, confined: bool = False) -> Verdict:
     """Decide as for a command outside of the sandbox, because servers run there.
 
     With policy `never` a call runs only if the model could do as much by a command: if there is no sandbox, or the
@@ -90,7 +90,7 @@ def form_of(params: Json) -> tuple[FormField, ...]:
     return tuple(field for field in found if field is not None)
 
 
-def unanswerable(params: Json) -> tuple[str, ...]:
+def unanswerable_fields(params: Json) -> tuple[str, ...]:
     """Return the fields that are needed and can't be filled in, and those that would not be shown."""
     known = {field.name for field in form_of(params)}
     needed = (name for name in _required_names(params) if name not in known)
@@ -137,13 +137,13 @@ def _default(field: FormField, given: object) -> FormValue | None:
     if given is None:
         return None
     try:
-        return value(field, given)
+        return field_value(field, given)
     except ValueError:
         return None
 
 
 def _number(given: object) -> float | None:
-    return given if isinstance(given, int | float) and abs(given) <= EXACT else None
+    return given if isinstance(given, int | float) and abs(given) <= LARGEST_EXACT else None
 
 
 def _words(given: object) -> str:

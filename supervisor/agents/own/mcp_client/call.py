@@ -11,13 +11,13 @@ from typing import Any
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.mcp_client import asking
-from supervisor.agents.own.mcp_client.asking import Verdict, judged
-from supervisor.agents.own.mcp_client.connection import Connection
-from supervisor.agents.own.mcp_client.failures import ServerError, TimedOut
+from supervisor.agents.own.mcp_client.asking import Verdict, judge_call
+from supervisor.agents.own.mcp_client.connection import ServerConnection
+from supervisor.agents.own.mcp_client.failures import ServerError, ServerTimedOut
 from supervisor.agents.own.mcp_client.offers import OfferedTool
 from supervisor.agents.own.mcp_client.results import Result, result_of
 from supervisor.agents.own.mcp_client.server_tools import Json
-from supervisor.agents.own.tools.told import Kind, Told, failure
+from supervisor.agents.own.tools.told import FailureKind, ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 
@@ -27,7 +27,7 @@ PROGRESS_WORDS = 200  # characters of a server's message about its progress
 NO_ROOM = "the form needs what can't be told here"
 
 
-class ToolCall:
+class ServerToolCall:
     """A call. As a `Caller` it also takes the server's notices and questions meanwhile."""
 
     def __init__(
@@ -35,7 +35,7 @@ class ToolCall:
         work: Work,
         call: OpenCall,
         offered: OfferedTool,
-        connect: Callable[[], Connection],
+        connect: Callable[[], ServerConnection],
         look: Callable[[], Awaitable[OfferedTool | None]],
     ) -> None:
         """`look` finds the tool as it is offered now, as it may have changed while a person decided."""
@@ -50,11 +50,11 @@ class ToolCall:
         self._progress_lines = 0
         self._progress_at = 0.0
 
-    async def run(self, arguments: Json) -> Told:
+    async def run(self, arguments: Json) -> ToolResult:
         refusal = await self._refusal(arguments)
         return refusal or await self._carry_out(arguments)
 
-    async def _refusal(self, arguments: Json, *, changed: bool = False) -> Told | None:
+    async def _refusal(self, arguments: Json, *, changed: bool = False) -> ToolResult | None:
         match verdict(self._offered, self._work.settings):
             case Verdict.RUN:
                 return None
@@ -63,8 +63,8 @@ class ToolCall:
                 return failure("refused", f"{self._what}: {why}; a person can {self._way_out}")
             case Verdict.ASK:
                 answer = await self._work.ask(self._question(arguments, changed=changed))
-                if not answer.approved:
-                    return failure("refused", answer.rejects(self._what))
+                if not answer.is_approved:
+                    return failure("refused", answer.rejection_of(self._what))
                 now = await self._look()
                 if now is None or now.fingerprint == self._offered.fingerprint:
                     return None
@@ -91,7 +91,7 @@ class ToolCall:
             changed=changed,
         )
 
-    async def _carry_out(self, arguments: Json) -> Told:
+    async def _carry_out(self, arguments: Json) -> ToolResult:
         """Make the call; its begin and end events are sent in every case."""
         work, began = self._work, time.monotonic()
         invocation = ev.McpInvocation(
@@ -101,17 +101,21 @@ class ToolCall:
         outcome: dict[str, Any] = {"Err": "interrupted"}
         self._open = True
         try:
-            await work.turn.stored()  # otherwise a crash could leave no record of a call that was made
+            await work.turn.wait_until_stored()  # otherwise a crash could leave no record of a call that was made
             result = await self._result(arguments)
-            outcome = {"Ok": result.kept} if not result.told.failed else {"Err": result.told.failed.message}
+            outcome = (
+                {"Ok": result.for_history}
+                if not result.for_model.failed
+                else {"Err": result.for_model.failed.message}
+            )
         except ServerError as error:
             outcome = {"Err": str(error)}
             return failure(_kind(error), f"{self._what}: {error}")
         else:
-            return result.told
+            return result.for_model
         finally:
             self._open = False
-            duration = ev.Duration.of(time.monotonic() - began)
+            duration = ev.Duration.from_seconds(time.monotonic() - began)
             end = ev.McpToolCallEnd(
                 call_id=self._call.call,
                 invocation=invocation,
@@ -128,21 +132,21 @@ class ToolCall:
 
     # --- from the server, meanwhile ---------------------------------------------------------------------------------
 
-    def told(self, notice: str) -> None:
+    def show_notice(self, notice: str) -> None:
         if self._open:
             self._work.say(ev.BackgroundEvent(message=notice))
 
-    async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
+    async def report_progress(self, progress: float, total: float | None, message: str | None) -> None:
         now = time.monotonic()
         if self._progress_lines < PROGRESS_LINES and now - self._progress_at >= PROGRESS_S:
             self._progress_lines += 1
             self._progress_at = now
-            self.told(f"{self._what}: {_progress(progress, total, message)}")
+            self.show_notice(f"{self._what}: {_progress(progress, total, message)}")
 
-    async def elicited(self, params: Json) -> Json:
+    async def elicit(self, params: Json) -> Json:
         if not self._open:
             return {"action": "cancel"}
-        page, missing = asking.page_of(params), asking.unanswerable(params)
+        page, missing = asking.page_of(params), asking.unanswerable_fields(params)
         work = self._work
         request = ev.ElicitationApprovalRequest(
             call_id=self._call.call,
@@ -158,7 +162,7 @@ class ToolCall:
             default=work.default,
         )
         answer = await work.turn.ask(request, resumable=False)  # the call goes on meanwhile: it can't begin again
-        if not answer.approved or missing:
+        if not answer.is_approved or missing:
             return {"action": "decline"}
         return {"action": "accept"} if page else {"action": "accept", "content": dict(answer.content)}
 
@@ -166,7 +170,7 @@ class ToolCall:
 def verdict(offered: OfferedTool, settings: Settings) -> Verdict:
     """Tell whether a call of the tool may be made, by the config and the conversation's settings."""
     mode = offered.config.approval_of(offered.tool.name)
-    return judged(mode, offered.tool, settings, confined=offered.confined)
+    return judge_call(mode, offered.tool, settings, confined=offered.confined)
 
 
 def _progress(progress: float, total: float | None, message: str | None) -> str:
@@ -181,5 +185,5 @@ def _for_history(arguments: Json) -> Any:
     return arguments if len(shown) < asking.ARGUMENTS_SHOWN else shown
 
 
-def _kind(error: ServerError) -> Kind:
-    return "time_out" if isinstance(error, TimedOut) else "tool"
+def _kind(error: ServerError) -> FailureKind:
+    return "time_out" if isinstance(error, ServerTimedOut) else "tool"

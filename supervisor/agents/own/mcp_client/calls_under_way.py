@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from supervisor.agents.own.mcp_client.failures import Ended, TimedOut
+from supervisor.agents.own.mcp_client.failures import Ended, ServerTimedOut
 from supervisor.agents.own.mcp_client.server_tools import Json
 
 QUESTIONS = 10  # of one call, one at a time: each is stored, and waits for a person
@@ -15,26 +15,26 @@ QUESTIONS = 10  # of one call, one at a time: each is stored, and waits for a pe
 log = structlog.get_logger()
 
 
-class Caller(Protocol):
+class CallOwner(Protocol):
     """A call under way, as its connection knows it."""
 
     conversation: str
 
-    async def progressed(self, progress: float, total: float | None, message: str | None) -> None: ...
+    async def report_progress(self, progress: float, total: float | None, message: str | None) -> None: ...
 
-    async def elicited(self, params: Json) -> Json:
+    async def elicit(self, params: Json) -> Json:
         """Put the server's question to a person, and return the answer as MCP has it."""
         ...
 
-    def told(self, notice: str) -> None:
+    def show_notice(self, notice: str) -> None:
         """Tell the person something about the server."""
         ...
 
 
-class UnderWay:
+class CallUnderWay:
     """A call, its clock, which stands still while a person is asked, and the questions that end with it."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: CallOwner) -> None:
         self.caller = caller
         self.clock: asyncio.Timeout | None = None
         self.asking: set[asyncio.Task[Json]] = set()
@@ -56,22 +56,22 @@ class CallsUnderWay:
     def __init__(self, server: str, limit_s: float) -> None:
         self._server = server
         self._limit_s = limit_s
-        self._calls: list[UnderWay] = []
+        self._calls: list[CallUnderWay] = []
         self._leaving: set[asyncio.Task[Json]] = set()
         self._alone: asyncio.Lock | None = None  # from the first question that could have been any conversation's
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    async def run(self, work: Callable[[], Coroutine[Any, Any, Json]], caller: Caller) -> Json:
+    async def run(self, work: Callable[[], Coroutine[Any, Any, Json]], caller: CallOwner) -> Json:
         """Make a call, alone where the server needs that. Raises the call's errors, and TimedOut."""
         if self._alone is None:
             return await self._run(work, caller)
         async with self._alone:
             return await self._run(work, caller)
 
-    async def _run(self, work: Callable[[], Coroutine[Any, Any, Json]], caller: Caller) -> Json:
-        under_way = UnderWay(caller)
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, Json]], caller: CallOwner) -> Json:
+        under_way = CallUnderWay(caller)
         self._calls.append(under_way)
         task = asyncio.create_task(work(), name=f"mcp-{self._server}")
         try:
@@ -79,7 +79,7 @@ class CallsUnderWay:
                 await asyncio.wait({task})
             return task.result()
         except TimeoutError:
-            raise TimedOut(
+            raise ServerTimedOut(
                 f"it did not answer within {self._limit_s:g} s; a person can raise "
                 f"mcp_servers.{self._server}.tool_timeout_sec"
             ) from None
@@ -94,9 +94,9 @@ class CallsUnderWay:
 
     def tell(self, notice: str) -> None:
         for call in self._calls:
-            call.caller.told(notice)
+            call.caller.show_notice(notice)
 
-    async def elicited(self, params: Json) -> Json:
+    async def elicit(self, params: Json) -> Json:
         """Put a question to the conversation that has a call under way; unless it is the only one, answer no."""
         callers = {call.caller.conversation for call in self._calls}
         if len(callers) != 1:
@@ -106,17 +106,17 @@ class CallsUnderWay:
         under_way.questions += 1
         if under_way.questions > QUESTIONS:
             if under_way.questions == QUESTIONS + 1:
-                under_way.caller.told(
+                under_way.caller.show_notice(
                     f"MCP server {self._server} asked more than {QUESTIONS} times in one call; told no"
                 )
             return {"action": "cancel"}
         async with under_way.one_at_a_time:
             return await self._put_question(under_way, params)
 
-    async def _put_question(self, under_way: UnderWay, params: Json) -> Json:
+    async def _put_question(self, under_way: CallUnderWay, params: Json) -> Json:
         if under_way not in self._calls:  # it was over while an earlier question stood
             return {"action": "cancel"}
-        asking = asyncio.create_task(under_way.caller.elicited(params))
+        asking = asyncio.create_task(under_way.caller.elicit(params))
         under_way.asking.add(asking)
         with under_way.clock_stopped(self._limit_s):
             await asyncio.wait({asking})

@@ -15,42 +15,42 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from supervisor.agents.own.mcp_client.calls_under_way import Caller, CallsUnderWay
+from supervisor.agents.own.mcp_client.calls_under_way import CallOwner, CallsUnderWay
 from supervisor.agents.own.mcp_client.failures import Ended, Unavailable
 from supervisor.agents.own.mcp_client.restarts import Restarts
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
-from supervisor.agents.own.mcp_client.watch import Watch
+from supervisor.agents.own.mcp_client.watch import TransportEnd
 from supervisor.config.mcp_servers import McpServer
 
 if TYPE_CHECKING:
     from mcp.client import Transport
 
-    from supervisor.agents.own.mcp_client.live import Live, Mode
+    from supervisor.agents.own.mcp_client.live import LiveSession, Mode
 
-Reach = Callable[[Watch], "Transport"]  # called once per attempt; imports the SDK
+OpenTransport = Callable[[TransportEnd], "Transport"]  # called once per attempt; imports the SDK
 
 SDK = "supervisor.agents.own.mcp_client.live"  # our module that imports it
 LIST_S = 10.0  # for a list of tools that has changed; the turn goes on with the one before
 log = structlog.get_logger()
 
 
-class Connection:
+class ServerConnection:
     def __init__(
         self,
         name: str,
         server: McpServer,
-        reach: Reach,
+        reach: OpenTransport,
         modes: "tuple[Mode, ...]",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self.about = ""
+        self.server_info = ""
         self.used = clock()
         self._server = server
         self._reach = reach
         self._modes = modes
         self._clock = clock
-        self._live: Live | None = None
+        self._live: LiveSession | None = None
         self._tools: tuple[ServerTool, ...] | None = None
         self._life: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
@@ -85,11 +85,11 @@ class Connection:
                 raise Unavailable(f"its list of tools did not come within {LIST_S:.0f} s") from None
         return self._tools
 
-    async def call(self, tool: str, arguments: Json, caller: Caller) -> Json:
+    async def call(self, tool: str, arguments: Json, caller: CallOwner) -> Json:
         """Call a tool and return its result. Raises ServerError. A cancelled call is over at once."""
         live = await self._live_session()
         try:
-            result = await self._calls.run(lambda: live.call(tool, arguments, caller.progressed), caller)
+            result = await self._calls.run(lambda: live.call(tool, arguments, caller.report_progress), caller)
         except Ended as ended:
             raise Ended(self._why or str(ended)) from ended
         else:
@@ -110,12 +110,12 @@ class Connection:
     def tools_changed(self) -> None:
         self._tools = None
 
-    async def elicited(self, params: Json) -> Json:
-        return await self._calls.elicited(params)
+    async def elicit(self, params: Json) -> Json:
+        return await self._calls.elicit(params)
 
     # --- its life ---------------------------------------------------------------------------------------------------
 
-    async def _live_session(self) -> "Live":
+    async def _live_session(self) -> "LiveSession":
         if SDK not in sys.modules:
             await asyncio.to_thread(import_module, SDK)  # it takes half a second
         self.used = self._clock()
@@ -135,7 +135,7 @@ class Connection:
         self.used = self._clock()
         return self._ready_now()
 
-    def _ready_now(self) -> "Live":
+    def _ready_now(self) -> "LiveSession":
         if self._live is None:
             raise Unavailable(self._why or "it ended as soon as it was ready")
         return self._live
@@ -166,15 +166,15 @@ class Connection:
 
     async def _one_session(self, mode: "Mode", ready: asyncio.Future[None], *, last: bool) -> bool:
         """Live one session to its end. False if the server wants to be greeted in another way."""
-        from supervisor.agents.own.mcp_client.live import session, speaks_another_language
+        from supervisor.agents.own.mcp_client.live import knows_another_protocol, session
 
-        watch = Watch(self.name)
+        watch = TransportEnd(self.name)
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._server.startup_timeout_s):
                     live = await stack.enter_async_context(session(self._reach(watch), mode, self))
                     self._tools = await live.tools()
-                self._why, self._live, self.about = "", live, live.server
+                self._why, self._live, self.server_info = "", live, live.server
                 log.info("mcp_server.ready", server=self.name, tools=len(self._tools))
                 ready.set_result(None)
                 await _first_of(watch.over, self._closing)
@@ -182,7 +182,7 @@ class Connection:
                 if watch.over.is_set() and not self._closing.is_set():
                     self._note_crash(watch.why)
         except Exception as error:
-            if not last and not ready.done() and speaks_another_language(error):
+            if not last and not ready.done() and knows_another_protocol(error):
                 return False
             if watch.why and not ready.done() and not isinstance(error, TimeoutError):
                 raise Unavailable(watch.why) from error

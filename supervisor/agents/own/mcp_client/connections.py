@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agents.environments import Around
-from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.environments import CommandEnvironment
+from supervisor.agents.own.mcp_client.connection import ServerConnection
 from supervisor.agents.own.mcp_client.failures import Unavailable
-from supervisor.agents.own.mcp_client.watch import Watch
-from supervisor.config.complain import HIDDEN
+from supervisor.agents.own.mcp_client.watch import TransportEnd
+from supervisor.config.complain import HIDDEN_VALUE
 from supervisor.config.mcp_servers import McpServer
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
@@ -42,7 +42,7 @@ DEFINES = frozenset(
 Confine = Callable[[Command], AbstractAsyncContextManager[Command]]  # yields the command that starts it in a sandbox
 
 
-class Place(Struct, frozen=True):
+class ServerPlace(Struct, frozen=True):
     """The place of a server that one conversation has alone. `inside` tells sandboxes apart; "": it has none."""
 
     conversation: ConversationId
@@ -51,20 +51,22 @@ class Place(Struct, frozen=True):
 
 
 Key = tuple[str, str, tuple[tuple[str, str], ...], int, ConversationId, str]
-EVERYBODY = Place(ConversationId(""))  # of the config's servers: shared by all, outside of every sandbox
+EVERYBODY = ServerPlace(ConversationId(""))  # of the config's servers: shared by all, outside of every sandbox
 
 
-class Connections:
+class ServerConnections:
     def __init__(self, processes: Processes, longest: int, idle_s: float = IDLE_S) -> None:
         self._processes = processes
         self._longest = longest
         self._idle_s = idle_s
-        self._of: dict[Key, Connection] = {}
+        self._of: dict[Key, ServerConnection] = {}
         self._lives = itertools.count(1)
         self._looking: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
-    def of(self, name: str, server: McpServer, around: Around, place: Place | None = None) -> Connection:
+    def connection_to(
+        self, name: str, server: McpServer, around: CommandEnvironment, place: ServerPlace | None = None
+    ) -> ServerConnection:
         """Return the connection for a server in an environment. Raises Unavailable if there are too many."""
         place = place or EVERYBODY
         given = variables(server, around.env) if server.command else headers(server, around.env)
@@ -76,7 +78,7 @@ class Connections:
         self._look_soon()
         return self._of[key]
 
-    def end_of(self, conversation: ConversationId, but: Collection[Connection] | None = None) -> None:
+    def end_of(self, conversation: ConversationId, but: Collection[ServerConnection] | None = None) -> None:
         """End the servers that a conversation has alone; with `but`, only those not in it and not busy."""
         for key, connection in list(self._of.items()):
             if key[4] == conversation and (but is None or not (connection in but or connection.busy)):
@@ -93,8 +95,10 @@ class Connections:
     def statistics(self) -> dict[str, int]:
         return {"mcp_servers": len(self._of)}
 
-    def _make(self, name: str, server: McpServer, given: Mapping[str, str], umask: int, place: Place) -> Connection:
-        def reach(watch: Watch) -> "Transport":
+    def _make(
+        self, name: str, server: McpServer, given: Mapping[str, str], umask: int, place: ServerPlace
+    ) -> ServerConnection:
+        def reach(watch: TransportEnd) -> "Transport":
             if server.url:
                 from supervisor.agents.own.mcp_client.live import http
 
@@ -114,7 +118,7 @@ class Connections:
             return stdio(self._processes, started, watch, self._longest)
 
         # A program greeted in the newer way may not answer at all, or end; an address answers with an error.
-        return Connection(name, server, reach, ("auto",) if server.url else ("legacy", "auto"))
+        return ServerConnection(name, server, reach, ("auto",) if server.url else ("legacy", "auto"))
 
     def _make_room(self) -> None:
         if len(self._of) < MOST:
@@ -144,13 +148,13 @@ class Connections:
 def variables(server: McpServer, env: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a server's program: the client's core variables, the named ones, and its own."""
     wanted = CORE | set(server.env_vars)
-    own = {name: value for name, value in server.env.items() if value != HIDDEN}  # of a stored override
+    own = {name: value for name, value in server.env.items() if value != HIDDEN_VALUE}  # of a stored override
     return {name: value for name, value in env.items() if name in wanted} | own
 
 
 def headers(server: McpServer, env: Mapping[str, str]) -> dict[str, str]:
     """Return the headers for a server's address. Raises Unavailable if a token is named and missing."""
-    sent = {name: value for name, value in server.http_headers.items() if value != HIDDEN}
+    sent = {name: value for name, value in server.http_headers.items() if value != HIDDEN_VALUE}
     sent |= {name: env[variable] for name, variable in server.env_http_headers.items() if env.get(variable)}
     if server.bearer_token_env_var is not None:
         token = env.get(server.bearer_token_env_var, "").strip()

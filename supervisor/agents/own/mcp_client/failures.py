@@ -20,7 +20,7 @@ class Ended(ServerError):
     pass
 
 
-class TimedOut(ServerError):
+class ServerTimedOut(ServerError):
     pass
 
 

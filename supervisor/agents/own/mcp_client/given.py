@@ -10,15 +10,22 @@ from msgspec import Struct
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agents.given_rules import Asked, Where, beside, left_out, settle, where
-from supervisor.agents.given_servers import Given, GivenServers
-from supervisor.agents.own.mcp_client.connections import Place
+from supervisor.agents.given_rules import (
+    ProgramPlace,
+    QuestionContext,
+    left_out_notice,
+    place_of_program,
+    settle,
+    usable_servers,
+)
+from supervisor.agents.given_servers import ConversationServers, GivenServers
+from supervisor.agents.own.mcp_client.connections import ServerPlace
 from supervisor.agents.own.tools.work import Work
 from supervisor.config.mcp_servers import McpServer
 from supervisor.loop.entering import in_a_thread
 from supervisor.work.processes.command import Command
-from supervisor.work.reach.home_views import Own
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.reach.home_views import OwnPlaces
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 from transports.requests import GivenServer
 
@@ -26,74 +33,74 @@ START_S = 30.0  # for a server to be ready: many are downloaded when they start,
 NOT_CONFINED = "no sandbox works here, and the approval policy is never"
 
 
-class Reach(Struct, frozen=True):
+class PlacedServer(Struct, frozen=True):
     """A server and its place. None: it is the config's, shared by conversations."""
 
     server: McpServer
-    place: Place | None = None
+    place: ServerPlace | None = None
 
 
-class ClientServers:
+class ServersForTurns:
     def __init__(self, given: GivenServers, sandbox: Sandbox) -> None:
         self._given = given
         self._sandbox = sandbox
 
     async def settle(self, work: Work, configured: Collection[str]) -> None:
         """Ask a person about servers that need approval, and show a notice of each that can't be used."""
-        given = self._given.of(work.turn.order.conversation)
+        given = self._given.servers_of(work.turn.order.conversation)
         if not given.servers:
             return
         found, notices = _usable(given.servers, configured)
         programs = [server for server in found.values() if server.kind == "stdio"]
         match self._program_place(work.settings):
-            case Where.ASK:
-                context = Asked(work.turn.order.turn, work.new_approval, work.deadline_s, work.default)
+            case ProgramPlace.ASK:
+                context = QuestionContext(work.turn.order.turn, work.new_approval, work.deadline_s, work.default)
                 if refused := await settle(self._given, given, programs, context, work.ask):
                     work.say(ev.BackgroundEvent(message=refused))
-            case Where.NOWHERE:
-                notices += [left_out(server, NOT_CONFINED) for server in programs]
-            case Where.INSIDE | Where.OUTSIDE:
+            case ProgramPlace.NOWHERE:
+                notices += [left_out_notice(server, NOT_CONFINED) for server in programs]
+            case ProgramPlace.INSIDE | ProgramPlace.OUTSIDE:
                 pass
-        for notice in given.news(notices):
+        for notice in given.new_notices(notices):
             work.say(ev.BackgroundEvent(message=notice))
 
-    def reaches(
+    def placed_servers(
         self, conversation: ConversationId, settings: Settings, configured: Collection[str]
-    ) -> dict[str, Reach]:
+    ) -> dict[str, PlacedServer]:
         """Return the servers that may be used now, by the settings of this moment and the answers so far."""
-        given = self._given.of(conversation)
+        given = self._given.servers_of(conversation)
         found, _ = _usable(given.servers, configured)
         reaches = ((name, self._reach(conversation, settings, given, server)) for name, server in found.items())
         return {name: reach for name, reach in reaches if reach is not None}
 
     def _reach(
-        self, conversation: ConversationId, settings: Settings, given: Given, given_server: GivenServer
-    ) -> Reach | None:
-        server, outside = _as_config(given_server), Place(conversation)
+        self, conversation: ConversationId, settings: Settings, given: ConversationServers, given_server: GivenServer
+    ) -> PlacedServer | None:
+        server, outside = _as_config(given_server), ServerPlace(conversation)
         if given_server.kind == "http":
-            return Reach(server, outside)
+            return PlacedServer(server, outside)
         if given.decision(given_server) is False:  # a no holds, whatever the settings are by now
             return None
         match self._program_place(settings):
-            case Where.ASK:
-                return Reach(server, outside) if given.decision(given_server) else None
-            case Where.OUTSIDE:
-                return Reach(server, outside)
-            case Where.INSIDE:
-                return Reach(server, self._sandbox_place(conversation, settings))
-            case Where.NOWHERE:
+            case ProgramPlace.ASK:
+                return PlacedServer(server, outside) if given.decision(given_server) else None
+            case ProgramPlace.OUTSIDE:
+                return PlacedServer(server, outside)
+            case ProgramPlace.INSIDE:
+                return PlacedServer(server, self._sandbox_place(conversation, settings))
+            case ProgramPlace.NOWHERE:
                 return None
 
-    def _program_place(self, settings: Settings) -> Where:
-        return where(settings, confines=self._sandbox.availability.ok)
+    def _program_place(self, settings: Settings) -> ProgramPlace:
+        return place_of_program(settings, confines=self._sandbox.availability.ok)
 
-    def _sandbox_place(self, conversation: ConversationId, settings: Settings) -> Place:
+    def _sandbox_place(self, conversation: ConversationId, settings: Settings) -> ServerPlace:
         """Return the conversation's sandbox as a place; another policy or directory is another place."""
         sandbox, policy = self._sandbox, settings.sandbox
 
         @asynccontextmanager
         async def confine(command: Command) -> AsyncIterator[Command]:
-            def make() -> AbstractContextManager[Confined]:
+            def make() -> AbstractContextManager[ConfinedCommand]:
                 return sandbox.confine_agent(
                     policy,
                     settings.cwd,
@@ -101,7 +108,7 @@ class ClientServers:
                     command.env,
                     start=settings.cwd,
                     pins=sandbox.pins(conversation, settings, command.env),
-                    own=Own(),
+                    own=OwnPlaces(),
                     network=isinstance(policy, WorkspaceWrite) and policy.network_access,
                 )
 
@@ -109,16 +116,16 @@ class ClientServers:
                 yield inside.command(conversation, command.turn, None, command.umask)
 
         pins = [(str(pin.name), str(pin.path), pin.inode) for pin in settings.roots or ()]
-        return Place(conversation, f"{policy.model_dump_json()} {settings.cwd} {pins}", confine)
+        return ServerPlace(conversation, f"{policy.model_dump_json()} {settings.cwd} {pins}", confine)
 
 
 def _usable(
     given: tuple[GivenServer, ...], configured: Collection[str]
 ) -> tuple[Mapping[str, GivenServer], list[str]]:
     """Return the servers that our own agent can use, by name, and a notice for each of the others."""
-    found, notices = beside(given, configured)
+    found, notices = usable_servers(given, configured)
     trouble = {name: why for name, server in found.items() for why in _trouble(server)}
-    notices += [left_out(found[name], why) for name, why in trouble.items()]
+    notices += [left_out_notice(found[name], why) for name, why in trouble.items()]
     return {name: server for name, server in found.items() if name not in trouble}, notices
 
 

@@ -18,11 +18,11 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from actors.vocabulary.brief import brief
-from supervisor.agents.own.mcp_client.bounded_answers import PLAIN, bound
+from supervisor.agents.own.mcp_client.bounded_answers import PLAIN, bound_answer
 from supervisor.agents.own.mcp_client.failures import CallFailed, Ended, Unavailable
 from supervisor.agents.own.mcp_client.offers import DESCRIPTION, fingerprint_of, schema_of
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
-from supervisor.agents.own.mcp_client.watch import Watch
+from supervisor.agents.own.mcp_client.watch import TransportEnd
 from supervisor.version import VERSION
 
 log = structlog.get_logger()
@@ -34,15 +34,15 @@ CONNECT_S = 30.0  # to an address
 SILENT_S = 3600.0  # a stream may say nothing for as long as the longest call; calls have a limit of their own
 
 
-class Heard(Protocol):
+class SessionListener(Protocol):
     """A connection that takes the requests and notices that the server sends by itself."""
 
-    async def elicited(self, params: Json) -> Json: ...
+    async def elicit(self, params: Json) -> Json: ...
 
     def tools_changed(self) -> None: ...
 
 
-class Live:
+class LiveSession:
     """A session that is ready."""
 
     def __init__(self, client: Client) -> None:
@@ -89,11 +89,11 @@ Mode = Literal["legacy", "auto"]
 
 
 @asynccontextmanager
-async def session(transport: Transport, mode: Mode, heard: Heard) -> AsyncIterator[Live]:
+async def session(transport: Transport, mode: Mode, heard: SessionListener) -> AsyncIterator[LiveSession]:
     """Enter a session. `legacy`: greet as servers of up to 2025 know it; `auto`: ask first which they know."""
 
     async def elicit(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG001  # by the SDK's names
-        answer = await heard.elicited(params.model_dump(mode="json", by_alias=True, exclude_none=True))
+        answer = await heard.elicit(params.model_dump(mode="json", by_alias=True, exclude_none=True))
         return types.ElicitResult.model_validate(answer)
 
     async def hear(message: types.ServerNotification | Exception) -> None:
@@ -107,13 +107,13 @@ async def session(transport: Transport, mode: Mode, heard: Heard) -> AsyncIterat
     async with client:
         listening = asyncio.create_task(_listen(client, heard))
         try:
-            yield Live(client)
+            yield LiveSession(client)
         finally:
             listening.cancel()
             await asyncio.wait({listening})
 
 
-async def _listen(client: Client, heard: Heard) -> None:
+async def _listen(client: Client, heard: SessionListener) -> None:
     """Listen for changed tools: servers of 2026 tell only clients that ask; older servers tell all clients."""
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return
@@ -126,7 +126,7 @@ async def _listen(client: Client, heard: Heard) -> None:
         log.info("mcp_server.tells_no_changes", reason=_plain(error))
 
 
-def speaks_another_language(error: BaseException) -> bool:
+def knows_another_protocol(error: BaseException) -> bool:
     """Tell whether a server's refusal of the greeting shows that it knows another protocol."""
     return isinstance(error, MCPError) and error.code in {types.METHOD_NOT_FOUND, types.UNSUPPORTED_PROTOCOL_VERSION}
 
@@ -139,10 +139,10 @@ def reason(error: BaseException) -> str:
 
 
 @asynccontextmanager
-async def _http(url: str, headers: Mapping[str, str], watch: Watch, longest: int) -> AsyncIterator[Any]:
+async def _http(url: str, headers: Mapping[str, str], watch: TransportEnd, longest: int) -> AsyncIterator[Any]:
     async def look(response: httpx2.Response) -> None:
         watch.why = f"it answered {response.status_code} {response.reason_phrase}" if response.is_error else ""
-        bound(response, longest)
+        bound_answer(response, longest)
 
     timeout, hooks = httpx2.Timeout(CONNECT_S, read=SILENT_S), {"response": [look]}
     async with (
@@ -152,7 +152,7 @@ async def _http(url: str, headers: Mapping[str, str], watch: Watch, longest: int
         yield streams
 
 
-def http(url: str, headers: Mapping[str, str], watch: Watch, longest: int) -> Transport:
+def http(url: str, headers: Mapping[str, str], watch: TransportEnd, longest: int) -> Transport:
     return _http(url, headers, watch, longest)
 
 

@@ -16,9 +16,9 @@ from supervisor.agents.own.model.request import ToolSpec
 from supervisor.config.mcp_servers import McpServer
 
 LONGEST = 64  # of a name, with every provider
-BETWEEN = "__"
+SEPARATOR = "__"
 HASH = 8  # characters of a name that had to be changed, so that no two become one
-OFFERED = 100  # tools of one conversation: OpenAI takes 128, and beyond some dozens models choose badly
+MOST_OFFERED = 100  # tools of one conversation: OpenAI takes 128, and beyond some dozens models choose badly
 DESCRIPTION = 2_000  # characters: it is sent with every request
 SCHEMA_BYTES = 16 * 1024  # the same
 UNFIT = re.compile(r"[^A-Za-z0-9_-]")
@@ -58,7 +58,7 @@ def _spec_of(name: str, server: str, tool: ServerTool) -> ToolSpec:
     return ToolSpec(name, brief(description, DESCRIPTION), schema_of(tool.schema))
 
 
-def offered(
+def offer_tools(
     listed: Iterable[tuple[str, McpServer, Iterable[ServerTool]]], taken: Iterable[str]
 ) -> tuple[tuple[OfferedTool, ...], int]:
     """Return the tools in the order of servers and lists, and how many more there were. `taken` are names of ours."""
@@ -69,12 +69,12 @@ def offered(
                 name = name_of(server, tool.name, names)
                 names.add(name)
                 made.append(OfferedTool(name, server, tool, config))
-    return tuple(made[:OFFERED]), max(0, len(made) - OFFERED)
+    return tuple(made[:MOST_OFFERED]), max(0, len(made) - MOST_OFFERED)
 
 
 def name_of(server: str, tool: str, taken: Iterable[str]) -> str:
     """Return `server__tool`; with a hash at the end where that is too long, has other characters, or is taken."""
-    plain = f"{server}{BETWEEN}{tool}"
+    plain = f"{server}{SEPARATOR}{tool}"
     fit = UNFIT.sub("_", plain)
     if fit == plain and len(plain) <= LONGEST and plain not in set(taken):
         return plain

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.vocabulary.items import ImageItem
 from supervisor.agents.own.mcp_client.server_tools import Json
-from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.told import ToolResult, failure
 from supervisor.config.bounds import Bounds
 from supervisor.formats.head_and_tail import head_and_tail
 from supervisor.formats.picture_kinds import kind_of
@@ -23,7 +23,7 @@ PICTURES_BYTES = 4 << 20  # of all of them as text: they are stored in one event
 NOTHING = "(the tool answered without content)"
 
 
-class Part(Struct, frozen=True):
+class ResultPart(Struct, frozen=True):
     """A part of a result: words, and the picture that they describe, if they do."""
 
     words: str
@@ -33,8 +33,8 @@ class Part(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """A result for the model, and its bounded copy for history."""
 
-    told: Told
-    kept: Json
+    for_model: ToolResult
+    for_history: Json
 
 
 def result_of(answer: Json, what: str, bounds: Bounds) -> Result:
@@ -50,53 +50,55 @@ def result_of(answer: Json, what: str, bounds: Bounds) -> Result:
     kept = {"content": [{"type": "text", "text": text}], "isError": failed}
     if failed:
         return Result(failure("tool", text, f"{what}: {text}"), kept)
-    return Result(Told(text, pictures=tuple(ImageItem(image_url=picture) for picture in pictures)), kept)
+    return Result(ToolResult(text, pictures=tuple(ImageItem(image_url=picture) for picture in pictures)), kept)
 
 
-def _parts(answer: Json, bounds: Bounds) -> Iterator[Part]:
+def _parts(answer: Json, bounds: Bounds) -> Iterator[ResultPart]:
     content = [item for item in answer.get("content") or () if isinstance(item, dict)]
     for item in content:
         yield _part(item, bounds)
     structured = answer.get("structuredContent")
     if structured is not None and not any(item.get("type") == "text" for item in content):
-        yield Part(json.dumps(structured, ensure_ascii=False))  # otherwise the text says the same, by MCP's rule
+        yield ResultPart(
+            json.dumps(structured, ensure_ascii=False)
+        )  # otherwise the text says the same, by MCP's rule
 
 
-def _part(item: Json, bounds: Bounds) -> Part:
+def _part(item: Json, bounds: Bounds) -> ResultPart:
     match item.get("type"):
         case "text":
-            return Part(str(item.get("text", "")))
+            return ResultPart(str(item.get("text", "")))
         case "image":
             return _picture(str(item.get("data", "")), "a picture", bounds)
         case "audio":
-            return Part(f"[a sound, {item.get('mimeType', 'of no known type')}: models can't be given sounds]")
+            return ResultPart(f"[a sound, {item.get('mimeType', 'of no known type')}: models can't be given sounds]")
         case "resource":
             return _resource(item.get("resource") or {}, bounds)
         case "resource_link":
             about = item.get("description") or item.get("title") or item.get("name") or ""
-            return Part(f"[a resource: {item.get('uri', '')} {about}]")
+            return ResultPart(f"[a resource: {item.get('uri', '')} {about}]")
         case other:
-            return Part(f"[content of the type {other!r}, which is not known]")
+            return ResultPart(f"[content of the type {other!r}, which is not known]")
 
 
-def _resource(resource: Json, bounds: Bounds) -> Part:
+def _resource(resource: Json, bounds: Bounds) -> ResultPart:
     name = f"the resource {resource.get('uri', '')}"
     if "text" in resource:
-        return Part(f"[{name}]\n{resource['text']}")
+        return ResultPart(f"[{name}]\n{resource['text']}")
     return _picture(str(resource.get("blob", "")), name, bounds)
 
 
-def _picture(data: str, name: str, bounds: Bounds) -> Part:
+def _picture(data: str, name: str, bounds: Bounds) -> ResultPart:
     try:
         raw = base64.b64decode(data, validate=True)
     except (ValueError, binascii.Error):
-        return Part(f"[{name}: its data is not base64]")
+        return ResultPart(f"[{name}: its data is not base64]")
     kind = kind_of(raw)
     if kind is None:
-        return Part(f"[{name}, {len(raw)} bytes: not a PNG, JPEG, GIF or WebP picture]")
+        return ResultPart(f"[{name}, {len(raw)} bytes: not a PNG, JPEG, GIF or WebP picture]")
     if len(raw) > bounds.picture_bytes:
-        return Part(f"[{bounds.beyond('picture_bytes', f'{name} is too large')}]")
-    return Part(f"[{name}, {kind}, {len(raw)} bytes]", f"data:{kind};base64,{base64.b64encode(raw).decode()}")
+        return ResultPart(f"[{bounds.describe_excess('picture_bytes', f'{name} is too large')}]")
+    return ResultPart(f"[{name}, {kind}, {len(raw)} bytes]", f"data:{kind};base64,{base64.b64encode(raw).decode()}")
 
 
 def _fitting_pictures(pictures: Iterator[str], room: int) -> Iterator[str]:

@@ -14,9 +14,9 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from supervisor.agents.own.mcp_client.watch import Watch
-from supervisor.formats.json_values import intricate
-from supervisor.formats.lines import IN_A_ROW, LastWords, Lines, TooLong
+from supervisor.agents.own.mcp_client.watch import TransportEnd
+from supervisor.formats.json_values import has_too_many_values
+from supervisor.formats.lines import IN_A_ROW, LineCutter, MessageTooLong, StderrLog
 from supervisor.work.processes.command import Command, Finished, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
@@ -29,14 +29,14 @@ IN_A_THREAD = 64 * 1024  # bytes of a message whose parsing would hold up the lo
 VALUES = 500_000  # in one message, which is a tenth of a second of parsing
 BANNERS = 3  # lines that are no message and are logged; some programs greet on stdout
 
-Received = MemoryObjectSendStream[SessionMessage | Exception]
+ReceivedMessages = MemoryObjectSendStream[SessionMessage | Exception]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 log = structlog.get_logger()
 
 
 def stdio(
-    processes: Processes, started: AbstractAsyncContextManager[Command], watch: Watch, longest: int
+    processes: Processes, started: AbstractAsyncContextManager[Command], watch: TransportEnd, longest: int
 ) -> Transport:
     """Return a server's transport. `started` is entered for its command, and left when no process of it is alive."""
     return _stdio(processes, started, watch, longest)
@@ -44,17 +44,19 @@ def stdio(
 
 @asynccontextmanager
 async def _stdio(
-    processes: Processes, started: AbstractAsyncContextManager[Command], watch: Watch, longest: int
+    processes: Processes, started: AbstractAsyncContextManager[Command], watch: TransportEnd, longest: int
 ) -> AsyncIterator[Streams]:
     async with started as command, _run_for(processes, command, watch, longest) as streams:
         yield streams
 
 
 @asynccontextmanager
-async def _run_for(processes: Processes, command: Command, watch: Watch, longest: int) -> AsyncIterator[Streams]:
+async def _run_for(
+    processes: Processes, command: Command, watch: TransportEnd, longest: int
+) -> AsyncIterator[Streams]:
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, to_send = anyio.create_memory_object_stream[SessionMessage](0)
-    given, words = Input(), LastWords("mcp_server.stderr", server=watch.server)
+    given, words = Input(), StderrLog("mcp_server.stderr", server=watch.server)
     output = Output(_Reader(watch, received, words, longest).take, keep_bytes=KEPT, live_bytes=ENDLESS)
     running = asyncio.create_task(_run(processes, command, output, given, watch, words, received))
     writing = asyncio.create_task(_write(given, to_send))
@@ -77,18 +79,18 @@ async def _run(
     command: Command,
     output: Output,
     given: Input,
-    watch: Watch,
-    words: LastWords,
-    received: Received,
+    watch: TransportEnd,
+    words: StderrLog,
+    received: ReceivedMessages,
 ) -> None:
     """Run the server. Its end is the end of the stream, so that waiting calls hear of it."""
     try:
         result = await processes.run(command, output, given)
-        watch.ended(_reason_of_end(result, words.text))
-    except TooLong:
-        watch.ended("it sent a message that is too long")
+        watch.note_end(_reason_of_end(result, words.text))
+    except MessageTooLong:
+        watch.note_end("it sent a message that is too long")
     except Exception as error:
-        watch.ended(f"{type(error).__name__}: {error}")
+        watch.note_end(f"{type(error).__name__}: {error}")
         raise
     finally:
         received.close()
@@ -107,18 +109,18 @@ async def _write(given: Input, to_send: MemoryObjectReceiveStream[SessionMessage
 
 
 class _Reader:
-    def __init__(self, watch: Watch, received: Received, words: LastWords, longest: int) -> None:
+    def __init__(self, watch: TransportEnd, received: ReceivedMessages, words: StderrLog, longest: int) -> None:
         self._watch = watch
         self._received = received
         self._words = words
-        self._lines = Lines(longest)
+        self._lines = LineCutter(longest)
         self._banners = 0
 
     async def take(self, stream: Stream, piece: bytes) -> None:
         if stream == "stderr":
             self._words.take(piece)
             return
-        for number, line in enumerate(self._lines.cut(piece), 1):
+        for number, line in enumerate(self._lines.complete_lines(piece), 1):
             if line.strip():
                 await self._hear(line)
             if number % IN_A_ROW == 0:
@@ -141,6 +143,6 @@ class _Reader:
 
 
 def _parse(line: bytes) -> JSONRPCMessage:
-    if intricate(line, VALUES):
+    if has_too_many_values(line, VALUES):
         raise ValueError("too many values")
     return jsonrpc_message_adapter.validate_json(line, by_name=False)

@@ -3,12 +3,12 @@
 import asyncio
 
 
-class Watch:
+class TransportEnd:
     def __init__(self, server: str) -> None:
         self.server = server
         self.over = asyncio.Event()
         self.why = ""
 
-    def ended(self, why: str) -> None:
+    def note_end(self, why: str) -> None:
         self.why = self.why or why
         self.over.set()

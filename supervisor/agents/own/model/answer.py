@@ -10,7 +10,7 @@ import httpx
 from supervisor.agents.errors import BeyondBound, StreamBroken
 from supervisor.agents.own.model import wire
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.mapping import cleaned, mapped
+from supervisor.agents.own.model.mapping import clean_error, map_errors
 from supervisor.agents.own.model.sse import EventTooLarge, SseParser
 from supervisor.agents.own.model.stream_events import StreamEvent
 from supervisor.config.bounds import Bounds
@@ -23,7 +23,7 @@ SLICE_BYTES = 64 * 1024  # the same for large events
 Deliver = Callable[[Sequence[StreamEvent]], Awaitable[None]]
 
 
-class Answer:
+class AnswerReader:
     def __init__(self, endpoint: Endpoint, response: httpx.Response, deliver: Deliver, bounds: Bounds) -> None:
         self._endpoint = endpoint
         # The body itself: httpx's `aiter_raw` would count it and cut it anew.
@@ -41,29 +41,29 @@ class Answer:
             self._decoder = wire.decoder(self._endpoint.wire, self._bounds)
 
     async def _read(self) -> None:
-        with mapped(self._endpoint, StreamBroken):
+        with map_errors(self._endpoint, StreamBroken):
             async for chunk in self._chunks:
                 for start in range(0, len(chunk), SLICE_BYTES):
                     if start:
                         await asyncio.sleep(0)
                     await self._take(chunk[start : start + SLICE_BYTES])
                     if self._decoder.failure:
-                        raise cleaned(self._endpoint, self._decoder.failure)
+                        raise clean_error(self._endpoint, self._decoder.failure)
                 if self._decoder.answered:
                     break
         late = await self._linger() if self._decoder.answered else []
         if late := [*late, *self._decoder.end()]:
             await self._deliver(late)
         if self._decoder.failure:
-            raise cleaned(self._endpoint, self._decoder.failure)
+            raise clean_error(self._endpoint, self._decoder.failure)
 
     async def _take(self, chunk: bytes) -> None:
         said = self._decoder.said
         heard = await self._hear(self._parser.feed(chunk), self._deliver)
         self._silent = 0 if heard or self._decoder.said != said else self._silent + len(chunk)
-        if self._silent - self._parser.unfinished > self._bounds.answer_silent_bytes:
+        if self._silent - self._parser.unfinished_bytes > self._bounds.answer_silent_bytes:
             raise BeyondBound(
-                self._bounds.beyond(
+                self._bounds.describe_excess(
                     "answer_silent_bytes", "the model server sends on and on, and the model says nothing"
                 )
             )

@@ -9,16 +9,16 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-BLOT = "[…]"
+REDACTED = "[…]"
 PIECE = 8  # adjacent characters of a key that can't be there by chance
 LONG = 16  # characters of a key whose pieces are looked for
 BEFORE = ("", "-", "--")  # base64 has three spellings of the same bytes, by their distance from the beginning
 
 
-def blotted(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
     """Cut out all secrets; of the `keys` among them, also the pieces."""
     for secret in secrets:
-        text = _spellings_of(secret).sub(BLOT, text)
+        text = _spellings_of(secret).sub(REDACTED, text)
     for key in keys:
         if len(key) >= LONG:
             text = _without_pieces(text, key)
@@ -53,7 +53,7 @@ def _without_pieces(text: str, key: str) -> str:
         while text[end : end + PIECE] in pieces:
             end += 1
         if end > at:
-            kept.append(BLOT)
+            kept.append(REDACTED)
             at = end + PIECE - 1
         else:
             kept.append(text[at])

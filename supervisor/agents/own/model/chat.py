@@ -14,7 +14,7 @@ from supervisor.agents.own.model import pieces
 from supervisor.agents.own.model.decoding import (
     LONGEST_NAME,
     Decoder,
-    Gathered,
+    GatheredText,
     Object,
     a_cost,
     a_count,
@@ -22,33 +22,33 @@ from supervisor.agents.own.model.decoding import (
     a_number,
     a_text,
     an_object,
-    mended,
+    mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encoded, tool_list
+from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
+    HistoryPiece,
     Image,
     LocalImage,
+    MessageItem,
     ModelRequest,
+    OutputItem,
     Part,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Searched,
-    Text,
+    ReasoningItem,
+    SearchItem,
+    TextPart,
     ToolSpec,
-    unread,
+    unread_picture_text,
 )
 from supervisor.agents.own.model.stream_events import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone
 from supervisor.agents.own.model.web_search import OPENROUTER_PLUGIN
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
 
 ROLES = {"developer": "system"}  # many servers know no `developer`
-CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
+CUT_REASONS = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
 
 
 def body(request: ModelRequest, *, include_usage: bool = False, search_plugin: bool = False) -> list[bytes]:
@@ -56,7 +56,7 @@ def body(request: ModelRequest, *, include_usage: bool = False, search_plugin: b
     options: Object = {"stream_options": {"include_usage": True}} if include_usage else {}
     if search_plugin:
         options["plugins"] = [OPENROUTER_PLUGIN]
-    before = encoded({"model": request.model, "stream": True, **options, "messages": []}).removesuffix(b"]}")
+    before = encode_json({"model": request.model, "stream": True, **options, "messages": []}).removesuffix(b"]}")
     after = b'],"tools":%b}' % tool_list(_tool, request.tools) if request.tools else b"]}"
     instructions = _message("system", request.instructions)
     return pieces.body(FORM, before, (instructions, *request.items), after)
@@ -65,7 +65,7 @@ def body(request: ModelRequest, *, include_usage: bool = False, search_plugin: b
 @lru_cache(TOOLS_KEPT)
 def _tool(tool: ToolSpec) -> bytes:
     described = {"name": tool.name, "description": tool.description, "strict": False, "parameters": tool.parameters}
-    return encoded({"type": "function", "function": described})
+    return encode_json({"type": "function", "function": described})
 
 
 # The ends of pieces: a whole message, or a message of the model, which goes on if calls follow.
@@ -75,34 +75,34 @@ CLOSING = {WORDS: b"}", CALLS: b"]}"}
 GOING_ON = {(WORDS, CALLS): b',"tool_calls":[', (CALLS, CALLS): b","}
 
 
-def between(end: str, begin: str) -> bytes:
+def separator(end: str, begin: str) -> bytes:
     """Return the bytes between two pieces. Adjacent calls are one message, with the model's text before them."""
     if (end, begin) in GOING_ON:
         return GOING_ON[end, begin]
     return CLOSING.get(end, b"") + (b"," if end and begin else b"") + OPENING.get(begin, b"")
 
 
-def encode(item: HistoryItem, *, signed: bool = False) -> Piece:
+def encode(item: HistoryItem, *, signed: bool = False) -> HistoryPiece:
     match item:
-        case Said("assistant"):
-            return Piece(WORDS, WORDS, _message("assistant", _content(item)).data.removesuffix(b"}"))
-        case Said(role):
+        case MessageItem("assistant"):
+            return HistoryPiece(WORDS, WORDS, _message("assistant", _content(item)).data.removesuffix(b"}"))
+        case MessageItem(role):
             return _message(ROLES.get(role, role), _content(item))
-        case Called():
-            return Piece(CALLS, CALLS, encoded(_call(item) | (_signature(item) if signed else {})))
-        case Returned():
+        case CallItem():
+            return HistoryPiece(CALLS, CALLS, encode_json(_call(item) | (_signature(item) if signed else {})))
+        case OutputItem():
             answer = {"role": "tool", "tool_call_id": item.call_id, "content": item.output}
-            return Piece(MESSAGE, MESSAGE, encoded(answer))
-        case Reasoned() | Searched():
+            return HistoryPiece(MESSAGE, MESSAGE, encode_json(answer))
+        case ReasoningItem() | SearchItem():
             return pieces.NOTHING
 
 
-def _message(role: str, content: str | list[Object]) -> Piece:
-    return Piece(MESSAGE, MESSAGE, encoded({"role": role, "content": content}))
+def _message(role: str, content: str | list[Object]) -> HistoryPiece:
+    return HistoryPiece(MESSAGE, MESSAGE, encode_json({"role": role, "content": content}))
 
 
-FORM = Form(encode, between)
-SIGNED = Form(partial(encode, signed=True), between)
+FORM = Form(encode, separator)
+SIGNED = Form(partial(encode, signed=True), separator)
 
 
 def form_for(model: str) -> Form:
@@ -110,27 +110,29 @@ def form_for(model: str) -> Form:
     return SIGNED if "gemini" in model else FORM
 
 
-def _content(item: Said) -> str | list[Object]:
+def _content(item: MessageItem) -> str | list[Object]:
     return (
-        [_part(part) for part in item.parts] if any(not isinstance(part, Text) for part in item.parts) else item.text
+        [_part(part) for part in item.parts]
+        if any(not isinstance(part, TextPart) for part in item.parts)
+        else item.text
     )
 
 
 def _part(part: Part) -> Object:
     match part:
-        case Text():
+        case TextPart():
             return {"type": "text", "text": part.text}
         case Image():
             return {"type": "image_url", "image_url": {"url": part.url}}
         case LocalImage():
-            return {"type": "text", "text": unread(part)}
+            return {"type": "text", "text": unread_picture_text(part)}
 
 
-def _call(item: Called) -> Object:
+def _call(item: CallItem) -> Object:
     return {"id": item.call_id, "type": "function", "function": {"name": item.name, "arguments": item.arguments}}
 
 
-def _signature(item: Called) -> Object:
+def _signature(item: CallItem) -> Object:
     return {"extra_content": {"google": {"thought_signature": item.signature}}} if item.signature else {}
 
 
@@ -144,7 +146,7 @@ class CallInPieces:
         self.id = ""
         self.name = ""
         self.signature = ""
-        self.arguments = Gathered()
+        self.arguments = GatheredText()
 
     def add(self, call_id: str, name: str, arguments: str) -> None:
         """Add a piece. The first id counts. A name may come in pieces or be repeated, until the first arguments."""
@@ -180,13 +182,13 @@ class CallGatherer:
         call.add(call_id, name, arguments)
         google = an_object(an_object(piece.get("extra_content")).get("google"))
         call.signature = call.signature or a_text(google.get("thought_signature"))
-        return len(call_id) + len(name) + json_size(mended(arguments))
+        return len(call_id) + len(name) + json_size(mend_surrogates(arguments))
 
     def calls(self, response_id: str) -> list[CallDone]:
         return [
             CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, whole, call.signature)
             for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
-            for whole in (mended(str(call.arguments)),)
+            for whole in (mend_surrogates(str(call.arguments)),)
         ]
 
 
@@ -212,8 +214,8 @@ class ChatDecoder(Decoder):
 
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         super().__init__(bounds)
-        self._text = Gathered()
-        self._raw = Gathered()
+        self._text = GatheredText()
+        self._raw = GatheredText()
         self._calls = CallGatherer()
 
     def _event(self, data: bytes) -> None:
@@ -247,23 +249,23 @@ class ChatDecoder(Decoder):
 
     def _gather(self, pieces: list[Any]) -> None:
         for piece in pieces:
-            self._heard(self._calls.add(an_object(piece)))
+            self._count_bytes(self._calls.add(an_object(piece)))
             if len(self._calls) > self._bounds.answer_tool_calls:
-                self._beyond("answer_tool_calls", "the model asks for too many tool calls at once")
+                self._exceed_bound("answer_tool_calls", "the model asks for too many tool calls at once")
             if self.failure:
                 break
 
     def _answer(self, reason: str) -> None:
         if self.answered or self.failure:
             return
-        if reason in CUT:
+        if reason in CUT_REASONS:
             self._fail(AnswerCut(reason))
             return
         self._flush()
         if self._raw:
-            self._tell(ReasoningDone(id="", raw=mended(str(self._raw))))
+            self._tell(ReasoningDone(id="", raw=mend_surrogates(str(self._raw))))
         if self._text:
-            self._tell(TextDone(mended(str(self._text))))
+            self._tell(TextDone(mend_surrogates(str(self._text))))
         self._tell(*self._calls.calls(self.response_id))
         self.answered = not self.failure
 
@@ -278,11 +280,11 @@ def _part_words(part: Any) -> str:
     return part if isinstance(part, str) else a_text(words.get("text")) or a_text(words.get("content"))
 
 
-def _usage(counts: Object) -> Usage:
+def _usage(counts: Object) -> TokenUsage:
     read, written = a_count(counts.get("prompt_tokens")) or 0, a_count(counts.get("completion_tokens")) or 0
     of_input = an_object(counts.get("prompt_tokens_details"))
     cached = a_count(of_input.get("cached_tokens"))
-    return Usage(
+    return TokenUsage(
         input=read,
         output=written,
         total=max(a_count(counts.get("total_tokens")) or 0, read + written),

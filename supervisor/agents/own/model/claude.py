@@ -42,18 +42,18 @@ class Claude(Struct, frozen=True):
         return self.version >= (3, 7)
 
     @property
-    def adapts(self) -> bool:
+    def thinks_adaptively(self) -> bool:
         """The model decides how long to think, by effort; newer models refuse a budget."""
         return self.version >= (4, 6)
 
     @property
-    def binds(self) -> bool:
+    def binds_thinking(self) -> bool:
         """Thinking that follows a changed part is refused, unless a request says to drop it."""
         return self.version >= ((5, 1) if self.family in {"fable", "mythos"} else (5, 5))
 
     @property
     def always_thinks(self) -> bool:
-        return self.binds or self.family in {"fable", "mythos"}
+        return self.binds_thinking or self.family in {"fable", "mythos"}
 
 
 @lru_cache(64)
@@ -81,7 +81,7 @@ def thinking(model: str, effort: ReasoningEffort, summary: ReasoningSummary, lon
     claude, off = claude_named(model), effort is ReasoningEffort.NONE
     if claude is None:  # other makers' models think as they do by default; some refuse to be asked for it
         return {"thinking": {"type": "disabled"}} if off else {}
-    if claude.adapts:
+    if claude.thinks_adaptively:
         return _adaptive(claude, effort, summary)
     budget = min(BUDGETS.get(effort, 0), longest // 2)
     enough = claude.thinks and budget >= LEAST_BUDGET
@@ -93,7 +93,7 @@ def _adaptive(claude: Claude, effort: ReasoningEffort, summary: ReasoningSummary
     if off and not claude.always_thinks:
         return {"thinking": {"type": "disabled"}} if claude.version >= (5, 0) else {}
     shown = "omitted" if off or summary is ReasoningSummary.NONE else "summarized"
-    binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}} if claude.binds else {}
+    binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}} if claude.binds_thinking else {}
     return {
         "thinking": {"type": "adaptive", "display": shown, **binding},
         "output_config": {"effort": EFFORTS.get(effort, "low")},
@@ -103,4 +103,4 @@ def _adaptive(claude: Claude, effort: ReasoningEffort, summary: ReasoningSummary
 def features(model: str) -> str:
     """Return the features that a request to the model uses before they are part of the API."""
     claude = claude_named(model)
-    return BOUND_THINKING if claude is not None and claude.binds else ""
+    return BOUND_THINKING if claude is not None and claude.binds_thinking else ""

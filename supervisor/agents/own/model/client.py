@@ -18,10 +18,10 @@ import httpx
 
 from supervisor.agents.errors import BeyondBound, ModelError, Rejected, RequestFailed
 from supervisor.agents.own.model import wire
-from supervisor.agents.own.model.answer import Answer, Deliver
-from supervisor.agents.own.model.direct import Direct, portions, post
+from supervisor.agents.own.model.answer import AnswerReader, Deliver
+from supervisor.agents.own.model.direct import DirectTransport, portions, post
 from supervisor.agents.own.model.endpoint import Endpoint, headers_of, url_of
-from supervisor.agents.own.model.mapping import cleaned, mapped
+from supervisor.agents.own.model.mapping import clean_error, map_errors
 from supervisor.agents.own.model.refusals import of_status, refuses_a_member
 from supervisor.agents.own.model.request import ModelRequest
 from supervisor.config.bounds import DEFAULTS, Bounds
@@ -41,7 +41,7 @@ def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
         client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
-    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # as an argument it would turn off the proxies
+    client._transport = DirectTransport(tls, LIMITS, bounds)  # noqa: SLF001  # as an argument it would turn off the proxies
     if any(client._mounts.values()):  # noqa: SLF001
         _prepare_for_proxies()
     return client
@@ -90,7 +90,7 @@ class ModelClient:
     async def _attempt(self, endpoint: Endpoint, request: ModelRequest, deliver: Deliver) -> None:
         self._attempts += 1
         http = await self._ready()
-        with mapped(endpoint, RequestFailed):
+        with map_errors(endpoint, RequestFailed):
             response = await _send(http, endpoint, request, self._bounds)
         async with contextlib.aclosing(response):
             if not response.is_success:
@@ -102,7 +102,7 @@ class ModelClient:
                 )
             self._streaming += 1
             try:
-                await Answer(endpoint, response, deliver, self._bounds).read()
+                await AnswerReader(endpoint, response, deliver, self._bounds).read()
             finally:
                 self._streaming -= 1
 
@@ -128,7 +128,7 @@ class ModelClient:
                         if len(body) > self._bounds.refusal_bytes:
                             break
         reason = bytes(body[: self._bounds.refusal_bytes])
-        return cleaned(endpoint, of_status(response.status_code, response.headers, reason, self._now()))
+        return clean_error(endpoint, of_status(response.status_code, response.headers, reason, self._now()))
 
     def statistics(self) -> dict[str, int]:
         return {"attempts": self._attempts, "streaming": self._streaming}
@@ -157,10 +157,10 @@ async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
     body, timeout_s = wire.body(endpoint, request), endpoint.stream_idle_timeout_s
     size = sum(map(len, body))
     if size > bounds.request_bytes:
-        raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
+        raise BeyondBound(bounds.describe_excess("request_bytes", "the request to the model is too long"))
     timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": timeout_s, "write": timeout_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
-    if isinstance(transport, Direct) and not url.userinfo:
+    if isinstance(transport, DirectTransport) and not url.userinfo:
         return await transport.send(post(url, headers, body), timeouts)
     headers = {**headers, "Content-Length": f"{size}"}
     content = _in_portions(body)

@@ -26,9 +26,9 @@ from supervisor.agents.own.model.stream_events import (
     StreamEvent,
     TextDone,
 )
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
-from supervisor.formats.json_values import SMALL, intricate
+from supervisor.formats.json_values import SMALL, has_too_many_values
 
 Object = dict[str, Any]
 
@@ -71,11 +71,11 @@ class Decoder(ABC):
         self.done = False
         self.failure: ModelError | None = None
         self.response_id = ""
-        self.usage: Usage | None = None
+        self.usage: TokenUsage | None = None
         self._news: list[StreamEvent] = []
         self._delta: type[Delta] | None = None  # the kind of the deltas being gathered
         self._block = 0  # of these deltas
-        self._whole: Gathered | None = None  # the item text that the deltas belong to
+        self._whole: GatheredText | None = None  # the item text that the deltas belong to
         self._pieces: list[str] = []
         self._half = ""
 
@@ -101,8 +101,8 @@ class Decoder(ABC):
 
     def _object(self, data: bytes) -> Object | None:
         """Parse an event. None for an event that is skipped or has failed."""
-        if len(data) > SMALL and intricate(data, self._bounds.answer_event_values):
-            self._beyond("answer_event_values", "an event of the model's answer has too many values")
+        if len(data) > SMALL and has_too_many_values(data, self._bounds.answer_event_values):
+            self._exceed_bound("answer_event_values", "an event of the model's answer has too many values")
             return None
         try:
             value = from_json(data)
@@ -116,7 +116,7 @@ class Decoder(ABC):
                 return None
         return value if isinstance(value, dict) else None
 
-    def _say(self, kind: type[Delta], text: Any, whole: "Gathered | None" = None, block: int = 0) -> None:
+    def _say(self, kind: type[Delta], text: Any, whole: "GatheredText | None" = None, block: int = 0) -> None:
         """Take a delta, and the item text it belongs to, if no later event repeats that text."""
         if text and isinstance(text, str):
             if kind is not self._delta or block != self._block:
@@ -165,7 +165,7 @@ class Decoder(ABC):
         if self._repeated > self._bounds.answer_bytes:
             self._too_long()
         elif self._items > self._bounds.answer_items:
-            self._beyond("answer_items", "the model's answer has too many items")
+            self._exceed_bound("answer_items", "the model's answer has too many items")
 
     def _count_item(self, *texts: str) -> None:
         self._items += 1
@@ -173,17 +173,17 @@ class Decoder(ABC):
         self._repeated += size
         self.said = max(self.said, self._repeated)
 
-    def _heard(self, size: int) -> None:
+    def _count_bytes(self, size: int) -> None:
         """Count more bytes of an unfinished item."""
         self.said += size
         if self.said > self._bounds.answer_bytes and not self.failure:
             self._too_long()
 
     def _too_long(self) -> None:
-        self._beyond("answer_bytes", "the model's answer is too long and was cut off")
+        self._exceed_bound("answer_bytes", "the model's answer is too long and was cut off")
 
-    def _beyond(self, key: str, what: str) -> None:
-        self._fail(BeyondBound(self._bounds.beyond(key, what)))
+    def _exceed_bound(self, key: str, what: str) -> None:
+        self._fail(BeyondBound(self._bounds.describe_excess(key, what)))
 
     def _fail(self, failure: ModelError) -> None:
         """Keep the first failure."""
@@ -207,13 +207,13 @@ class Decoder(ABC):
         self._half = ""
         if not text.isascii() and _ENDS_IN_FIRST_HALF.search(text):
             text, self._half = text[:-1], text[-1]
-        if text := mended(text):
+        if text := mend_surrogates(text):
             size, room = json_size(text), self._bounds.answer_bytes - self.said
             if size > room:  # the part that fits is shown
                 text = text[: max(0, room) * len(text) // size]
             if text:
                 self._news.append(self._delta(text, self._block))
-            self._heard(size)
+            self._count_bytes(size)
 
     def _take_news(self) -> list[StreamEvent]:
         self._flush()
@@ -221,7 +221,7 @@ class Decoder(ABC):
         return news
 
 
-def mended(text: str) -> str:
+def mend_surrogates(text: str) -> str:
     """Join the halves of surrogate pairs; replace single halves, which UTF-8 can't carry."""
     if text.isascii() or not _HALF_PAIR.search(text):
         return text
@@ -237,7 +237,7 @@ def a_list(value: Any) -> list[Any]:
 
 
 def a_text(value: Any) -> str:
-    return mended(value) if isinstance(value, str) else ""
+    return mend_surrogates(value) if isinstance(value, str) else ""
 
 
 def a_number(value: Any) -> int | None:
@@ -258,7 +258,7 @@ def a_cost(value: Any) -> float | None:
     return float(value) if plain and 0 <= value <= MOST_USD else None
 
 
-class Gathered:
+class GatheredText:
     """A text that comes in pieces, joined now and then: each small piece costs more than its text."""
 
     __slots__ = ("_joined", "_pieces")

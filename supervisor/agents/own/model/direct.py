@@ -36,7 +36,7 @@ class Unbounded(httpx.RemoteProtocolError):
     """The answer exceeds a bound. The text is for people."""
 
 
-class Direct(httpx.AsyncBaseTransport):
+class DirectTransport(httpx.AsyncBaseTransport):
     """Connections to every origin, up to a limit; idle ones wait to be used again."""
 
     def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits, bounds: Bounds = DEFAULTS) -> None:
@@ -63,23 +63,23 @@ class Direct(httpx.AsyncBaseTransport):
         except BaseException:
             self._free.release()
             raise
-        answer = Answer(self, connection, timeouts.get("read"))
+        answer = AnswerBody(self, connection, timeouts.get("read"))
         try:
             await connection.ask(outgoing.data, timeouts.get("write"))
-            await connection.headed(timeouts.get("read"))
+            await connection.wait_for_head(timeouts.get("read"))
         except BaseException:
             await answer.aclose()
             raise
         return httpx.Response(connection.status, headers=connection.headers, stream=answer)
 
-    def done(self, connection: "HttpConnection") -> None:
+    def take_back(self, connection: "HttpConnection") -> None:
         """Take back a connection whose answer was read or abandoned."""
         self._free.release()
         if not connection.reusable:
             connection.close()
             return
         self._idle.append(connection)
-        connection.rest(self._expiry_s, self._idle.remove)
+        connection.go_idle(self._expiry_s, self._idle.remove)
         while len(self._idle) > self._idle_limit:
             self._idle[0].close()
 
@@ -106,7 +106,7 @@ class Direct(httpx.AsyncBaseTransport):
                     return connection
                 connection.close()
         connecting = asyncio.create_task(
-            HttpConnection.to(origin, self._tls, timeout_s, self._piece, self._bounds), name="connect"
+            HttpConnection.connect(origin, self._tls, timeout_s, self._piece, self._bounds), name="connect"
         )
         self._connecting.add(connecting)
         connecting.add_done_callback(self._connecting.discard)
@@ -132,10 +132,10 @@ class Outgoing(Struct, frozen=True):
     data: Sequence[bytes]
 
 
-class Answer(httpx.AsyncByteStream):
+class AnswerBody(httpx.AsyncByteStream):
     """The body as it arrives. If closed before its end, the connection is closed, too."""
 
-    def __init__(self, home: Direct, connection: "HttpConnection", timeout_s: float | None) -> None:
+    def __init__(self, home: DirectTransport, connection: "HttpConnection", timeout_s: float | None) -> None:
         self._home = home
         self._connection: HttpConnection | None = connection
         self._timeout_s = timeout_s
@@ -147,7 +147,7 @@ class Answer(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._home.done(connection)
+            self._home.take_back(connection)
 
 
 class HttpConnection(asyncio.BufferedProtocol):
@@ -179,7 +179,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._forget: Callable[[HttpConnection], None] = lambda _: None
 
     @classmethod
-    async def to(
+    async def connect(
         cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, piece: memoryview, bounds: Bounds
     ) -> Self:
         """Connect. Not to be cancelled: between two rounds asyncio would lose the socket that has just connected."""
@@ -223,7 +223,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             except TimeoutError as error:
                 raise httpx.WriteTimeout("the server does not read") from error
 
-    async def headed(self, timeout_s: float | None) -> None:
+    async def wait_for_head(self, timeout_s: float | None) -> None:
         """Wait for the whole head. The time-out is for all of it, however many interim answers come first."""
         while self._failure is None and not self._headed:
             await self._wait_for_data(timeout_s)
@@ -263,7 +263,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not poll.poll(0)
 
-    def rest(self, expiry_s: float, forget: Callable[["HttpConnection"], None]) -> None:
+    def go_idle(self, expiry_s: float, forget: Callable[["HttpConnection"], None]) -> None:
         self._forget = forget
         self._leave = asyncio.get_running_loop().call_later(expiry_s, self.close)
 
@@ -309,10 +309,12 @@ class HttpConnection(asyncio.BufferedProtocol):
         most = self._bounds.answer_head_bytes
         if self._head > most or (self._frames > most and not self._complete):
             what = "trailers or chunk headers" if self._headed and self._head <= most else "a head"
-            text = self._bounds.beyond("answer_head_bytes", f"the model server sends {what} without end")
+            text = self._bounds.describe_excess("answer_head_bytes", f"the model server sends {what} without end")
             self._fail(Unbounded(text))
         elif len(self.headers) > self._bounds.answer_headers:
-            self._fail(Unbounded(self._bounds.beyond("answer_headers", "the model server sends too many headers")))
+            self._fail(
+                Unbounded(self._bounds.describe_excess("answer_headers", "the model server sends too many headers"))
+            )
         elif self._size > FULL and not self._paused:
             self._paused = True
             self.transport.pause_reading()

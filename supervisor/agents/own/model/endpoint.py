@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agents.errors import Rejected
-from supervisor.agents.own.model.blotting import blotted
+from supervisor.agents.own.model.blotting import redact
 from supervisor.agents.own.model.claude import features
 from supervisor.config.shared import KeyHeader, WireApi
 from supervisor.logs.redaction import names_a_secret
@@ -99,7 +99,7 @@ def without_secrets(endpoint: Endpoint, text: str) -> str:
     keys = [endpoint.key or "", *(value for name, value in given.items() if names_a_secret(name))]
     secrets = {value.strip() for value in (*keys, *given.values()) if len(value.strip()) >= SECRET_LENGTH}
     longest_first = sorted(secrets, key=len, reverse=True)  # a secret may be part of another
-    return blotted(text, longest_first, [key.strip() for key in keys])
+    return redact(text, longest_first, [key.strip() for key in keys])
 
 
 @cache

@@ -18,7 +18,7 @@ from supervisor.agents.own.model.endpoint import Endpoint, host_of, without_secr
 from supervisor.agents.own.model.sse import EventTooLarge
 
 
-def cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
+def clean_error(endpoint: Endpoint, failure: ModelError) -> ModelError:
     """Cut secrets out of an error, which may quote the server's text and so our key.
 
     This is done after parsing, because JSON has many ways to write a key.
@@ -31,7 +31,7 @@ def cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
 
 
 @contextlib.contextmanager
-def mapped(endpoint: Endpoint, to: type[RequestFailed | StreamBroken]) -> Iterator[None]:
+def map_errors(endpoint: Endpoint, to: type[RequestFailed | StreamBroken]) -> Iterator[None]:
     """Map the library's exceptions to ours, here and nowhere else."""
     try:
         yield

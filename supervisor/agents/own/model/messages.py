@@ -16,22 +16,22 @@ from pydantic_core import from_json
 from supervisor.agents.own.model import pieces
 from supervisor.agents.own.model.claude import claude_named, longest_answer, thinking
 from supervisor.agents.own.model.decoding import Object, a_list, an_object
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encoded, tool_list
+from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
+    HistoryPiece,
     Image,
     LocalImage,
+    MessageItem,
     ModelRequest,
+    OutputItem,
     Part,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Searched,
-    Text,
+    ReasoningItem,
+    SearchItem,
+    TextPart,
     ToolSpec,
-    unread,
+    unread_picture_text,
 )
 from supervisor.agents.own.model.web_search import MESSAGES_TOOL, items_of
 
@@ -66,17 +66,21 @@ def body(request: ModelRequest, longest: int | None = None, *, web_search: bool 
         **thinking(request.model, request.effort, request.summary, longest),
     }
     history: Object = {**({"system": system} if system else {}), "messages": []}
-    before = b"%b,%b%b" % (encoded(options).removesuffix(b"}"), offered, encoded(history)[1:].removesuffix(b"]}"))
+    before = b"%b,%b%b" % (
+        encode_json(options).removesuffix(b"}"),
+        offered,
+        encode_json(history)[1:].removesuffix(b"]}"),
+    )
     form = form_for(request.model)
-    written = [item if isinstance(item, Piece) else form.encode(item) for item in items]
+    written = [item if isinstance(item, HistoryPiece) else form.encode(item) for item in items]
     return [before, *_messages([piece for piece in written if piece.data]), b"]}"]
 
 
-def _instructions(request: ModelRequest) -> tuple[list[Object], list[HistoryItem | Piece]]:
+def _instructions(request: ModelRequest) -> tuple[list[Object], list[HistoryItem | HistoryPiece]]:
     """Return the blocks of the system prompt, which has the developer's words, too, and the items after them."""
     items = list(request.items)
     texts = [request.instructions]
-    while items and isinstance(first := items[0], Said) and first.role == "developer":
+    while items and isinstance(first := items[0], MessageItem) and first.role == "developer":
         texts.append(first.text)
         del items[0]
     blocks: list[Object] = [{"type": "text", "text": text} for text in texts if text.strip()]
@@ -85,18 +89,18 @@ def _instructions(request: ModelRequest) -> tuple[list[Object], list[HistoryItem
     return blocks, items
 
 
-def _messages(written: list[Piece]) -> Iterator[bytes]:
+def _messages(written: list[HistoryPiece]) -> Iterator[bytes]:
     marked, end = _ends_of_requests(written), ""
     for place, piece in enumerate(written):
-        yield between(end, piece.begins)
+        yield separator(end, piece.begins)
         yield piece.data
         if place in marked:
             yield MARK
         end = piece.ends
-    yield between(end, "")
+    yield separator(end, "")
 
 
-def _ends_of_requests(written: list[Piece]) -> set[int]:
+def _ends_of_requests(written: list[HistoryPiece]) -> set[int]:
     """Return the places of the last pieces before the model spoke: this request ends there, as the last ones did.
 
     A cache finds the parts that it kept for those, however much was said and called since.
@@ -111,7 +115,7 @@ def _ends_of_requests(written: list[Piece]) -> set[int]:
     return found
 
 
-def between(end: str, begin: str) -> bytes:
+def separator(end: str, begin: str) -> bytes:
     """Return the bytes between two pieces: the end of a block, and, where the speaker changes, of a message."""
     speaker = ASSISTANT if end == THOUGHT else end
     if end and speaker == begin:
@@ -128,52 +132,52 @@ def form_for(model: str) -> Form:
 
 @lru_cache(64)
 def _form_of(model: str) -> Form:
-    return Form(partial(_encode, model=model), between)
+    return Form(partial(_encode, model=model), separator)
 
 
-def _encode(item: HistoryItem, model: str = "") -> Piece:
+def _encode(item: HistoryItem, model: str = "") -> HistoryPiece:
     match item:
-        case Said(role):
+        case MessageItem(role):
             return _blocks(ASSISTANT if role == "assistant" else USER, *map(_part, _without_empty_texts(item.parts)))
-        case Called():
+        case CallItem():
             return _blocks(ASSISTANT, _call(item))
-        case Returned():
+        case OutputItem():
             return _blocks(USER, _result(item))
-        case Reasoned() if _reads(item, model):
+        case ReasoningItem() if _reads(item, model):
             return _blocks(ASSISTANT, _thinking_block(item))._replace(ends=THOUGHT)
-        case Searched(wire, by) if wire == "messages" and (by == model if model else claude_named(by)):
+        case SearchItem(wire, by) if wire == "messages" and (by == model if model else claude_named(by)):
             return _blocks(ASSISTANT, *items_of(item))
-        case Reasoned() | Searched():
+        case ReasoningItem() | SearchItem():
             return pieces.NOTHING
 
 
-FORM = Form(_encode, between)  # of all Claude models
+FORM = Form(_encode, separator)  # of all Claude models
 
 
-def _reads(item: Reasoned, model: str) -> bool:
+def _reads(item: ReasoningItem, model: str) -> bool:
     """Tell whether the model can read the thinking: its own, or any Claude's that is signed, if it is one itself."""
     if model or item.wire != "messages":
         return item.wire == "messages" and item.model == model
     return claude_named(item.model) is not None and bool(item.signature or item.encrypted_content)
 
 
-def _blocks(role: str, *blocks: Object) -> Piece:
-    return Piece(role, role, encoded(blocks)[1:-2]) if blocks else pieces.NOTHING
+def _blocks(role: str, *blocks: Object) -> HistoryPiece:
+    return HistoryPiece(role, role, encode_json(blocks)[1:-2]) if blocks else pieces.NOTHING
 
 
 def _without_empty_texts(parts: Iterable[Part]) -> Iterator[Part]:
     """Leave out empty texts, which are refused."""
-    return (part for part in parts if not isinstance(part, Text) or part.text.strip())
+    return (part for part in parts if not isinstance(part, TextPart) or part.text.strip())
 
 
 def _part(part: Part) -> Object:
     match part:
-        case Text():
+        case TextPart():
             return {"type": "text", "text": part.text}
         case Image():
             return _picture(part.url)
         case LocalImage():
-            return {"type": "text", "text": unread(part)}
+            return {"type": "text", "text": unread_picture_text(part)}
 
 
 def _picture(url: str) -> Object:
@@ -186,7 +190,7 @@ def _picture(url: str) -> Object:
     return {"type": "image", "source": source}
 
 
-def _call(item: Called) -> Object:
+def _call(item: CallItem) -> Object:
     return {"type": "tool_use", "id": _id(item.call_id), "name": item.name, "input": _input(item.arguments)}
 
 
@@ -199,7 +203,7 @@ def _input(arguments: str) -> Any:
     return value if isinstance(value, dict) else {"unreadable": arguments}
 
 
-def _result(item: Returned) -> Object:
+def _result(item: OutputItem) -> Object:
     content = {"content": item.output} if item.output.strip() else {}
     failed = {"is_error": True} if item.failed else {}
     return {"type": "tool_result", "tool_use_id": _id(item.call_id), **content, **failed}
@@ -212,7 +216,7 @@ def _id(call_id: str) -> str:
     return _ODD.sub("_", call_id) + "_" + blake2s(call_id.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-def _thinking_block(item: Reasoned) -> Object:
+def _thinking_block(item: ReasoningItem) -> Object:
     if item.encrypted_content is not None:
         return {"type": "redacted_thinking", "data": item.encrypted_content}
     signed = {"signature": item.signature} if item.signature else {}
@@ -222,7 +226,7 @@ def _thinking_block(item: Reasoned) -> Object:
 @lru_cache(TOOLS_KEPT)
 def _tool(tool: ToolSpec) -> bytes:
     described = {"name": tool.name, "description": tool.description, "input_schema": _schema(tool.parameters)}
-    return encoded(described)
+    return encode_json(described)
 
 
 def _schema(schema: Mapping[str, Any]) -> Object:

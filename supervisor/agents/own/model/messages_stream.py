@@ -14,15 +14,15 @@ from supervisor.agents.errors import AnswerCut, ContextFull
 from supervisor.agents.own.model.decoding import (
     LONGEST_NAME,
     Decoder,
-    Gathered,
+    GatheredText,
     Object,
     a_count,
     a_number,
     a_text,
     an_object,
-    mended,
+    mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import encoded
+from supervisor.agents.own.model.pieces import encode_json
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -33,54 +33,56 @@ from supervisor.agents.own.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agents.own.model.web_search import kept, query_of
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.own.model.web_search import encode_kept, query_of
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
 
 WINDOW_FULL = "model_context_window_exceeded"
-CUT = {
+CUT_REASONS = {
     "max_tokens": "max_tokens (model_max_output_tokens in the configuration allows more)",
     "refusal": "refusal (the provider's safety rules)",
     "pause_turn": "pause_turn (a tool of the provider takes too long)",
 }
-ASKED, FOUND = "server_tool_use", "web_search_tool_result"
+SEARCH_CALL, SEARCH_RESULT = "server_tool_use", "web_search_tool_result"
 BEGUN_BY = {"text_delta": "text", "thinking_delta": "thinking"}  # where a server leaves the beginning out
 COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-class Block:
+class AnswerBlock:
     """A block under construction."""
 
     __slots__ = ("answered", "begun", "data", "id", "input", "kind", "name", "signature", "text")
 
     def __init__(self, kind: str, begun: Object) -> None:
         self.kind = kind
-        self.begun = begun if kind == FOUND else {}
+        self.begun = begun if kind == SEARCH_RESULT else {}
         self.id = a_text(begun.get("id"))
         self.name = a_text(begun.get("name"))
         self.input = an_object(begun.get("input"))  # whole at the beginning, as some servers send it
         self.data = a_text(begun.get("data"))
         self.answered = False  # by a block of results; one for each search, or a few bytes became gigabytes
-        self.signature = Gathered()
-        self.text = Gathered()  # or the arguments
+        self.signature = GatheredText()
+        self.text = GatheredText()  # or the arguments
 
     @property
-    def asked(self) -> Object:
+    def search_call(self) -> Object:
         """The block of a tool of the provider, as it is sent back."""
         try:
-            given = an_object(from_json(mended(str(self.text)))) if str(self.text) else self.input
+            given = an_object(from_json(mend_surrogates(str(self.text)))) if str(self.text) else self.input
         except ValueError:
             given = {}
         return {"type": self.kind, "id": self.id, "name": self.name, "input": given}
 
-    def finished(self, place: int, response_id: str) -> StreamEvent | None:
-        text = mended(str(self.text))
+    def done_event(self, place: int, response_id: str) -> StreamEvent | None:
+        text = mend_surrogates(str(self.text))
         match self.kind:
             case "text" if text:
                 return TextDone(text, place)
             case "thinking":
                 summary = (text,) if text else ()
-                return ReasoningDone("", summary, signature=mended(str(self.signature)), wire="messages", block=place)
+                return ReasoningDone(
+                    "", summary, signature=mend_surrogates(str(self.signature)), wire="messages", block=place
+                )
             case "redacted_thinking":
                 return ReasoningDone("", encrypted_content=self.data, wire="messages", block=place)
             case "tool_use":
@@ -96,7 +98,7 @@ class MessagesDecoder(Decoder):
 
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         super().__init__(bounds)
-        self._blocks: list[Block] = []
+        self._blocks: list[AnswerBlock] = []
         self._places: dict[int | None, int] = {}  # of the blocks that are open, by the server's index
         self._calls = 0
         self._counts: Object = {}
@@ -118,7 +120,7 @@ class MessagesDecoder(Decoder):
 
     def _block_start(self, event: Object) -> None:
         begun = an_object(event.get("content_block"))
-        block = Block(a_text(begun.get("type")), begun)
+        block = AnswerBlock(a_text(begun.get("type")), begun)
         if block.kind == "text" and self._goes_on():
             self._places[a_number(event.get("index"))] = len(self._blocks) - 1
             self._block_delta({**event, "delta": begun})
@@ -126,11 +128,11 @@ class MessagesDecoder(Decoder):
         self._places[a_number(event.get("index"))] = len(self._blocks)
         self._blocks.append(block)
         self._calls += block.kind == "tool_use"
-        self._heard(sum(map(json_size, (block.id, block.name, block.data))) + len(encoded(block.begun)))
+        self._count_bytes(sum(map(json_size, (block.id, block.name, block.data))) + len(encode_json(block.begun)))
         if len(self._blocks) > self._bounds.answer_items:
-            self._beyond("answer_items", "the model's answer has too many items")
+            self._exceed_bound("answer_items", "the model's answer has too many items")
         if self._calls > self._bounds.answer_tool_calls:
-            self._beyond("answer_tool_calls", "the model asks for too many tool calls at once")
+            self._exceed_bound("answer_tool_calls", "the model asks for too many tool calls at once")
         self._block_delta({**event, "delta": begun})
 
     def _goes_on(self) -> bool:
@@ -138,7 +140,7 @@ class MessagesDecoder(Decoder):
         return len(self._blocks) > 1 and self._blocks[-1].kind == "text" and self._has_found()
 
     def _has_found(self) -> bool:
-        return any(block.kind == FOUND for block in self._blocks)
+        return any(block.kind == SEARCH_RESULT for block in self._blocks)
 
     def _block_delta(self, event: Object) -> None:
         delta = an_object(event.get("delta"))
@@ -156,7 +158,7 @@ class MessagesDecoder(Decoder):
         for piece, whole in ((delta.get("partial_json"), block.text), (delta.get("signature"), block.signature)):
             if piece and isinstance(piece, str):
                 whole.add(piece)
-                self._heard(json_size(mended(piece)))
+                self._count_bytes(json_size(mend_surrogates(piece)))
 
     def _message_delta(self, event: Object) -> None:
         self._count_tokens(event)
@@ -187,29 +189,29 @@ class MessagesDecoder(Decoder):
             return
         if reason == WINDOW_FULL:
             self._fail(ContextFull("the model stopped because its context window is full"))
-        elif reason in CUT:
-            self._fail(AnswerCut(CUT[reason]))
+        elif reason in CUT_REASONS:
+            self._fail(AnswerCut(CUT_REASONS[reason]))
         else:
             self._flush()
             done = [
-                self._search_done(block) or block.finished(place, self.response_id)
+                self._search_done(block) or block.done_event(place, self.response_id)
                 for place, block in enumerate(self._blocks)
             ]
             events = [event for event in done if event is not None]
             self._tell(*sorted(events, key=lambda event: isinstance(event, CallDone)))
             self.answered = not self.failure
 
-    def _search_done(self, found: Block) -> SearchDone | None:
+    def _search_done(self, found: AnswerBlock) -> SearchDone | None:
         """Return the search whose result a block is: both go back together, or neither, as the wire demands."""
-        if found.kind != FOUND:
+        if found.kind != SEARCH_RESULT:
             return None
         asked_by = found.begun.get("tool_use_id")
-        asked = next((block for block in self._blocks if block.kind == ASKED and block.id == asked_by), None)
+        asked = next((block for block in self._blocks if block.kind == SEARCH_CALL and block.id == asked_by), None)
         if asked is None or asked.answered:
             return None
         asked.answered = True
-        search = asked.asked
-        return SearchDone(asked.id, query_of(search["input"]), "messages", kept(search, found.begun))
+        search = asked.search_call
+        return SearchDone(asked.id, query_of(search["input"]), "messages", encode_kept(search, found.begun))
 
     def _count_tokens(self, event: Object) -> None:
         """Take the counts. The last of each is kept, but not a 0, which some servers send that don't know."""
@@ -224,8 +226,8 @@ class MessagesDecoder(Decoder):
             self.usage = _usage(self._counts)
 
 
-def _usage(counts: Object) -> Usage:
+def _usage(counts: Object) -> TokenUsage:
     """Sum up: on this wire, the input tokens leave out those read from a cache or written to it."""
     cached, kept = counts.get("cache_read_input_tokens"), counts.get("cache_creation_input_tokens")
     read, written = counts.get("input_tokens", 0) + (cached or 0) + (kept or 0), counts.get("output_tokens", 0)
-    return Usage(read, written, read + written, cached, counts.get("thinking_tokens"), kept)
+    return TokenUsage(read, written, read + written, cached, counts.get("thinking_tokens"), kept)

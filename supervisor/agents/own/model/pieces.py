@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 from pydantic_core import PydanticSerializationError, to_json
 
-from supervisor.agents.own.model.request import HistoryItem, Piece, ToolSpec
+from supervisor.agents.own.model.request import HistoryItem, HistoryPiece, ToolSpec
 
 BLOCK = (
     512 << 10
 )  # bytes; small pieces are joined up to it. Such a block has pages of its own, which are freed with it
-NOTHING = Piece("", "", b"", 0)
+NOTHING = HistoryPiece("", "", b"", 0)
 TOOLS_KEPT = 512  # descriptions in a wire's bytes: five conversations with as many tools of servers as are offered
 
-Between = Callable[[str, str], bytes]
+Separator = Callable[[str, str], bytes]
 
 
 class Form(Struct, frozen=True, eq=False):
@@ -27,11 +27,11 @@ class Form(Struct, frozen=True, eq=False):
     `encode` returns NOTHING for an item that the wire has no place for.
     """
 
-    encode: Callable[[HistoryItem], Piece]
-    between: Between
+    encode: Callable[[HistoryItem], HistoryPiece]
+    separator: Separator
 
 
-def encoded(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     try:
         return to_json(value)
     except PydanticSerializationError:  # a lone half of a surrogate pair, as in a file name that isn't UTF-8
@@ -42,12 +42,12 @@ def tool_list(
     in_bytes: Callable[[ToolSpec], bytes], tools: Iterable[ToolSpec], *of_provider: Mapping[str, object]
 ) -> bytes:
     """Put a list of tools together. `in_bytes` is the wire's, and keeps its results: tools rarely change."""
-    return b"[%b]" % b",".join((*map(in_bytes, tools), *map(encoded, of_provider)))
+    return b"[%b]" % b",".join((*map(in_bytes, tools), *map(encode_json, of_provider)))
 
 
-def packed(form: Form, pieces: Iterable[Piece]) -> Iterator[Piece]:
+def join_pieces(form: Form, pieces: Iterable[HistoryPiece]) -> Iterator[HistoryPiece]:
     """Join pieces to blocks. A piece as large as a block is not copied."""
-    run: list[Piece] = []
+    run: list[HistoryPiece] = []
     size = 0
     for piece in pieces:
         if run and size + len(piece.data) > BLOCK:
@@ -60,14 +60,14 @@ def packed(form: Form, pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield _join(form, run)
 
 
-def _join(form: Form, pieces: list[Piece]) -> Piece:
+def _join(form: Form, pieces: list[HistoryPiece]) -> HistoryPiece:
     if len(pieces) == 1:
         return pieces[0]
-    data = b"".join(_with_separators(form.between, pieces))
-    return Piece(pieces[0].begins, pieces[-1].ends, data, sum(piece.weight for piece in pieces))
+    data = b"".join(_with_separators(form.separator, pieces))
+    return HistoryPiece(pieces[0].begins, pieces[-1].ends, data, sum(piece.weight for piece in pieces))
 
 
-def _with_separators(between: Between, pieces: Iterable[Piece]) -> Iterator[bytes]:
+def _with_separators(between: Separator, pieces: Iterable[HistoryPiece]) -> Iterator[bytes]:
     end = None
     for piece in pieces:
         if end is not None:
@@ -76,12 +76,12 @@ def _with_separators(between: Between, pieces: Iterable[Piece]) -> Iterator[byte
         end = piece.ends
 
 
-def body(form: Form, before: bytes, items: Iterable[HistoryItem | Piece], after: bytes) -> list[bytes]:
+def body(form: Form, before: bytes, items: Iterable[HistoryItem | HistoryPiece], after: bytes) -> list[bytes]:
     """Put a request's body together, as a list of byte chunks: its beginning, the items, its end."""
-    pieces = (item if isinstance(item, Piece) else form.encode(item) for item in items)
+    pieces = (item if isinstance(item, HistoryPiece) else form.encode(item) for item in items)
     made, end = [before], ""
     for piece in pieces:
         if piece.data:
-            made += (form.between(end, piece.begins), piece.data)
+            made += (form.separator(end, piece.begins), piece.data)
             end = piece.ends
-    return [*made, form.between(end, ""), after]
+    return [*made, form.separator(end, ""), after]

@@ -10,7 +10,7 @@ from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 
 
-class Text(Struct, frozen=True):
+class TextPart(Struct, frozen=True):
     text: str
 
 
@@ -26,20 +26,20 @@ class LocalImage(Struct, frozen=True):
     path: Path
 
 
-Part = Text | Image | LocalImage
+Part = TextPart | Image | LocalImage
 Role = Literal["user", "assistant", "developer"]  # the chat wire calls the last `system`
 
 
-class Said(Struct, frozen=True):
+class MessageItem(Struct, frozen=True):
     role: Role
     parts: tuple[Part, ...]
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
-class Called(Struct, frozen=True):
+class CallItem(Struct, frozen=True):
     """A call. `arguments` is the model's own text, which need not be JSON; `signature` is for Gemini models."""
 
     call_id: CallId
@@ -48,13 +48,13 @@ class Called(Struct, frozen=True):
     signature: str = ""
 
 
-class Returned(Struct, frozen=True):
+class OutputItem(Struct, frozen=True):
     call_id: CallId
     output: str
     failed: bool = False
 
 
-class Reasoned(Struct, frozen=True):
+class ReasoningItem(Struct, frozen=True):
     """A reasoning item that its model wants back, on the wire it came from. `id` is the model's."""
 
     id: str
@@ -65,7 +65,7 @@ class Reasoned(Struct, frozen=True):
     model: str = ""
 
 
-class Searched(Struct, frozen=True):
+class SearchItem(Struct, frozen=True):
     """A search of the web by the provider of `model`. `kept`: a JSON list of its items, for the same wire only."""
 
     wire: Literal["responses", "messages"]
@@ -73,10 +73,10 @@ class Searched(Struct, frozen=True):
     kept: str
 
 
-HistoryItem = Said | Called | Returned | Reasoned | Searched
+HistoryItem = MessageItem | CallItem | OutputItem | ReasoningItem | SearchItem
 
 
-class Piece(NamedTuple):
+class HistoryPiece(NamedTuple):
     """Consecutive items in the bytes of a wire, see pieces.py. `begins` and `ends`: the wire's names of its ends.
 
     `weight` is whatever the form counts, by default items; joined pieces have the sum.
@@ -107,7 +107,7 @@ class ModelRequest(Struct, frozen=True):
 
     model: str
     instructions: str
-    items: tuple[HistoryItem | Piece, ...]
+    items: tuple[HistoryItem | HistoryPiece, ...]
     tools: tuple[ToolSpec, ...] = ()
     effort: ReasoningEffort = ReasoningEffort.NONE
     summary: ReasoningSummary = ReasoningSummary.AUTO
@@ -115,10 +115,10 @@ class ModelRequest(Struct, frozen=True):
     store: bool = True
 
 
-def unread(picture: LocalImage) -> str:
+def unread_picture_text(picture: LocalImage) -> str:
     """Return the words for a picture that was not read, so that a wire can encode every part."""
     return f"[the picture {picture.path}]"
 
 
-def said(role: Role, text: str) -> Said:
-    return Said(role, (Text(text),))
+def text_message(role: Role, text: str) -> MessageItem:
+    return MessageItem(role, (TextPart(text),))

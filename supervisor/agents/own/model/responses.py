@@ -19,25 +19,25 @@ from supervisor.agents.own.model.decoding import (
     a_list,
     a_text,
     an_object,
-    mended,
+    mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encoded, tool_list
+from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
+    HistoryPiece,
     Image,
     LocalImage,
+    MessageItem,
     ModelRequest,
+    OutputItem,
     Part,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Searched,
-    Text,
+    ReasoningItem,
+    SearchItem,
+    TextPart,
     ToolSpec,
-    unread,
+    unread_picture_text,
 )
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -50,8 +50,8 @@ from supervisor.agents.own.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agents.own.model.web_search import RESPONSES_TOOL, items_of, kept, query_of
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.own.model.web_search import RESPONSES_TOOL, encode_kept, items_of, query_of
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
 
 
@@ -72,14 +72,14 @@ def body(request: ModelRequest, longest: int | None = None, *, web_search: bool 
     if request.session_id:
         after["prompt_cache_key"] = request.session_id
     tools = tool_list(_tool, request.tools, *([RESPONSES_TOOL] if web_search else ()))
-    rest = b'],"tools":%b,%b' % (tools, encoded(after).removeprefix(b"{"))
-    return pieces.body(FORM, encoded(before).removesuffix(b"]}"), request.items, rest)
+    rest = b'],"tools":%b,%b' % (tools, encode_json(after).removeprefix(b"{"))
+    return pieces.body(FORM, encode_json(before).removesuffix(b"]}"), request.items, rest)
 
 
 @lru_cache(TOOLS_KEPT)
 def _tool(tool: ToolSpec) -> bytes:
     described = {"name": tool.name, "description": tool.description, "strict": False, "parameters": tool.parameters}
-    return encoded({"type": "function", **described})
+    return encode_json({"type": "function", **described})
 
 
 def _reasoning(request: ModelRequest) -> Object | None:
@@ -91,42 +91,42 @@ def _reasoning(request: ModelRequest) -> Object | None:
 
 def _item(item: HistoryItem) -> Object:
     match item:
-        case Said(role, parts):
+        case MessageItem(role, parts):
             content = [_part(part, "output_text" if role == "assistant" else "input_text") for part in parts]
             return {"type": "message", "id": None, "role": role, "content": content}
-        case Called(call_id, name, arguments):
+        case CallItem(call_id, name, arguments):
             return {"type": "function_call", "id": None, "name": name, "arguments": arguments, "call_id": call_id}
-        case Returned(call_id, output):
+        case OutputItem(call_id, output):
             return {"type": "function_call_output", "call_id": call_id, "output": output}
-        case Reasoned(reasoning_id, summary, encrypted):
+        case ReasoningItem(reasoning_id, summary, encrypted):
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
             return {"type": "reasoning", "id": reasoning_id, "summary": parts_of_it, "encrypted_content": encrypted}
-        case Searched():
+        case SearchItem():
             return items_of(item)[0]
 
 
-def encode(item: HistoryItem) -> Piece:
-    foreign = isinstance(item, Reasoned | Searched) and item.wire != "responses"
-    lost = isinstance(item, Searched) and len(items_of(item)) != 1
-    return pieces.NOTHING if foreign or lost else Piece(ITEM, ITEM, encoded(_item(item)))
+def encode(item: HistoryItem) -> HistoryPiece:
+    foreign = isinstance(item, ReasoningItem | SearchItem) and item.wire != "responses"
+    lost = isinstance(item, SearchItem) and len(items_of(item)) != 1
+    return pieces.NOTHING if foreign or lost else HistoryPiece(ITEM, ITEM, encode_json(_item(item)))
 
 
-def between(end: str, begin: str) -> bytes:
+def separator(end: str, begin: str) -> bytes:
     return b"," if end and begin else b""
 
 
 ITEM = "item"
-FORM = Form(encode, between)
+FORM = Form(encode, separator)
 
 
 def _part(part: Part, kind_of_text: str) -> Object:
     match part:
-        case Text():
+        case TextPart():
             return {"type": kind_of_text, "text": part.text}
         case Image():
             return {"type": "input_image", "image_url": part.url}
         case LocalImage():
-            return {"type": kind_of_text, "text": unread(part)}
+            return {"type": kind_of_text, "text": unread_picture_text(part)}
 
 
 DELTAS: dict[str, type[Delta]] = {
@@ -165,7 +165,7 @@ class ResponsesDecoder(Decoder):
 
     def _arguments_delta(self, event: Object) -> None:
         """Count the arguments only: they are not shown, and the finished call repeats them."""
-        self._heard(json_size(a_text(event.get("delta"))))
+        self._count_bytes(json_size(a_text(event.get("delta"))))
 
     def _item_done(self, event: Object) -> None:
         item = an_object(event.get("item"))
@@ -175,7 +175,7 @@ class ResponsesDecoder(Decoder):
             case "function_call":
                 self._calls += 1
                 if self._calls > self._bounds.answer_tool_calls:
-                    self._beyond("answer_tool_calls", "the model asks for too many tool calls at once")
+                    self._exceed_bound("answer_tool_calls", "the model asks for too many tool calls at once")
                 call_id, name, arguments = (a_text(item.get(key)) for key in ("call_id", "name", "arguments"))
                 self._tell(CallDone(CallId(call_id or a_text(item.get("id"))), name, arguments))
             case "reasoning":
@@ -231,18 +231,20 @@ def _reasoning_done(item: Object) -> ReasoningDone:
         id=a_text(item.get("id")),
         summary=tuple(a_text(an_object(part).get("text")) for part in a_list(item.get("summary"))),
         raw=_texts(item.get("content")),
-        encrypted_content=mended(encrypted) if isinstance(encrypted, str) else None,
+        encrypted_content=mend_surrogates(encrypted) if isinstance(encrypted, str) else None,
     )
 
 
 def _search_done(item: Object) -> SearchDone:
     known = {name: item[name] for name in ("type", "id", "status", "action") if item.get(name)}
-    return SearchDone(a_text(item.get("id")), query_of(an_object(item.get("action"))), "responses", kept(known))
+    return SearchDone(
+        a_text(item.get("id")), query_of(an_object(item.get("action"))), "responses", encode_kept(known)
+    )
 
 
-def _usage(counts: Object) -> Usage:
+def _usage(counts: Object) -> TokenUsage:
     read, written = a_count(counts.get("input_tokens")) or 0, a_count(counts.get("output_tokens")) or 0
-    return Usage(
+    return TokenUsage(
         input=read,
         output=written,
         total=max(a_count(counts.get("total_tokens")) or 0, read + written),

@@ -25,15 +25,16 @@ class Pause(Struct, frozen=True):
 
     reason: str
     attempt: int
-    of: int
+    most_attempts: int
     delay_s: float
 
     @property
     def text(self) -> str:
-        return f"stream error: {self.reason}; retrying {self.attempt}/{self.of} in {shown(self.delay_s)}…"
+        attempt = f"retrying {self.attempt}/{self.most_attempts} in {format_delay(self.delay_s)}"
+        return f"stream error: {self.reason}; {attempt}…"
 
 
-class Budgets:
+class RetryBudgets:
     """The failures of one response, counted. A stream that began renews the request budget."""
 
     def __init__(self, endpoint: Endpoint, uniform: Uniform) -> None:
@@ -42,7 +43,7 @@ class Budgets:
         self._requests = 0
         self._streams = 0
 
-    def after(self, error: RetryableModelError) -> Pause:
+    def next_pause(self, error: RetryableModelError) -> Pause:
         """Return the pause before the next try, or raise the final error."""
         if isinstance(error, RequestFailed):
             self._requests += 1
@@ -55,7 +56,7 @@ class Budgets:
             raise RetriesExhausted(final) from error
         if (error.retry_after_s or 0) > MAX_ASKED_S:
             raise RetriesExhausted(
-                f"{error.message} (the server asks to wait {shown(error.retry_after_s or 0)})"
+                f"{error.message} (the server asks to wait {format_delay(error.retry_after_s or 0)})"
             ) from error
         return Pause(error.message, attempt, most, error.retry_after_s or back_off(attempt, self._uniform))
 
@@ -71,13 +72,13 @@ async def respond(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Get one response, over as many attempts as needed. docs/models.md has the guarantees of the callables."""
-    budgets = Budgets(endpoint, uniform)
+    budgets = RetryBudgets(endpoint, uniform)
     while True:
         request = await build()
         try:
             await client.attempt(endpoint, request, deliver)
         except RetryableModelError as error:
-            pause = budgets.after(error)
+            pause = budgets.next_pause(error)
         else:
             return
         await notify(pause)
@@ -89,6 +90,6 @@ def back_off(attempt: int, uniform: Uniform) -> float:
     return min(doubled, MAX_DELAY_S) * uniform(0.9, 1.1)
 
 
-def shown(delay_s: float) -> str:
+def format_delay(delay_s: float) -> str:
     milliseconds = round(delay_s * 1000)
     return f"{milliseconds}ms" if milliseconds < 1000 else f"{delay_s:.1f}".removesuffix(".0") + "s"

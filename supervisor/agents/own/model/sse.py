@@ -41,7 +41,7 @@ class SseParser:
         return [data for block in blocks if block and (data := _data(block))]
 
     @property
-    def unfinished(self) -> int:
+    def unfinished_bytes(self) -> int:
         """Count the bytes of the event that has begun and not ended."""
         return len(self._open)
 

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import CallId
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 
 
 class TextDelta(Struct, frozen=True):
@@ -76,4 +76,4 @@ class ResponseEnd(Struct, frozen=True):
 
 
 Delta = TextDelta | ReasoningDelta | RawReasoningDelta
-StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | SearchDone | CallDone | Usage | ResponseEnd
+StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | SearchDone | CallDone | TokenUsage | ResponseEnd

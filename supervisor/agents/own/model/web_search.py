@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
-from supervisor.agents.own.model.pieces import encoded
-from supervisor.agents.own.model.request import Searched
+from supervisor.agents.own.model.pieces import encode_json
+from supervisor.agents.own.model.request import SearchItem
 
 RESPONSES_TOOL = {"type": "web_search"}
 MESSAGES_TOOL = {
@@ -23,13 +23,13 @@ KEPT_BYTES = 1 << 20  # of one search; ten found pages are a tenth of it
 QUERY_CHARACTERS = 1_000  # shown to people
 
 
-def kept(*items: Mapping[str, Any]) -> str:
+def encode_kept(*items: Mapping[str, Any]) -> str:
     """Write the items that go back with later requests. Nothing if they are too long: the model has read them."""
-    written = encoded(items)
+    written = encode_json(items)
     return written.decode() if len(written) <= KEPT_BYTES else ""
 
 
-def items_of(search: Searched) -> list[dict[str, Any]]:
+def items_of(search: SearchItem) -> list[dict[str, Any]]:
     """Read the kept items; nothing if they are no list of objects any more, as in a history that was shortened."""
     try:
         items = from_json(search.kept) if search.kept else []

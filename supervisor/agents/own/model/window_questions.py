@@ -47,7 +47,7 @@ def is_near(base_url: str) -> bool:
         return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
-class Told(Struct, frozen=True):
+class KnownWindow(Struct, frozen=True):
     tokens: int | None
     at: float
 
@@ -60,7 +60,7 @@ class WindowQuestions:
     ) -> None:
         self._http = http
         self._now = now
-        self._told: dict[tuple[str, str], Told] = {}
+        self._told: dict[tuple[str, str], KnownWindow] = {}
         self._asking: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def ask(self, endpoint: Endpoint, model: str) -> "asyncio.Task[None] | None":
@@ -74,7 +74,7 @@ class WindowQuestions:
             task.add_done_callback(lambda _: self._asking.pop(key, None))
         return self._asking.get(key)
 
-    def told(self, endpoint: Endpoint, model: str) -> int | None:
+    def known_tokens(self, endpoint: Endpoint, model: str) -> int | None:
         known = self._told.get((endpoint.base_url, model))
         return known.tokens if known else None
 
@@ -95,7 +95,7 @@ class WindowQuestions:
 
     def _keep(self, key: tuple[str, str], tokens: int | None) -> None:
         self._told.pop(key, None)
-        self._told[key] = Told(tokens, self._now())
+        self._told[key] = KnownWindow(tokens, self._now())
         while len(self._told) > KEPT:
             del self._told[next(iter(self._told))]
 

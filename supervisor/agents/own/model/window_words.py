@@ -20,15 +20,15 @@ _COUNTED = re.compile(
 )
 
 
-class Refusal(Struct, frozen=True):
+class WindowRefusal(Struct, frozen=True):
     """The window and the count that a refusal names; None where it does not."""
 
     window: int | None = None
     counted: int | None = None
 
 
-def refusal_in(words: str) -> Refusal:
-    return Refusal(_first_number(_WINDOW, words), _first_number(_COUNTED, words))
+def refusal_in(words: str) -> WindowRefusal:
+    return WindowRefusal(_first_number(_WINDOW, words), _first_number(_COUNTED, words))
 
 
 def _first_number(pattern: re.Pattern[str], words: str) -> int | None:

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from actors.vocabulary.events import PlanStep
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.formats.json_values import intricate
+from supervisor.formats.json_values import has_too_many_values
 
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_WAIT_S = 600.0  # for a job; a model that wants more asks again
@@ -17,7 +17,7 @@ MAX_PATTERN = 4_096  # characters of a pattern: it travels as an argument
 MAX_CONTEXT = 50  # lines around a match; read_file shows more
 MAX_MATCHES = 10_000  # far more than fit into a result
 TIMEOUT_NAMES = AliasChoices("timeout", "timeout_ms")  # newer models were trained on the second name
-TOLD = 10  # mistakes named of one call; a model that made more has to begin anew anyhow
+MISTAKES_SHOWN = 10  # mistakes named of one call; a model that made more has to begin anew anyhow
 
 
 class BadArguments(Exception):
@@ -91,15 +91,17 @@ class PlanArguments(BaseModel):
 Arguments = TypeVar("Arguments", bound=BaseModel)
 
 
-def parsed(kind: type[Arguments], text: str, bounds: Bounds = DEFAULTS) -> Arguments:
-    if intricate(text.encode("utf-8", "replace"), bounds.answer_event_values):
-        raise BadArguments(bounds.beyond("answer_event_values", "the function arguments have too many values"))
+def parse_arguments(kind: type[Arguments], text: str, bounds: Bounds = DEFAULTS) -> Arguments:
+    if has_too_many_values(text.encode("utf-8", "replace"), bounds.answer_event_values):
+        raise BadArguments(
+            bounds.describe_excess("answer_event_values", "the function arguments have too many values")
+        )
     try:
         return kind.model_validate_json(text or "{}")
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        mistakes = "; ".join(map(_describe, wrong[:TOLD]))
-        more = f"; and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
+        mistakes = "; ".join(map(_describe, wrong[:MISTAKES_SHOWN]))
+        more = f"; and {len(wrong) - MISTAKES_SHOWN} more" if len(wrong) > MISTAKES_SHOWN else ""
         raise BadArguments(f"failed to parse function arguments: {mistakes}{more}") from None
 
 

@@ -7,16 +7,16 @@ import re
 from collections.abc import Mapping
 
 from actors.vocabulary.settings import SandboxPolicy, WorkspaceWrite
-from supervisor.agents.own.tools.ran import Ran
+from supervisor.agents.own.tools.ran import CommandResult
 
 # The system's words for a right that is missing, as programs print them, and the names that libraries have for those.
-HELD = re.compile(
+MISSING_RIGHT = re.compile(
     r"permission denied|operation not permitted|read-only file ?system|not permitted|access denied|cannot write"
     r"|can't write|unwritable|not writable|\b(EACCES|EPERM|EROFS)\b",
     re.IGNORECASE,
 )
 # The same for a network that is not there.
-CUT_OFF = re.compile(
+MISSING_NETWORK = re.compile(
     r"network is unreachable|could ?n[o']t resolve|temporary failure in name resolution|name or service not known"
     r"|no address associated|connection refused|failed to connect|could not connect|connection error|no route to host"
     r"|\b(ENETUNREACH|EAI_AGAIN|ENOTFOUND|ENETDOWN|EHOSTUNREACH)\b",
@@ -27,27 +27,27 @@ LINE = 300  # characters of a failure, in a question
 LOOKED_AT = 64 * 1024  # characters of the end of each stream: a program says why it stops when it stops
 
 
-def may_be_held_back(ran: Ran, policy: SandboxPolicy, env: Mapping[str, str]) -> bool:
+def may_be_held_back(ran: CommandResult, policy: SandboxPolicy, env: Mapping[str, str]) -> bool:
     """Tell whether the sandbox may be the reason. Words in another language than English can't be read: it may."""
     return _line_that_tells(ran, policy) != "" or not _speaks_english(env)
 
 
-def failure_of(ran: Ran) -> str:
+def failure_of(ran: CommandResult) -> str:
     """Describe the failure in a line: the exit code, and the line that gives the reason, or else the last line."""
     lines = [line for line in _end(ran).splitlines() if line.strip()]
-    why = next((line for line in reversed(lines) if HELD.search(line) or CUT_OFF.search(line)), "")
+    why = next((line for line in reversed(lines) if MISSING_RIGHT.search(line) or MISSING_NETWORK.search(line)), "")
     said = " ".join((why or (lines[-1] if lines else "")).split())[:LINE]
     return f"exit code {ran.exit_code}{said and f': {said}'}"
 
 
-def _line_that_tells(ran: Ran, policy: SandboxPolicy) -> str:
+def _line_that_tells(ran: CommandResult, policy: SandboxPolicy) -> str:
     has_network = isinstance(policy, WorkspaceWrite) and policy.network_access
-    words = (HELD,) if has_network else (HELD, CUT_OFF)
+    words = (MISSING_RIGHT,) if has_network else (MISSING_RIGHT, MISSING_NETWORK)
     end = _end(ran)
     return next((found[0] for pattern in words if (found := pattern.search(end))), "")
 
 
-def _end(ran: Ran) -> str:
+def _end(ran: CommandResult) -> str:
     return f"{ran.stdout[-LOOKED_AT:]}\n{ran.stderr[-LOOKED_AT:]}"
 
 

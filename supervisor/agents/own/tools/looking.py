@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from actors.vocabulary import events as ev
-from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.told import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.disk.reading import NotReadable
@@ -13,49 +13,49 @@ from supervisor.loop.worker_job import WorkerJob, in_worker
 from supervisor.work.reach.readable import Reach
 from supervisor.work.sandbox.sandbox import Sandbox
 
-Look = Callable[[WorkerJob, Reach], "Seen"]
+Look = Callable[[WorkerJob, Reach], "LookResult"]
 
 
-class Seen(Struct, frozen=True):
+class LookResult(Struct, frozen=True):
     """The text for the model, and its extent, for people."""
 
     text: str
     extent: str
 
 
-class Looking(Struct, frozen=True):
+class FileCall(Struct, frozen=True):
     sandbox: Sandbox
     work: Work
     call: OpenCall
 
-    async def told(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> Told:
+    async def look(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> ToolResult:
         """Look, between the begin and end events that a command has. `words` are shown to people."""
-        self.began(words, hint)
+        self.say_began(words, hint)
         try:
             seen = await in_worker(look, self.reach)
         except NotReadable as error:
-            return self.failed(str(error))
-        self.ended(seen.extent)
-        return Told(seen.text)
+            return self.fail(str(error))
+        self.say_ended(seen.extent)
+        return ToolResult(seen.text)
 
     @property
     def reach(self) -> Reach:
         return self.work.reach
 
-    def began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
+    def say_began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
         call, cwd = self.call, self.work.settings.cwd
         begin = ev.ExecCommandBegin(
             call_id=call.call, command=tuple(words), cwd=cwd, parsed_cmd=(hint,), item_id=call.item, tool=call.name
         )
         self.work.say(begin)
 
-    def ended(self, extent: str, exit_code: int = 0) -> None:
+    def say_ended(self, extent: str, exit_code: int = 0) -> None:
         call = self.call
         self.work.say(ev.ExecCommandEnd(call_id=call.call, stdout=extent, exit_code=exit_code, item_id=call.item))
 
-    def failed(self, why: str) -> Told:
-        self.ended("", exit_code=1)
-        return self.refused(why)
+    def fail(self, why: str) -> ToolResult:
+        self.say_ended("", exit_code=1)
+        return self.refuse(why)
 
-    def refused(self, why: str) -> Told:
+    def refuse(self, why: str) -> ToolResult:
         return failure("tool", f"error: {why}")

@@ -8,23 +8,25 @@ from actors.vocabulary.events import PlanUpdate
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools import specs
-from supervisor.agents.own.tools.arguments import PatchArguments, PlanArguments, ShellArguments, parsed
+from supervisor.agents.own.tools.arguments import PatchArguments, PlanArguments, ShellArguments, parse_arguments
 from supervisor.agents.own.tools.job_tool import JobTool
 from supervisor.agents.own.tools.patching import Patching
 from supervisor.agents.own.tools.reading import reading_tools
 from supervisor.agents.own.tools.searching import GrepTool
 from supervisor.agents.own.tools.shell import Shell
-from supervisor.agents.own.tools.told import Told
+from supervisor.agents.own.tools.told import ToolResult
 from supervisor.agents.own.tools.toolbox import Tool
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.work.jobs.jobs import Jobs
+from supervisor.work.jobs.jobs import BackgroundJobs
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.sandbox import Sandbox
 
 
-def own_tools(processes: Processes, sandbox: Sandbox, jobs: Jobs, bounds: Bounds = DEFAULTS) -> tuple[Tool, ...]:
+def own_tools(
+    processes: Processes, sandbox: Sandbox, jobs: BackgroundJobs, bounds: Bounds = DEFAULTS
+) -> tuple[Tool, ...]:
     return (
         ShellTool(processes, sandbox, jobs, bounds),
         JobTool(jobs),
@@ -40,14 +42,14 @@ class ShellTool(Struct, frozen=True):
     only_reads: ClassVar = False
     processes: Processes
     sandbox: Sandbox
-    jobs: Jobs
+    jobs: BackgroundJobs
     bounds: Bounds = DEFAULTS
 
     def spec(self, settings: Settings) -> ToolSpec | None:
         return specs.shell(settings, self.bounds)
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told:
-        arguments = parsed(ShellArguments, call.arguments, work.bounds)
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
+        arguments = parse_arguments(ShellArguments, call.arguments, work.bounds)
         return await Shell(self.processes, self.sandbox, self.jobs, work, call, arguments).run()
 
 
@@ -58,10 +60,10 @@ class PlanTool(Struct, frozen=True):
     def spec(self, settings: Settings) -> ToolSpec | None:
         return specs.PLAN if settings.include_plan_tool else None
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told:
-        plan = parsed(PlanArguments, call.arguments, work.bounds)
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
+        plan = parse_arguments(PlanArguments, call.arguments, work.bounds)
         work.say(PlanUpdate(explanation=plan.explanation, plan=plan.plan, item_id=call.item))
-        return Told("Plan updated")
+        return ToolResult("Plan updated")
 
 
 class PatchTool(Struct, frozen=True):
@@ -72,6 +74,6 @@ class PatchTool(Struct, frozen=True):
     def spec(self, settings: Settings) -> ToolSpec | None:
         return specs.patch(settings) if settings.include_apply_patch_tool else None
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told:
-        text = parsed(PatchArguments, call.arguments, work.bounds).input
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
+        text = parse_arguments(PatchArguments, call.arguments, work.bounds).input
         return await Patching(self.sandbox, work, call).apply(text, work.settings.cwd)

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
-from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.told import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.turn import ApprovalAnswer
 from supervisor.config.bounds import Bounds
-from supervisor.disk.workspace import missing
+from supervisor.disk.workspace import missing_directory
 from supervisor.loop.worker_job import WorkerJob, in_worker
 from supervisor.work.patch.apply import apply_plan
 from supervisor.work.patch.effort import Effort
@@ -23,14 +23,14 @@ from supervisor.work.patch.grammar import parse
 from supervisor.work.patch.plan import PatchPlan, plan_patch
 from supervisor.work.reach.readable import Reach
 from supervisor.work.safety.judge import judge_patch
-from supervisor.work.safety.roots import cover, obeyed_by
+from supervisor.work.safety.roots import are_writable, obeyed_by
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject, Verdict
 from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.sandbox import Sandbox
-from supervisor.work.sandbox.settings_watch import accepting
+from supervisor.work.sandbox.settings_watch import allow_writes
 
 
-class Judged(Struct, frozen=True):
+class PatchJudgement(Struct, frozen=True):
     """The verdict about a patch. `outside`: a command in the sandbox could not write all of it.
 
     `obeyed_by`: the programs that would obey the written files.
@@ -48,9 +48,9 @@ class Patching(Struct, frozen=True):
     work: Work
     call: OpenCall
 
-    async def apply(self, text: str, cwd: Path) -> Told:
+    async def apply(self, text: str, cwd: Path) -> ToolResult:
         try:
-            plan = await in_worker(_planned, text, replace(self.work.reach, cwd=cwd), self.work.bounds)
+            plan = await in_worker(_plan, text, replace(self.work.reach, cwd=cwd), self.work.bounds)
         except PatchError as error:
             return failure("patch", f"error: {error.message}", f"the patch does not apply: {error.message}")
         judged = await asyncio.to_thread(self._judge, plan)
@@ -60,8 +60,8 @@ class Patching(Struct, frozen=True):
                 return failure("refused", f"patch rejected: {verdict.text}")
             case MustAsk():
                 answer = await self._ask(plan, judged)
-                if not answer.approved:
-                    return failure("refused", answer.rejects("patch"))
+                if not answer.is_approved:
+                    return failure("refused", answer.rejection_of("patch"))
                 now = await asyncio.to_thread(self._judge, plan)  # the settings may have changed meanwhile
                 if isinstance(now.verdict, Reject):
                     return failure("refused", f"patch rejected: {now.verdict.text}")
@@ -69,11 +69,11 @@ class Patching(Struct, frozen=True):
                 pass
         return await self._write(plan, auto_approved=not isinstance(verdict, MustAsk))
 
-    def _judge(self, plan: PatchPlan) -> Judged:
+    def _judge(self, plan: PatchPlan) -> PatchJudgement:
         settings = self.work.settings
         with self._roots() as roots:
             inside = _may_write(settings.sandbox, roots, plan)
-            obeyed = obeyed_by(roots, settings.cwd, plan.touched)
+            obeyed = obeyed_by(roots, settings.cwd, plan.touched_paths)
         verdict = judge_patch(
             inside_roots=inside,
             empty=plan.empty,
@@ -82,7 +82,7 @@ class Patching(Struct, frozen=True):
             sandbox_available=self.sandbox.availability.ok,
             obeyed_by=obeyed,
         )
-        return Judged(verdict, not inside, obeyed)
+        return PatchJudgement(verdict, not inside, obeyed)
 
     def _roots(self) -> AbstractContextManager[Roots]:
         settings = self.work.settings
@@ -95,10 +95,10 @@ class Patching(Struct, frozen=True):
             if auto_approved and not _may_write(self.work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
             pinned = {root.path: root.identity() for root in roots.writable}
-            with accepting(plan.touched):
-                return apply_plan(plan, self.work.around.umask, pinned)
+            with allow_writes(plan.touched_paths):
+                return apply_plan(plan, self.work.environment.umask, pinned)
 
-    async def _ask(self, plan: PatchPlan, judged: Judged) -> ApprovalAnswer:
+    async def _ask(self, plan: PatchPlan, judged: PatchJudgement) -> ApprovalAnswer:
         work = self.work
         request = ev.ApplyPatchApprovalRequest(
             call_id=self.call.call,
@@ -113,7 +113,7 @@ class Patching(Struct, frozen=True):
         )
         return await work.ask(request)
 
-    async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> Told:
+    async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> ToolResult:
         work, call = self.work, self.call
         work.say(
             ev.PatchApplyBegin(
@@ -121,7 +121,7 @@ class Patching(Struct, frozen=True):
             )
         )
         # The journal must have the beginning on disk before any file changes, or a crash would hide it.
-        await work.turn.stored()
+        await work.turn.wait_until_stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
             thread = asyncio.to_thread(self._apply, plan, auto_approved=auto_approved)
@@ -136,7 +136,7 @@ class Patching(Struct, frozen=True):
             return failure("patch", text, f"the patch could not be written: {error.message}")
         self._say_ended(plan, done, "")
         work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
-        return Told(done)
+        return ToolResult(done)
 
     def _say_ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
         if not stderr:
@@ -147,16 +147,16 @@ class Patching(Struct, frozen=True):
         )
 
 
-def _planned(job: WorkerJob, text: str, reach: Reach, bounds: Bounds) -> PatchPlan:
+def _plan(job: WorkerJob, text: str, reach: Reach, bounds: Bounds) -> PatchPlan:
     if not reach.cwd.exists():
-        raise PatchMismatch(missing(reach.cwd))
+        raise PatchMismatch(missing_directory(reach.cwd))
     effort = Effort(bounds, job.go_on)
     effort.spend_lines(text.count("\n"))
     return plan_patch(parse(text, job.go_on), reach, effort)
 
 
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
-    return isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)
+    return isinstance(policy, DangerFullAccess) or are_writable(roots, plan.touched_paths)
 
 
 def _outcome(applying: "asyncio.Future[str]") -> tuple[str, str]:

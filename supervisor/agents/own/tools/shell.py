@@ -13,27 +13,27 @@ from supervisor.agents.own.tools.arguments import ShellArguments
 from supervisor.agents.own.tools.background import Background
 from supervisor.agents.own.tools.held_back import failure_of, may_be_held_back
 from supervisor.agents.own.tools.patching import Patching
-from supervisor.agents.own.tools.ran import Ran, not_started
+from supervisor.agents.own.tools.ran import CommandResult, not_started
 from supervisor.agents.own.tools.time_limit import TimeLimit, time_limit
-from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.told import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.turn import ApprovalAnswer
 from supervisor.loop.entering import in_a_thread
 from supervisor.work.jobs.job import JobSpec
-from supervisor.work.jobs.jobs import Jobs
+from supervisor.work.jobs.jobs import BackgroundJobs
 from supervisor.work.patch.errors import PatchSyntax
 from supervisor.work.patch.recognise import patch_in
 from supervisor.work.processes.command import NotStarted
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
-from supervisor.work.safety.git_commands import history_place
+from supervisor.work.safety.git_commands import history_directory
 from supervisor.work.safety.hints import parsed_command
 from supervisor.work.safety.judge import confinement, judge_command
-from supervisor.work.safety.names import plainly_named
+from supervisor.work.safety.names import are_system_programs
 from supervisor.work.safety.rules import APPROVED_INSIDE, RETRY_REASON, MayRun, MustAsk, Reject, Verdict
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.history import Repository
 from supervisor.work.sandbox.sandbox import Sandbox
 
@@ -46,7 +46,7 @@ class Shell(Struct, frozen=True):
 
     processes: Processes
     sandbox: Sandbox
-    jobs: Jobs
+    jobs: BackgroundJobs
     work: Work
     call: OpenCall
     arguments: ShellArguments
@@ -55,10 +55,10 @@ class Shell(Struct, frozen=True):
     def cwd(self) -> Path:
         return self.work.settings.cwd / (self.arguments.workdir or "")
 
-    async def run(self) -> Told:
+    async def run(self) -> ToolResult:
         arguments, bounds = self.arguments, self.work.bounds
         if sum(word.count("\n") for word in arguments.command) > bounds.patch_lines:  # before anything parses it
-            return _unusable(bounds.beyond("patch_lines", "the command has too many lines"))
+            return _unusable(bounds.describe_excess("patch_lines", "the command has too many lines"))
         if (wrong := _no_path(arguments.workdir or "")) is not None:
             return _unusable(wrong)
         try:
@@ -70,7 +70,9 @@ class Shell(Struct, frozen=True):
             return await patching.apply(patch.text, self.cwd / (patch.workdir or ""))
         size = sum(map(len, (*arguments.command, arguments.workdir or "", arguments.justification or "")))
         if size > bounds.command_bytes:
-            return _unusable(bounds.beyond("command_bytes", "the command is too long; write a file and run that"))
+            return _unusable(
+                bounds.describe_excess("command_bytes", "the command is too long; write a file and run that")
+            )
         return await self._run_as_judged()
 
     def _verdict(self, history: Repository | None = None) -> Verdict:
@@ -82,12 +84,12 @@ class Shell(Struct, frozen=True):
             SandboxMode(settings.sandbox.mode),
             sandbox_available=available,
             plainly_named=not available
-            and plainly_named(arguments.command, self.work.env, settings.sandbox, settings.cwd),
+            and are_system_programs(arguments.command, self.work.env, settings.sandbox, settings.cwd),
             escalated=arguments.with_escalated_permissions,
             history=history is not None,
         )
 
-    async def _run_as_judged(self) -> Told:
+    async def _run_as_judged(self) -> ToolResult:
         history = await self._history()
         match verdict := self._verdict(history):
             case Reject():
@@ -96,22 +98,22 @@ class Shell(Struct, frozen=True):
                 asked = history if verdict.history else None
                 why = self.arguments.justification or verdict.reason
                 answer = await self._ask(why, history=asked, inside=verdict.inside)
-                if not answer.approved:
-                    return failure("refused", answer.rejects("exec command"))
+                if not answer.is_approved:
+                    return failure("refused", answer.rejection_of("exec command"))
                 if asked is not None:
                     return await self._run_with_history(asked)
                 return await self._run_approved(leaves=answer.outside or not verdict.inside)
             case MayRun():
                 return await self._run_allowed(verdict)
 
-    async def _run_with_history(self, asked: Repository) -> Told:
+    async def _run_with_history(self, asked: Repository) -> ToolResult:
         """Look and judge again. A question that is another by now is asked anew: only history was approved."""
         history = await self._history()
         if history == asked and self._verdict(history) == MustAsk(history=True):
             return self._report(await self._execute(self.work.settings.sandbox, history))
         return await self._run_as_judged()
 
-    async def _run_approved(self, *, leaves: bool) -> Told:
+    async def _run_approved(self, *, leaves: bool) -> ToolResult:
         """Judge an approved command again, because settings that changed meanwhile may allow less.
 
         `leaves`: the command was approved to run outside of the sandbox. If it was approved to run inside, and there
@@ -131,26 +133,26 @@ class Shell(Struct, frozen=True):
             case MayRun():
                 return await self._run_allowed(verdict)
 
-    async def _run_allowed(self, verdict: MayRun) -> Told:
+    async def _run_allowed(self, verdict: MayRun) -> ToolResult:
         if self.arguments.background is not None:
             return await self._in_background(confinement(verdict, self.work.settings.sandbox))
         return await self._run(verdict)
 
     async def _history(self) -> Repository | None:
         """Find the repository whose history the command changes, if the sandbox can open that alone."""
-        settings, place = self.work.settings, history_place(self.arguments.command)
+        settings, place = self.work.settings, history_directory(self.arguments.command)
         if place is None or self.arguments.background is not None or self.arguments.with_escalated_permissions:
             return None
         if not (isinstance(settings.sandbox, WorkspaceWrite) and self.sandbox.opens_history):
             return None
         return await asyncio.to_thread(self.sandbox.repository, settings.sandbox, settings.cwd, self.cwd / place)
 
-    async def _in_background(self, policy: SandboxPolicy) -> Told:
+    async def _in_background(self, policy: SandboxPolicy) -> ToolResult:
         order, keeps = self.work.turn.order, self.arguments.background == "conversation"
         spec = JobSpec(order.conversation, order.turn, self.arguments.command, self.cwd, keeps)
         return await Background(self.jobs, self.work, self.call).start(spec, lambda: self._confine(policy))
 
-    async def _run(self, verdict: MayRun) -> Told:
+    async def _run(self, verdict: MayRun) -> ToolResult:
         ran = self._past_run() if verdict.retry_unsandboxed_on_failure or verdict.retry_where_held_back else None
         if ran is None:
             policy = confinement(verdict, self.work.settings.sandbox)
@@ -159,26 +161,26 @@ class Shell(Struct, frozen=True):
                 return self._report(ran)
             self.work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
         answer = await self._ask(RETRY_REASON, retry=True, failed=failure_of(ran))
-        if not answer.approved:
-            return failure("refused", f"{answer.rejects('exec command')}\n{self._report(ran).text}")
+        if not answer.is_approved:
+            return failure("refused", f"{answer.rejection_of('exec command')}\n{self._report(ran).text}")
         if not _may_leave(self._verdict()):
             self.work.say(ev.BackgroundEvent(message=STAYS_INSIDE))
             return self._report(ran)
         self.work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
         return self._report(await self._execute(DangerFullAccess()))
 
-    def _is_worth_a_retry(self, verdict: MayRun, policy: SandboxPolicy, ran: Ran) -> bool:
-        if not (verdict.sandboxed and ran.failed):
+    def _is_worth_a_retry(self, verdict: MayRun, policy: SandboxPolicy, ran: CommandResult) -> bool:
+        if not (verdict.sandboxed and ran.maybe_sandbox_failure):
             return False
         held_back = verdict.retry_where_held_back and may_be_held_back(ran, policy, self.work.env)
         return verdict.retry_unsandboxed_on_failure or held_back
 
-    def _past_run(self) -> Ran | None:
+    def _past_run(self) -> CommandResult | None:
         """Return a result from an earlier life of this turn: no command is run again only to ask the same."""
-        ended = self.work.transcript.calls.ended(self.call.item)
+        ended = self.work.transcript.calls.command_end(self.call.item)
         if ended is None:
             return None
-        return Ran(ended.exit_code, ended.stdout, ended.stderr, ended.duration.seconds)
+        return CommandResult(ended.exit_code, ended.stdout, ended.stderr, ended.duration.seconds)
 
     async def _ask(
         self,
@@ -208,7 +210,7 @@ class Shell(Struct, frozen=True):
         )
         return await work.ask(request)
 
-    async def _execute(self, policy: SandboxPolicy, history: Repository | None = None) -> Ran:
+    async def _execute(self, policy: SandboxPolicy, history: Repository | None = None) -> CommandResult:
         """Run the command; its begin and end events are sent in every case."""
         work, call, command = self.work, self.call, self.arguments.command
         parsed = parsed_command(command)
@@ -221,19 +223,19 @@ class Shell(Struct, frozen=True):
         async def take(stream: Stream, chunk: bytes) -> None:
             delta = ev.ExecCommandOutputDelta(call_id=call.call, stream=stream, chunk=chunk, item_id=call.item)
             work.turn.emit(delta)
-            await work.turn.room()
+            await work.turn.wait_for_room()
 
         output = Output(take, keep_bytes=work.bounds.command_output_bytes)
         try:
-            await work.turn.stored()  # otherwise a crash could leave no record of a command that ran
+            await work.turn.wait_until_stored()  # otherwise a crash could leave no record of a command that ran
             ran = await self._start(output, policy, history)
         except asyncio.CancelledError:
-            self._say_ended(Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
+            self._say_ended(CommandResult(-1, output.stdout.text(), output.stderr.text(), 0.0))
             raise
         self._say_ended(ran)
         return ran
 
-    async def _start(self, output: Output, policy: SandboxPolicy, history: Repository | None) -> Ran:
+    async def _start(self, output: Output, policy: SandboxPolicy, history: Repository | None) -> CommandResult:
         work, order = self.work, self.work.turn.order
         try:
             confining = in_a_thread(lambda: self._confine(policy, history), leave_there=history is not None)
@@ -241,7 +243,7 @@ class Shell(Struct, frozen=True):
                 for notice in confined.notices:
                     work.say(ev.BackgroundEvent(message=notice))
                 command = confined.command(
-                    order.conversation, order.turn, self._time_limit.ms / 1000, work.around.umask
+                    order.conversation, order.turn, self._time_limit.ms / 1000, work.environment.umask
                 )
                 result = await self.processes.run(command, output)
         except OSError as error:
@@ -250,7 +252,7 @@ class Shell(Struct, frozen=True):
             work.say(ev.BackgroundEvent(message=notice))
         if isinstance(result, NotStarted):
             return not_started(result)
-        return Ran(
+        return CommandResult(
             result.exit_code,
             output.stdout.text(),
             output.stderr.text(),
@@ -263,7 +265,9 @@ class Shell(Struct, frozen=True):
     def _time_limit(self) -> TimeLimit:
         return time_limit(self.arguments.timeout, self.work.bounds)
 
-    def _confine(self, policy: SandboxPolicy, history: Repository | None = None) -> AbstractContextManager[Confined]:
+    def _confine(
+        self, policy: SandboxPolicy, history: Repository | None = None
+    ) -> AbstractContextManager[ConfinedCommand]:
         """Confine the command. Entered in a worker thread, because a disk that is away can block it."""
         work, settings = self.work, self.work.settings
         if isinstance(policy, WorkspaceWrite):  # as the call was judged; the settings may have changed since
@@ -272,23 +276,23 @@ class Shell(Struct, frozen=True):
         argv, cwd = self.arguments.command, settings.cwd
         return self.sandbox.confine(policy, cwd, argv, work.env, start=self.cwd, pins=pins, history=history)
 
-    def _report(self, ran: Ran) -> Told:
-        return ran.told(self._time_limit, self.work.bounds)
+    def _report(self, ran: CommandResult) -> ToolResult:
+        return ran.tool_result(self._time_limit, self.work.bounds)
 
-    def _say_ended(self, ran: Ran) -> None:
+    def _say_ended(self, ran: CommandResult) -> None:
         self.work.say(
             ev.ExecCommandEnd(
                 call_id=self.call.call,
                 stdout=ran.stdout,
                 stderr=ran.stderr,
                 exit_code=ran.exit_code,
-                duration=ev.Duration.of(ran.duration_s),
+                duration=ev.Duration.from_seconds(ran.duration_s),
                 item_id=self.call.item,
             )
         )
 
 
-def _unusable(why: str) -> Told:
+def _unusable(why: str) -> ToolResult:
     return failure("arguments", f"error: {why}")
 
 

@@ -10,25 +10,25 @@ class TimeLimit(Struct, frozen=True):
 
     ms: float
     most: int
-    asked: float | None = None
+    requested_ms: float | None = None
 
     @property
-    def capped(self) -> str | None:
+    def cap_notice(self) -> str | None:
         """The words for a model that asked for more than there is; None if it did not."""
-        if self.asked is None or self.asked <= self.ms:
+        if self.requested_ms is None or self.requested_ms <= self.ms:
             return None
         return (
-            f"a timeout of {self.asked:.0f} milliseconds was asked for, {self.most} are possible "
+            f"a timeout of {self.requested_ms:.0f} milliseconds was asked for, {self.most} are possible "
             "(greenroom.limits.command_timeout_most_ms)"
         )
 
     @property
-    def struck(self) -> str:
+    def timeout_notice(self) -> str:
         """The words for people when the command did not end in time."""
         return f"command timed out after {self.ms:.0f} milliseconds"
 
     @property
-    def told(self) -> str:
+    def timeout_text(self) -> str:
         """The words for the model when the command did not end in time, with a way on."""
         longer = (
             f"call again with a larger timeout (at most {self.most})"
@@ -36,7 +36,7 @@ class TimeLimit(Struct, frozen=True):
             else "it can't have longer: do it in smaller steps"
         )
         return (
-            f"{self.struck}\n[it was ended, with all that it had started; its output until then follows. "
+            f"{self.timeout_notice}\n[it was ended, with all that it had started; its output until then follows. "
             f"If it needs longer, {longer}]"
         )
 

@@ -10,10 +10,10 @@ from actors.vocabulary.items import ImageItem
 
 LINE = 300  # characters that people are shown of a failure
 
-Kind = Literal["arguments", "unknown_tool", "patch", "time_out", "refused", "tool"]
+FailureKind = Literal["arguments", "unknown_tool", "patch", "time_out", "refused", "tool"]
 
 
-class Told(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """A result. Pictures have data: addresses, and are bounded by the tool that made them."""
 
     text: str
@@ -21,8 +21,8 @@ class Told(Struct, frozen=True):
     pictures: tuple[ImageItem, ...] = ()
 
 
-def failure(kind: Kind, text: str, message: str | None = None) -> Told:
+def failure(kind: FailureKind, text: str, message: str | None = None) -> ToolResult:
     """Return the result of a failed call. People are shown the message, or the first line of the model's text."""
     lines = (message or text).strip().splitlines() or [""]
     line = lines[0].removeprefix("error: ")
-    return Told(text, ToolFailure(kind=kind, message=brief(line, LINE)))
+    return ToolResult(text, ToolFailure(kind=kind, message=brief(line, LINE)))

@@ -10,11 +10,13 @@ from typing import Protocol
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools.arguments import BadArguments
-from supervisor.agents.own.tools.told import Told, failure
+from supervisor.agents.own.tools.told import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 
-BESIDE = 8  # calls that only read, at the same time: each may keep a worker thread, and there are 64 for everybody
+MOST_SIDE_BY_SIDE = (
+    8  # calls that only read, at the same time: each may keep a worker thread, and there are 64 for everybody
+)
 
 
 class Tool(Protocol):
@@ -32,7 +34,7 @@ class Tool(Protocol):
         """Describe the tool to models; None: it is not offered to this conversation."""
         ...
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told:
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
         """Carry out a call. Raises BadArguments for arguments that can't be used."""
         ...
 
@@ -42,11 +44,11 @@ class MoreTools(Protocol):
 
     async def specs(self, work: Work) -> tuple[ToolSpec, ...]: ...
 
-    async def that_only_read(self, work: Work) -> frozenset[str]:
+    async def read_only_names(self, work: Work) -> frozenset[str]:
         """Return the names of tools whose calls may run side by side, as `only_reads` says of ours."""
         ...
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told | None:
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult | None:
         """Carry out a call; None if there is no such tool. Raises BadArguments."""
         ...
 
@@ -66,7 +68,7 @@ class Toolbox:
             (),
         )  # for the settings of the last turn
 
-    def without(self, names: Collection[str]) -> "Toolbox":
+    def without_tools(self, names: Collection[str]) -> "Toolbox":
         """Return a toolbox that has none of these tools: they are unknown, not just left out of the offer."""
         return Toolbox((tool for tool in self._tools if tool.names.isdisjoint(names)), self.news, self._more)
 
@@ -77,7 +79,7 @@ class Toolbox:
             self._described = settings, tuple(spec for spec in described if spec is not None)
         return self._described[1]
 
-    async def offered(self, work: Work) -> tuple[ToolSpec, ...]:
+    async def offered_specs(self, work: Work) -> tuple[ToolSpec, ...]:
         """Describe all tools that the conversation is offered now, ours first."""
         more = await self._more.specs(work) if self._more is not None else ()
         return (*self.specs(work.settings), *more)
@@ -87,19 +89,19 @@ class Toolbox:
         if not calls:  # the case twice in each turn
             return ()
         foreign = len(calls) > 1 and any(call.name not in self._named for call in calls)
-        more = await self._more.that_only_read(work) if foreign and self._more is not None else frozenset[str]()
+        more = await self._more.read_only_names(work) if foreign and self._more is not None else frozenset[str]()
         return tuple(self._divide(calls, more))
 
     def _divide(self, calls: Sequence[OpenCall], more: frozenset[str]) -> Iterator[tuple[OpenCall, ...]]:
         for reads, group in groupby(calls, lambda call: self._only_reads(call, more)):
-            together, size = tuple(group), BESIDE if reads else 1
+            together, size = tuple(group), MOST_SIDE_BY_SIDE if reads else 1
             yield from (together[at : at + size] for at in range(0, len(together), size))
 
     def _only_reads(self, call: OpenCall, more: frozenset[str]) -> bool:
         tool = self._named.get(call.name)
         return tool.only_reads if tool is not None else call.name in more
 
-    async def carry_out(self, work: Work, call: OpenCall) -> Told:
+    async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
         tool = self._named.get(call.name) or self._more
         try:
             result = await tool.carry_out(work, call) if tool is not None else None

@@ -9,7 +9,7 @@ from typing import Literal
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, approval_in
 from actors.vocabulary.settings import Decision, Settings
-from supervisor.agents.environments import Around
+from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.spending.account import Account
 from supervisor.agents.turn import ApprovalAnswer, Turn
@@ -22,13 +22,13 @@ from supervisor.work.reach.readable import Reach
 class Work:
     turn: Turn
     transcript: ModelTranscript
-    around: Around
+    environment: CommandEnvironment
     account: Account
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # if nobody answers before the deadline
     bounds: Bounds = DEFAULTS
     hidden: tuple[Path, ...] = ()  # folders that nothing is read from
-    noticed: set[str] = field(default_factory=set)  # the notices that were shown once in this turn
+    shown_notices: set[str] = field(default_factory=set)  # the notices that were shown once in this turn
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
@@ -40,7 +40,7 @@ class Work:
 
     @property
     def env(self) -> Mapping[str, str]:
-        return self.around.env
+        return self.environment.env
 
     @property
     def settings(self) -> Settings:
@@ -50,7 +50,7 @@ class Work:
     @property
     def reach(self) -> Reach:
         """The files that are read for the model."""
-        return Reach.of(self.settings.cwd, self.env, self.hidden)
+        return Reach.for_commands(self.settings.cwd, self.env, self.hidden)
 
     def tell_left_out(self, message: str) -> None:
         """Tell a person, once, of something that the model does not get."""
@@ -68,7 +68,7 @@ class Work:
 
     async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
         """Return the answer, which may have been given in an earlier life of the turn."""
-        known = self.transcript.calls.decided(request)
+        known = self.transcript.calls.past_decision(request)
         if known is not None:
             return ApprovalAnswer(known.decision, known.reason, outside=known.outside)
         with self.account.waiting():

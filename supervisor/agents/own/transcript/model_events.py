@@ -7,11 +7,11 @@ from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.own.model import stream_events as stream
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.spending.account import Account
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.agents.turn import Turn
 
 
-def token_count(used: Usage, *, in_context: bool = False, window: int | None = None) -> ev.TokenCount:
+def token_count(used: TokenUsage, *, in_context: bool = False, window: int | None = None) -> ev.TokenCount:
     """Return the event of a response's usage. `in_context`: it stays there, except its reasoning."""
     full = used.input + used.output - min(used.output, used.reasoning or 0)
     return ev.TokenCount(
@@ -53,7 +53,7 @@ class ModelEvents:
         for streamed in batch:
             for event in self._events(streamed):
                 self.say(event)
-        await self._turn.room()
+        await self._turn.wait_for_room()
 
     def say(self, event: ev.AgentEvent | ev.Delta) -> None:
         if isinstance(event, ev.Delta):
@@ -62,11 +62,11 @@ class ModelEvents:
             self._transcript.take(event)
             self._account.say(event)
 
-    def broke(self) -> None:
+    def drop_open_items(self) -> None:
         """Forget the open items of a broken stream: the next attempt sends their content anew, as other items."""
         self._text.clear()
         self._reasoning.clear()
-        self._account.broke()
+        self._account.note_retry()
 
     def _events(self, streamed: stream.StreamEvent) -> Iterator[ev.AgentEvent | ev.Delta]:
         match streamed:
@@ -88,9 +88,9 @@ class ModelEvents:
             case stream.CallDone(call_id, name, arguments, signature):
                 item = self._turn.new_item()
                 yield ev.ToolCall(call_id=call_id, item_id=item, name=name, arguments=arguments, signature=signature)
-            case Usage():
+            case TokenUsage():
                 count = token_count(streamed, in_context=True, window=self._window())
-                yield self._account.billed(count, streamed)
+                yield self._account.bill_response(count, streamed)
             case stream.ResponseEnd():
                 pass
             case _:

@@ -60,12 +60,12 @@ class OpenCalls:
         self._decided.pop(item, None)
         self._ended.pop(item, None)
 
-    def decided(self, request: ev.ApprovalRequest) -> PastDecision | None:
+    def past_decision(self, request: ev.ApprovalRequest) -> PastDecision | None:
         """Return the decision that answers a question, if there was one."""
         past = self._decided.get(request.item_id, ())
         return next((decision for decision in past if _holds(decision.request, request)), None)
 
-    def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
+    def command_end(self, item: ItemId) -> ev.ExecCommandEnd | None:
         """Return the end of the item's command, if it ran."""
         return self._ended.get(item)
 

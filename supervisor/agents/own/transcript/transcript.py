@@ -14,26 +14,26 @@ from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from supervisor.agents.gauge import Gauge
 from supervisor.agents.own.model.pieces import Form
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
+    HistoryPiece,
     Image,
     LocalImage,
+    MessageItem,
+    OutputItem,
     Part,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Searched,
-    Text,
-    said,
+    ReasoningItem,
+    SearchItem,
+    TextPart,
+    text_message,
 )
 from supervisor.agents.own.transcript.entries import Entries
 from supervisor.agents.own.transcript.open_calls import OpenCalls
-from supervisor.agents.own.transcript.wording import standing_for
+from supervisor.agents.own.transcript.wording import replacement_text
 from supervisor.agents.spending.repetition import Repetition
 from supervisor.agents.story import Words, words_of
 from supervisor.agents.tool_lines import line_of_use
 from supervisor.config.bounds import DEFAULTS
-from supervisor.formats.json_values import intricate
+from supervisor.formats.json_values import has_too_many_values
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"
@@ -51,7 +51,7 @@ class ModelTranscript:
 
     def __init__(self, form: Form, summed: ev.Compacted | None = None) -> None:
         self.form = form
-        self.summed = summed
+        self.compaction = summed
         self.calls = OpenCalls()
         self.gauge = Gauge()
         self.futile_load = 0  # the load at which there was nothing to sum up
@@ -60,7 +60,7 @@ class ModelTranscript:
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.repetition = Repetition()
-        self.heard: list[str] = []  # the user's messages in this turn
+        self.user_messages: list[str] = []  # the user's messages in this turn
         self.left_out: set[str] = set()  # notices that were shown: of pictures and files that the model does not get
         self._answering = False  # the model has said something in this turn
 
@@ -73,13 +73,13 @@ class ModelTranscript:
             case ev.UserMessage():
                 self._take_user_message(event)
             case ev.AgentMessage():
-                self._entries.add(said("assistant", event.message))
+                self._entries.add(text_message("assistant", event.message))
                 self.last_said = event.message
             case ev.ModelReasoning():
                 parts = (event.id, event.summary, event.encrypted_content, event.signature, event.wire, event.model)
-                self._entries.add(Reasoned(*parts))
+                self._entries.add(ReasoningItem(*parts))
             case ev.WebSearchEnd():
-                self._entries.add(Searched(event.wire, event.model, event.kept))
+                self._entries.add(SearchItem(event.wire, event.model, event.kept))
             case ev.ToolCall():
                 self.repetition.take(event)
                 self._entries.add_call(event.item_id, sendable(event))
@@ -94,17 +94,17 @@ class ModelTranscript:
             case ev.ConversationRestarted(without_pictures=True):
                 self._entries.leave_pictures_out()
             case ev.ToolUseEnd():
-                self._entries.add_message(said("user", other_notice(line_of_use(event))))
+                self._entries.add_message(text_message("user", other_agent_notice(line_of_use(event))))
             case ev.JobEnded(how="lost"):
                 lost = job_notice(f"job {event.job} was lost with the daemon")
-                self._entries.add_message(said("user", lost))
+                self._entries.add_message(text_message("user", lost))
             case ev.ExecCommandEnd():
                 self.calls.end_command(event)
             case ev.TokenCount():
                 if event.context_tokens:
                     self.gauge = Gauge(self.load, event.context_tokens)
             case ev.Compacted():
-                if event == self.summed:
+                if event == self.compaction:
                     self.gauge = Gauge(self.load, event.tokens_after or 0)
             case _:
                 pass
@@ -113,10 +113,10 @@ class ModelTranscript:
         """Take an event that the summary replaces: people's words are kept, and our last notices."""
         match event:
             case ev.TaskStarted():
-                self.heard = []
+                self.user_messages = []
             case ev.UserMessage(kind=ev.MessageKind.PLAIN):
                 self._words.append(words_of(seq, event))
-                self.heard.append(event.message)
+                self.user_messages.append(event.message)
             case ev.UserMessage():
                 self.last_context[event.kind] = event.message
             case _:
@@ -124,10 +124,10 @@ class ModelTranscript:
 
     def begin_with_summary(self) -> None:
         """Begin with our notices and the text that replaces the remembered events."""
-        assert self.summed is not None, "only a summary stands for events"  # noqa: S101  # callers have checked
+        assert self.compaction is not None, "only a summary stands for events"  # noqa: S101  # callers have checked
         for text in self.last_context.values():
-            self._entries.add(said("user", text))
-        self._entries.add(said("user", standing_for(self.summed, self._words)))
+            self._entries.add(text_message("user", text))
+        self._entries.add(text_message("user", replacement_text(self.compaction, self._words)))
         self._words = []
         self._entries.begin_turn()
         self._answering = True  # in the middle of a turn, unless one begins now
@@ -143,27 +143,29 @@ class ModelTranscript:
         return self._entries.load
 
     @property
-    def items(self) -> list[Piece | Said]:
+    def items(self) -> list[HistoryPiece | MessageItem]:
         """All items in order, in a new list each time. The messages among them have pictures that are to be read."""
         return self._entries.items
 
-    def rest(self) -> None:
+    def drop_turn_state(self) -> None:
         """Drop the state that only a running turn needs."""
         self.calls.clear()
 
     def _begin_turn(self) -> None:
         self._entries.begin_turn()
         self._answering = False
-        self.rest()
+        self.drop_turn_state()
         self.repetition.begin_turn()
         self.last_said = None
-        self.heard = []
+        self.user_messages = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
-        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
+        message = MessageItem(
+            "user", tuple(_parts(event)) or (TextPart(event.message if event.message.strip() else EMPTY),)
+        )
         if event.kind is ev.MessageKind.PLAIN:
             self._entries.add_message(message)
-            self.heard.append(event.message)
+            self.user_messages.append(event.message)
             return
         self.last_context[event.kind] = event.message
         if self._answering:  # settings were changed in mid-turn; the model's history stays as it was read
@@ -173,11 +175,11 @@ class ModelTranscript:
 
     def _answer(self, event: ev.ToolOutput) -> None:
         self.calls.answer(event.item_id)
-        self._entries.add_output(event.item_id, Returned(event.call_id, event.output, event.failed is not None))
+        self._entries.add_output(event.item_id, OutputItem(event.call_id, event.output, event.failed is not None))
         if event.pictures:
-            words = Text(f"[pictures from the call {event.call_id}]")
+            words = TextPart(f"[pictures from the call {event.call_id}]")
             pictures = (Image(picture.image_url) for picture in event.pictures)
-            self._entries.add_message(Said("user", (words, *pictures)))
+            self._entries.add_message(MessageItem("user", (words, *pictures)))
 
 
 def job_notice(text: str) -> str:
@@ -185,7 +187,7 @@ def job_notice(text: str) -> str:
     return f"<background_commands>\n{text}\n</background_commands>"
 
 
-def other_notice(text: str) -> str:
+def other_agent_notice(text: str) -> str:
     """Mark a tool use of another agent, before this agent went on with the conversation."""
     return f"<another_agent>\nused a tool: {text}\n</another_agent>"
 
@@ -195,26 +197,26 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
         match item:
             case TextItem():
                 if item.text.strip():
-                    yield Text(item.text)
+                    yield TextPart(item.text)
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
                 yield LocalImage(item.path)
 
 
-def sendable(event: ev.ToolCall) -> Called:
+def sendable(event: ev.ToolCall) -> CallItem:
     """Return the call in a form that every provider accepts: a valid tool name, and arguments that are JSON.
 
     A provider that refuses a call refuses every later request with it, too.
     """
     name = event.name if NAME.fullmatch(event.name) else UNNAMED
     arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
-    return Called(event.call_id, name, arguments, event.signature)
+    return CallItem(event.call_id, name, arguments, event.signature)
 
 
 def _is_object(text: str) -> bool:
     data = text.encode("utf-8", "replace")
-    if intricate(data, DEFAULTS.answer_event_values):
+    if has_too_many_values(data, DEFAULTS.answer_event_values):
         return False
     try:
         return isinstance(from_json(data), dict)

@@ -21,7 +21,7 @@ from actors.vocabulary.items import text_of
 from supervisor.agents.journal_pages import events_between
 from supervisor.agents.own.model.pieces import Form
 from supervisor.agents.own.transcript.transcript import ModelTranscript
-from supervisor.agents.story import TYPES, Story, Words, words_of
+from supervisor.agents.story import TYPES, HistoryOutline, Words, words_of
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.loop.worker_job import WorkerJob, in_worker
 
@@ -29,11 +29,11 @@ BESIDE_A_SUMMARY = frozenset({"task_started", "user_message"})
 OWN_BYTES = 4096  # of a transcript beside its items
 
 
-class Past(Struct):
+class HistoryToSumUp(Struct):
     """A history to be summed up: people's words before the last summary, and everything since."""
 
     words: list[Words] = field(default_factory=list)
-    story: Story = field(default_factory=Story)
+    story: HistoryOutline = field(default_factory=HistoryOutline)
 
 
 class TranscriptCache:
@@ -62,8 +62,8 @@ class TranscriptCache:
             transcript.take(TaskStarted())
             take_inputs(transcript, order.inputs)
         self.forget(order.conversation)
-        self._running[order.conversation] = held(transcript)
-        self._size += held(transcript)
+        self._running[order.conversation] = size_in_memory(transcript)
+        self._size += size_in_memory(transcript)
         self._make_room()
         return transcript
 
@@ -71,7 +71,7 @@ class TranscriptCache:
         self, order: RunAgent, before: ModelTranscript, until: int, form: Form, summed: Compacted | None = None
     ) -> ModelTranscript:
         """Return the transcript of a turn under way in another form, or summed up: read up to `until`."""
-        transcript = await self.read(order.conversation, until, form, summed or before.summed)
+        transcript = await self.read(order.conversation, until, form, summed or before.compaction)
         transcript.left_out |= before.left_out
         return transcript
 
@@ -81,15 +81,17 @@ class TranscriptCache:
         """Read the history up to `until` as a transcript of the caller's own."""
         return await in_worker(self._read, conversation, until, form, summed)
 
-    async def past(self, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
+    async def read_for_summary(
+        self, conversation: ConversationId, until: int, summed: Compacted | None
+    ) -> HistoryToSumUp:
         """Read the history up to `until`, to be summed up."""
         return await in_worker(self._read_past, conversation, until, summed)
 
     def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
-        transcript.rest()
+        transcript.drop_turn_state()
         self.forget(conversation)
         self._kept[conversation] = transcript
-        self._size += held(transcript)
+        self._size += size_in_memory(transcript)
         self._make_room()
 
     def forget(self, conversation: ConversationId) -> None:
@@ -108,7 +110,7 @@ class TranscriptCache:
     def _take(self, conversation: ConversationId) -> ModelTranscript | None:
         kept = self._kept.pop(conversation, None)
         if kept is not None:
-            self._size -= held(kept)
+            self._size -= size_in_memory(kept)
         return kept
 
     def _read(
@@ -128,8 +130,10 @@ class TranscriptCache:
             transcript.begin_with_summary()
         return transcript
 
-    def _read_past(self, job: WorkerJob, conversation: ConversationId, until: int, summed: Compacted | None) -> Past:
-        past, stands_for = Past(), 0 if summed is None else summed.last_seq
+    def _read_past(
+        self, job: WorkerJob, conversation: ConversationId, until: int, summed: Compacted | None
+    ) -> HistoryToSumUp:
+        past, stands_for = HistoryToSumUp(), 0 if summed is None else summed.last_seq
         for seq, event in self._events(job, conversation, until, stands_for, TYPES):
             if seq > stands_for:
                 past.story.take(seq, event)
@@ -157,7 +161,7 @@ class TranscriptCache:
         return event if isinstance(event, Compacted) else None
 
 
-def held(transcript: ModelTranscript) -> int:
+def size_in_memory(transcript: ModelTranscript) -> int:
     return transcript.size + OWN_BYTES
 
 

@@ -15,7 +15,7 @@ what was changed and where; what was tried and failed; what is being done at thi
 nothing out that you would have to look up again. Write at most {words} words, call no tool, answer nothing else.\
 """
 AGAIN = "\n\nYour last answer had no text. Answer with the notes as plain text now; do not call a tool."
-IS_ASKED = ASK[:60]  # by which the built-in model recognises the request
+ASK_OPENING = ASK[:60]  # by which the built-in model recognises the request
 
 OPENING = (
     "[The earlier part of this conversation was summed up to make room. What follows stands for it, and the "
@@ -23,11 +23,11 @@ OPENING = (
 )
 
 
-def asked_for(words: int, *, again: bool = False) -> str:
+def notes_request(words: int, *, again: bool = False) -> str:
     return ASK.format(words=words) + (AGAIN if again else "")
 
 
-def standing_for(summed: ev.Compacted, words: Sequence[Words]) -> str:
+def replacement_text(summed: ev.Compacted, words: Sequence[Words]) -> str:
     """Return the text that a model reads in place of summed-up events."""
     parts = [OPENING]
     if words:
@@ -47,7 +47,7 @@ def _message_lines(summed: ev.Compacted, words: Iterable[Words]) -> Iterator[str
             if not summed.words_cut_to:
                 left_out += 1
                 continue
-            yield f"- {shortened(message.text, summed.words_cut_to)}{_pictures(message)}"
+            yield f"- {shorten(message.text, summed.words_cut_to)}{_pictures(message)}"
         else:
             if left_out:
                 yield f"[{left_out} older messages are left out: they don't fit]"
@@ -57,7 +57,7 @@ def _message_lines(summed: ev.Compacted, words: Iterable[Words]) -> Iterator[str
         yield f"[{left_out} older messages are left out: they don't fit]"
 
 
-def shortened(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]} […]"
 
 
@@ -70,12 +70,12 @@ def _pictures(words: Words) -> str:
     return f" [with {words.pictures} pictures, no longer shown]" if words.pictures else ""
 
 
-def joined_files(before: Iterable[str], now: Iterable[str], most: int) -> tuple[str, ...]:
+def join_files(before: Iterable[str], now: Iterable[str], most: int) -> tuple[str, ...]:
     """Return the files that were open last, each once, the latest last."""
     return tuple(dict.fromkeys(reversed((*before, *now))))[:most][::-1]
 
 
-def in_tokens(summed: ev.Compacted) -> str:
+def describe_saving(summed: ev.Compacted) -> str:
     """Describe the room that summing up has made."""
     if summed.tokens_before is None or summed.tokens_after is None:
         return f"in {summed.requests} requests"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, Pin, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agents.acp.confinement import confined
+from supervisor.agents.acp.confinement import confine_agent
 from supervisor.agents.acp.git_desk import GitDesk
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.disk.pins import pins_of
@@ -19,8 +19,8 @@ from supervisor.loop.entering import in_a_thread
 from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.processes import Processes
-from supervisor.work.reach.known_agents import KNOWN, places_of
-from supervisor.work.sandbox.confined import Confined
+from supervisor.work.reach.known_agents import KNOWN_AGENTS, places_of
+from supervisor.work.sandbox.confined import ConfinedCommand
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, limited, until
@@ -75,7 +75,7 @@ class Agent:
 
     @property
     def definition(self) -> AgentDefinition:
-        known = KNOWN.get(self.name)
+        known = KNOWN_AGENTS.get(self.name)
         own = tuple(places_of(known.places, self.environment)) if known and self.own is None else self.own or ()
         argv = (PYTHON, "-SEc", PROGRAM)
         return AgentDefinition(
@@ -96,9 +96,9 @@ class Agent:
         return pins_of(self.policy, self.settings.cwd, None)
 
     @contextlib.contextmanager
-    def confined(self) -> Iterator[Confined]:
+    def confined(self) -> Iterator[ConfinedCommand]:
         self.desk = self.sandbox.new_desk() if isinstance(self.policy, WorkspaceWrite) else None
-        with confined(
+        with confine_agent(
             self.sandbox, self.settings, self.definition, self.environment, self.pins(), self.desk
         ) as inside:
             yield inside
@@ -126,7 +126,7 @@ class Agent:
 
 
 class Living:
-    def __init__(self, inside: Confined, processes: Processes) -> None:
+    def __init__(self, inside: ConfinedCommand, processes: Processes) -> None:
         self.inside = inside
         self.processes = processes
         self.watched = Watched()

@@ -65,7 +65,7 @@ class Taken:
                 self.hear(one["update"])
             elif "permission" in one:
                 call = self.updates.permission(one["permission"])
-                answer = self.updates.allowed if allowed else self.updates.refused
+                answer = self.updates.allow if allowed else self.updates.refuse
                 self.note(answer(call.call_id))
             else:
                 self.note(self.updates.finish(one["answer"]))

@@ -3,11 +3,11 @@
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
-from supervisor.agents.acp.answered import CLOSING, OPENING, Answered
+from supervisor.agents.acp.answered import CLOSING, OPENING, AnsweredQuestions
 
 
 def told(*events: ev.DurableEvent) -> list[str]:
-    answered = Answered()
+    answered = AnsweredQuestions()
     for event in events:
         answered.take(event)
     if not (text := answered.text()):

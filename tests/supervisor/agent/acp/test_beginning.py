@@ -6,7 +6,13 @@ import pytest
 
 from actors.messages.orders import KnownSession
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agents.acp.beginning import Begun, Given, NotBegun, begin, place_of
+from supervisor.agents.acp.beginning import (
+    SessionNotStarted,
+    StartedSession,
+    StepReply,
+    session_params,
+    start_requests,
+)
 from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
 from supervisor.config.mcp_servers import McpServer
 
@@ -14,12 +20,12 @@ PLACE = {"cwd": "/w", "mcpServers": []}
 KNOWN = KnownSession("claude", "s1", 9)
 BOTH = Capabilities(("resume sessions", "load sessions"))
 LOADS = Capabilities(("load sessions",))
-ANEW = Given({"sessionId": "s2"})
+ANEW = StepReply({"sessionId": "s2"})
 
 
-def played(can: Capabilities, known: KnownSession | None, *answers: Given) -> tuple[list[str], Begun]:
+def played(can: Capabilities, known: KnownSession | None, *answers: StepReply) -> tuple[list[str], StartedSession]:
     """Answer its requests one after the other, and return their methods and what it came to."""
-    beginning, asked, left = begin(can, PLACE, known), [], list(answers)
+    beginning, asked, left = start_requests(can, PLACE, known), [], list(answers)
     request = next(beginning)
     while True:
         asked.append(request.method)
@@ -31,38 +37,41 @@ def played(can: Capabilities, known: KnownSession | None, *answers: Given) -> tu
 
 
 def test_the_first_session_is_new() -> None:
-    assert played(BOTH, None, ANEW) == (["session/new"], Begun("s2", "new", ANEW.answer))
+    assert played(BOTH, None, ANEW) == (["session/new"], StartedSession("s2", "new", ANEW.answer))
 
 
 def test_a_known_session_is_resumed_where_the_agent_can() -> None:
-    assert played(BOTH, KNOWN, Given({})) == (["session/resume"], Begun("s1", "resumed", {}))
+    assert played(BOTH, KNOWN, StepReply({})) == (["session/resume"], StartedSession("s1", "resumed", {}))
 
 
 def test_it_is_loaded_where_it_can_only_be_loaded() -> None:
-    assert played(LOADS, KNOWN, Given(None, replayed=2)) == (["session/load"], Begun("s1", "loaded", None))
+    assert played(LOADS, KNOWN, StepReply(None, replayed=2)) == (
+        ["session/load"],
+        StartedSession("s1", "loaded", None),
+    )
 
 
 def test_a_failed_resume_is_followed_by_a_load() -> None:
-    asked, begun = played(BOTH, KNOWN, Given(failed="gone"), Given(None, replayed=1))
+    asked, begun = played(BOTH, KNOWN, StepReply(failed="gone"), StepReply(None, replayed=1))
     assert (asked, begun.how, begun.lost) == (["session/resume", "session/load"], "loaded", "")
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (Given(failed="Resource not found"), "Resource not found"),
-        (Given({"sessionId": "s7"}, replayed=1), "it took up another session"),
-        (Given(None, replayed=0), "the session that it took up is empty"),
+        (StepReply(failed="Resource not found"), "Resource not found"),
+        (StepReply({"sessionId": "s7"}, replayed=1), "it took up another session"),
+        (StepReply(None, replayed=0), "the session that it took up is empty"),
     ],
 )
-def test_memory_that_is_gone_is_never_passed_over_in_silence(given: Given, why: str) -> None:
+def test_memory_that_is_gone_is_never_passed_over_in_silence(given: StepReply, why: str) -> None:
     asked, begun = played(LOADS, KNOWN, given, ANEW)
     assert asked == ["session/load", "session/new"]
     assert (begun.session, begun.how, begun.lost) == ("s2", "new", f"session/load: {why}")
 
 
 def test_an_agent_that_was_silent_is_not_asked_for_its_memory_again() -> None:
-    silent = Given(failed="no answer within 60 s", timed_out=True)
+    silent = StepReply(failed="no answer within 60 s", timed_out=True)
     asked, begun = played(BOTH, KNOWN, silent, ANEW)
     assert asked == ["session/resume", "session/new"]
     assert begun.lost == "session/resume: no answer within 60 s"
@@ -73,12 +82,14 @@ def test_an_agent_without_memory_says_so() -> None:
 
 
 def test_a_session_in_which_nothing_was_said_may_be_empty() -> None:
-    assert played(LOADS, KnownSession("claude", "s1", 0), Given(None))[1].how == "loaded"
+    assert played(LOADS, KnownSession("claude", "s1", 0), StepReply(None))[1].how == "loaded"
 
 
-@pytest.mark.parametrize("given", [Given(failed="Authentication required"), Given({}), Given([]), Given(None)])
-def test_no_session_at_all_is_an_error(given: Given) -> None:
-    with pytest.raises(NotBegun):
+@pytest.mark.parametrize(
+    "given", [StepReply(failed="Authentication required"), StepReply({}), StepReply([]), StepReply(None)]
+)
+def test_no_session_at_all_is_an_error(given: StepReply) -> None:
+    with pytest.raises(SessionNotStarted):
         played(BOTH, None, given)
 
 
@@ -88,13 +99,13 @@ def test_no_session_at_all_is_an_error(given: Given) -> None:
 @pytest.mark.parametrize("offer", [{}, True, {"form": True}, {"form": {}}])
 def test_all_shapes_of_an_offer_are_understood(offer: object) -> None:
     about = {"agentCapabilities": {"sessionCapabilities": {"resume": offer}}}
-    assert capabilities_of(about).told == ("resume sessions",)
+    assert capabilities_of(about).names == ("resume sessions",)
 
 
 @pytest.mark.parametrize("offer", [None, False, {"form": False}, 0, "no", []])
 def test_what_is_no_offer_is_none(offer: object) -> None:
-    assert capabilities_of({"agentCapabilities": {"sessionCapabilities": {"resume": offer}}}).told == ()
-    assert capabilities_of({"agentCapabilities": offer}).told == ()
+    assert capabilities_of({"agentCapabilities": {"sessionCapabilities": {"resume": offer}}}).names == ()
+    assert capabilities_of({"agentCapabilities": offer}).names == ()
 
 
 def test_servers_are_handed_on_in_the_protocols_shape() -> None:
@@ -104,7 +115,7 @@ def test_servers_are_handed_on_in_the_protocols_shape() -> None:
         "off": McpServer(command="off", enabled=False),
     }
     settings = Settings(model="m", cwd=Path("/w"), sandbox=WorkspaceWrite(writable_roots=(Path("/more"),)))
-    place = place_of(settings, Capabilities(("MCP over HTTP", "further directories")), servers, {"TOKEN": "t"})
+    place = session_params(settings, Capabilities(("MCP over HTTP", "further directories")), servers, {"TOKEN": "t"})
     assert place["additionalDirectories"] == ["/more"]
     assert place["mcpServers"] == [
         {
@@ -120,6 +131,6 @@ def test_servers_are_handed_on_in_the_protocols_shape() -> None:
             "headers": [{"name": "X", "value": "y"}, {"name": "Authorization", "value": "Bearer t"}],
         },
     ]
-    plain = place_of(settings, Capabilities(), servers, {})
+    plain = session_params(settings, Capabilities(), servers, {})
     assert [one["name"] for one in plain["mcpServers"]] == ["db"]
     assert "additionalDirectories" not in plain

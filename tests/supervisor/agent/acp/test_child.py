@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agents.acp.child import Child
+from supervisor.agents.acp.child import AgentProcess
 from supervisor.agents.acp.failures import ChildEnded
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.bounds import Bounds
@@ -34,7 +34,7 @@ def test_a_program_that_is_ended_while_its_sandbox_is_made_never_begins(tmp_path
 
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
             definition = AgentDefinition("slow", "Slow", ENDLESS)
-            child = Child(CONVERSATION, definition, TurnId("owner"), processes, launch, Bounds(), Ears())
+            child = AgentProcess(CONVERSATION, definition, TurnId("owner"), processes, launch, Bounds(), Ears())
             starting = asyncio.create_task(child.start({}))
             await making.wait()
             ending = asyncio.create_task(child.end(kill=True))
@@ -43,6 +43,6 @@ def test_a_program_that_is_ended_while_its_sandbox_is_made_never_begins(tmp_path
             await ending
             with pytest.raises(ChildEnded):
                 await starting
-            assert not processes.living(TurnId("owner"))
+            assert not processes.living_processes(TurnId("owner"))
 
     limited(story())

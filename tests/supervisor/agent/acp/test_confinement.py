@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
-from supervisor.agents.acp.confinement import NotConfined, confined, fingerprint
+from supervisor.agents.acp.confinement import NotConfined, confine_agent, fingerprint
 from supervisor.work.reach.agent_homes import HOMES
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from supervisor.work.sandbox.confined import Availability
 from supervisor.work.sandbox.leftovers import clear
 from tests.supervisor.agent.acp.confined_agent import WITH_TMP, Agent, did, refused, write
@@ -140,7 +140,7 @@ def test_an_agent_that_needs_what_is_greenrooms_is_refused_by_that_name(place: P
         definition = replace(definition, argv=(str(ours / "agent"),))
     with (
         pytest.raises(NotConfined, match=r"no agent can reach; move it elsewhere, and name that place in \[agents\."),
-        confined(agent.sandbox, agent.settings, definition, agent.environment, agent.pins()),
+        confine_agent(agent.sandbox, agent.settings, definition, agent.environment, agent.pins()),
     ):
         pass
 
@@ -205,7 +205,7 @@ def test_what_a_killed_daemon_left_round_an_agent_is_removed_by_the_next(place: 
     assert clear(place.outside / "state/leftovers") == 1
     assert not list(place.workspace.iterdir())
     home = HOMES["claude"][0]
-    assert {one.name for one in (place.outside / "home/.claude").iterdir()} == {*home.folders, *home.begun}
+    assert {one.name for one in (place.outside / "home/.claude").iterdir()} == {*home.folders, *home.empty_files}
 
 
 def test_another_sandbox_directory_or_program_needs_a_new_start_and_is_named(place: Place) -> None:
@@ -214,13 +214,13 @@ def test_another_sandbox_directory_or_program_needs_a_new_start_and_is_named(pla
     assert now == fingerprint(agent.settings, agent.definition)
     settings = agent.settings
     other = fingerprint(settings.model_copy(update={"sandbox": ReadOnly()}), agent.definition)
-    assert now.changes(other) == "its sandbox"
+    assert now.name_changes(other) == "its sandbox"
     more = settings.model_copy(update={"sandbox": WorkspaceWrite(writable_roots=(place.outside,))})
-    assert now.changes(fingerprint(more, agent.definition)) == "its sandbox"
+    assert now.name_changes(fingerprint(more, agent.definition)) == "its sandbox"
     moved = settings.model_copy(update={"cwd": place.outside, "sandbox": ReadOnly()})
-    assert now.changes(fingerprint(moved, agent.definition)) == "its sandbox and its directories"
+    assert now.name_changes(fingerprint(moved, agent.definition)) == "its sandbox and its directories"
     keyed = replace(agent.definition, env={"TOKEN": "secret"})
-    assert now.changes(fingerprint(settings, keyed)) == "its program"
+    assert now.name_changes(fingerprint(settings, keyed)) == "its program"
     assert "secret" not in repr(fingerprint(settings, keyed))
 
 
@@ -254,7 +254,7 @@ def test_the_repository_can_be_read_and_not_changed(place: Place) -> None:
 
 
 def test_every_known_agent_can_be_confined(place: Place) -> None:
-    for name in KNOWN:
+    for name in KNOWN_AGENTS:
         agent = Agent(place, name=name)
         with agent.confined() as inside:
             assert inside.keeper

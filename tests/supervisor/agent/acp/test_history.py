@@ -8,7 +8,7 @@ from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
 from actors.vocabulary.settings import Decision, Settings
-from supervisor.agents.acp.telling import History
+from supervisor.agents.acp.telling import MissedHistory
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input
 from tests.supervisor.agent.commands import limited
@@ -25,7 +25,7 @@ def said(text: str, item: str = "") -> ev.UserMessage:
 def test_what_came_behind_the_part_that_it_knows_is_told_without_its_own_input() -> None:
     async def scene() -> None:
         stored = (said("first"), ev.TaskStarted(), said("second"), ev.TaskStarted(), said("new", NEW.id))
-        missed = await History(journal_of(*stored), lambda: 1_000).missed(replace(ORDER, seq=5), 1)
+        missed = await MissedHistory(journal_of(*stored), lambda: 1_000).record_since(replace(ORDER, seq=5), 1)
         assert missed.text("meanwhile").split("\n\n")[1:-1] == ["The person:\nsecond"]
 
     limited(scene())
@@ -33,8 +33,10 @@ def test_what_came_behind_the_part_that_it_knows_is_told_without_its_own_input()
 
 def test_nothing_is_read_where_nothing_came_between() -> None:
     async def scene() -> None:
-        assert not await History(FakeJournal(), lambda: 1_000).missed(replace(ORDER, seq=9), 7)
-        assert not await History(FakeJournal(), lambda: 1_000).missed(replace(ORDER, seq=9, first=True), 0)
+        assert not await MissedHistory(FakeJournal(), lambda: 1_000).record_since(replace(ORDER, seq=9), 7)
+        assert not await MissedHistory(FakeJournal(), lambda: 1_000).record_since(
+            replace(ORDER, seq=9, first=True), 0
+        )
 
     limited(scene())
 
@@ -43,7 +45,7 @@ def test_answers_that_came_while_its_program_was_gone_are_told() -> None:
     async def scene() -> None:
         request = ev.ToolUseApprovalRequest(call_id=CallId("c"), command=("rm", "x"), approval_id=ApprovalId("a"))
         answer = ev.ApprovalResolved(approval_id=ApprovalId("a"), decision=Decision.DENIED)
-        history = History(journal_of(ev.TaskStarted(), request, answer), lambda: 1_000)
-        assert "- rm x: refused" in await history.answered(replace(ORDER, seq=3, resume=True))
+        history = MissedHistory(journal_of(ev.TaskStarted(), request, answer), lambda: 1_000)
+        assert "- rm x: refused" in await history.answers_text(replace(ORDER, seq=3, resume=True))
 
     limited(scene())

@@ -80,7 +80,7 @@ def everything(folder: Path) -> dict[str, object]:
 def led_by(agent: Agent) -> dict[str, object]:
     """All that lies in its homes and where their links lead, but for what it keeps."""
     homes = [(home, keeps) for home, keeps in homes_of(agent.name, agent.environment)]
-    kept = [home / name for home, keeps in homes for name in (*keeps.folders, *keeps.files, *keeps.begun)]
+    kept = [home / name for home, keeps in homes for name in (*keeps.folders, *keeps.files, *keeps.empty_files)]
     shut = [home / name for home, keeps in homes for name in keeps.memory]
     found = {name: one for home, _ in homes for name, one in everything(home).items()}
     found |= {str(home): home.read_bytes() for home, _ in homes if home.is_file()}
@@ -176,7 +176,7 @@ def test_state_of_an_agent_that_was_started_by_hand_can_be_changed_in_there_and_
     for file in there:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("of its person")
-    fresh = [home / one / "x/new" for home, keeps in homes_of(name, agent.environment) for one in keeps.fresh]
+    fresh = [home / one / "x/new" for home, keeps in homes_of(name, agent.environment) for one in keeps.empty_folders]
     beside = [file.with_name(f"new-{file.name}") for file in there]
     said = did(agent, *(write(file, "changed") for file in (*there, *beside, *fresh)))
     assert [one for one in said if refused(one)] == []
@@ -226,7 +226,7 @@ def test_nothing_is_left_in_its_directories_but_what_it_keeps(place: Place) -> N
     agent = Agent(place)
     did(agent, "1")
     home = HOMES["claude"][0]
-    assert {one.name for one in (agent.home / ".claude").iterdir()} == {*home.folders, *home.begun}
+    assert {one.name for one in (agent.home / ".claude").iterdir()} == {*home.folders, *home.empty_files}
     assert not (place.workspace / ".git").exists()
 
 

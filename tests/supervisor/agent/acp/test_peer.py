@@ -7,8 +7,16 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from supervisor.agents.acp.failures import ChildEnded, Refused
-from supervisor.agents.acp.peer import EXTENSIONS, LOGGED, MISUSES, REQUESTS, Misused, Peer, Serve
+from supervisor.agents.acp.failures import AgentRefused, ChildEnded
+from supervisor.agents.acp.peer import (
+    EXTENSIONS,
+    LOGGED,
+    MISUSES,
+    REQUESTS,
+    AgentPeer,
+    RequestHandler,
+    TooManyMisuses,
+)
 from supervisor.agents.acp.wire import Json
 from tests.supervisor.agent.commands import limited, until
 
@@ -19,12 +27,12 @@ class Ears:
         self.gate = asyncio.Event()
         self.cancelled = 0
 
-    async def told(self, method: str, params: Json) -> bool:
+    async def take_notification(self, method: str, params: Json) -> bool:
         await asyncio.sleep(0)  # what follows must wait for this
         self.heard.append(f"{method} {params.get('n')}")
         return method.startswith("m")
 
-    def served(self, method: str) -> Serve | None:
+    def handler_for(self, method: str) -> RequestHandler | None:
         return self._serve if method == "known" else None
 
     async def _serve(self, params: Json) -> Any:
@@ -42,7 +50,7 @@ class Agent:
     def __init__(self) -> None:
         self.ears = Ears()
         self.read: list[Json] = []
-        self.peer = Peer("fake", self._write, self.ears)
+        self.peer = AgentPeer("fake", self._write, self.ears)
 
     async def _write(self, data: bytes) -> int:
         self.read.append(json.loads(data))
@@ -118,7 +126,7 @@ def test_unknown_methods_are_refused_and_errors_are_raised() -> None:
         asking = asyncio.create_task(agent.peer.request("ask", {}))
         number = (await agent.until(2))["id"]
         await agent.says(id=number, error={"code": -32002, "message": "Resource not found"})
-        with pytest.raises(Refused, match="Resource not found"):
+        with pytest.raises(AgentRefused, match="Resource not found"):
             await asking
 
     limited(scene())
@@ -157,7 +165,7 @@ def test_what_nobody_can_answer_is_logged_at_first_then_counted_and_then_enough(
         with capture_logs() as logged:
             for _ in range(most):
                 await agent.says(**message)
-            with pytest.raises(Misused):
+            with pytest.raises(TooManyMisuses):
                 await agent.says(**message)
         assert len(logged) == LOGGED + 1
         assert logged[-1]["messages"] == MISUSES + 1

@@ -9,7 +9,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, Decision
 from supervisor.agents.acp.permissions import CANCELLED, options_of, outcome
 from supervisor.agents.turn import ApprovalAnswer
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from tests.supervisor.agent.acp.scripted import agent_table, scripted, talk_with
 from tests.support.engine_harness import Talk
 
@@ -258,6 +258,6 @@ def test_a_rule_of_an_agents_own_says_whose_it_is_for_what_where_and_until_when(
 ) -> None:
     offered = [{"optionId": option, "name": name, "kind": "allow_always"}, ONCE]
     one, once = options_of(offered, "them", known)
-    whose = KNOWN[known].title if known else "them"
+    whose = KNOWN_AGENTS[known].title if known else "them"
     assert one.rule.startswith(f"{whose}'s own rule: “{name}”, {lasts}")
     assert once.rule == ""

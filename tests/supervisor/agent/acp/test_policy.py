@@ -15,7 +15,7 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agents.acp.policy import ModeRefused, is_free, wishes
+from supervisor.agents.acp.policy import ModeRefused, unrestricted_mode, wishes
 from supervisor.config.agent_definitions import AgentDefinition
 
 
@@ -63,7 +63,7 @@ def test_an_agent_asks_and_in_a_read_only_sandbox_it_only_reads(
 def test_codex_keeps_the_mode_that_our_sandbox_was_made_for_while_it_is_in_it() -> None:
     offered = [option("full-access", *ZED)]
     assert list(wishes(agent("codex"), settings(), offered)) == []
-    assert is_free(agent("codex"), settings(), offered) == ""
+    assert unrestricted_mode(agent("codex"), settings(), offered) == ""
     assert [one.value for one in wishes(agent("codex"), settings(DangerFullAccess()), offered)] == ["auto"]
 
 
@@ -71,8 +71,8 @@ def test_an_agent_that_only_has_a_mode_without_questions_is_in_it_for_free() -> 
     offered = [option("yolo", "yolo")]
     (wish,) = wishes(agent("nobody"), settings(), offered)
     assert wish.trouble == "none of its modes asks first"
-    assert is_free(agent("nobody"), settings(), offered) == "yolo"
-    assert is_free(agent("nobody", mode="yolo"), settings(), offered) == ""
+    assert unrestricted_mode(agent("nobody"), settings(), offered) == "yolo"
+    assert unrestricted_mode(agent("nobody", mode="yolo"), settings(), offered) == ""
 
 
 def test_a_mode_without_questions_may_be_chosen_where_a_sandbox_confines_the_agent() -> None:

@@ -1,6 +1,6 @@
 """The end of a turn, decided."""
 
-from supervisor.agents.acp.quiet import SILENT_S, Activity, goes_on, wait_s
+from supervisor.agents.acp.quiet import SILENT_S, Activity, wait_s, work_goes_on_notice
 
 
 def test_an_answer_with_nothing_open_is_the_end() -> None:
@@ -19,7 +19,7 @@ def test_work_without_a_prompt_is_over_when_it_is_silent() -> None:
 
 
 def test_what_goes_on_is_named() -> None:
-    assert goes_on(Activity(), "codex") == ""
-    assert "1 tool use that it has not ended and 2 processes that it began" in goes_on(
+    assert work_goes_on_notice(Activity(), "codex") == ""
+    assert "1 tool use that it has not ended and 2 processes that it began" in work_goes_on_notice(
         Activity(uses=1, processes=2), "codex"
     )

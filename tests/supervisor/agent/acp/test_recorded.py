@@ -62,13 +62,13 @@ def test_a_file_that_is_written_is_a_change(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.endswith("session")])
 def test_what_can_be_set_is_told_with_the_mode_and_the_model(name: str) -> None:
     taken = Taken()
-    taken.note(taken.updates.begun(RECORDED[name][0]["answer"]))
+    taken.note(taken.updates.initial_news(RECORDED[name][0]["answer"]))
     (told,) = taken.said_of(ev.AgentOptions)
     categories = [one.category for one in told.options]
     assert categories.count("model") == 1
     assert categories.count("mode") == 1
     assert all(one.value and one.choices for one in told.options)
-    assert not list(taken.updates.begun(RECORDED[name][0]["answer"])), "nothing new is no news"
+    assert not list(taken.updates.initial_news(RECORDED[name][0]["answer"])), "nothing new is no news"
 
 
 def test_the_cost_of_claude_is_counted_once_by_prompt() -> None:

@@ -13,14 +13,14 @@ from tests.supervisor.agent.acp.scripted import scripted, talk_with
 
 def test_silence_is_told_after_a_while_and_then_ever_more_rarely() -> None:
     one = Silence()
-    assert [at for at in range(0, 500, 5) if one.is_told(at)] == [30, 60, 120, 240, 480]
+    assert [at for at in range(0, 500, 5) if one.is_notice_due(at)] == [30, 60, 120, 240, 480]
 
 
 def test_a_sign_of_life_begins_the_silence_anew() -> None:
     one = Silence()
-    assert one.is_told(TOLD_AFTER_S)
-    assert not one.is_told(1)
-    assert one.is_told(TOLD_AFTER_S)
+    assert one.is_notice_due(TOLD_AFTER_S)
+    assert not one.is_notice_due(1)
+    assert one.is_notice_due(TOLD_AFTER_S)
 
 
 @pytest.fixture

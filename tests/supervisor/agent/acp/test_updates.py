@@ -7,7 +7,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
-from supervisor.agents.acp.tool_uses import UNASKED_S, ShownTerminal
+from supervisor.agents.acp.tool_uses import BEGINS_AFTER_S, ShownTerminal
 from supervisor.config.bounds import Bounds
 from tests.supervisor.agent.acp.recorded import Taken, call, chunk, more, written
 
@@ -76,11 +76,11 @@ def test_a_call_that_only_waits_does_not_run() -> None:
     taken = Taken()
     taken.hear(call(status="pending", title="rm x", kind="execute", rawInput={"command": "rm x"}))
     use = taken.updates.permission({"toolCallId": "c"})
-    taken.clock.now += 2 * UNASKED_S
+    taken.clock.now += 2 * BEGINS_AFTER_S
     taken.note(taken.updates.tick())
     assert (use.title, use.command) == ("rm x", ("bash", "-c", "rm x"))
     assert not taken.events
-    taken.note(taken.updates.allowed("c"))
+    taken.note(taken.updates.allow("c"))
     assert taken.types() == ["tool_use_begin"]
 
 
@@ -88,7 +88,7 @@ def test_a_call_that_was_refused_says_nothing_more() -> None:
     taken = Taken()
     taken.hear(call(status="pending"))
     taken.updates.permission({"toolCallId": "c"})
-    taken.note(taken.updates.refused("c"))
+    taken.note(taken.updates.refuse("c"))
     taken.hear(more(status="failed", content=written("no")))
     assert not taken.events
 
@@ -97,7 +97,7 @@ def test_a_call_of_an_agent_that_never_says_so_runs_after_a_while() -> None:
     taken = Taken()
     taken.hear(call(status="pending"), more(rawInput={"command": "sleep 9"}))
     assert not list(taken.updates.tick())
-    taken.clock.now += UNASKED_S
+    taken.clock.now += BEGINS_AFTER_S
     taken.note(taken.updates.tick())
     assert [one.command[-1] for one in taken.said_of(ev.ToolUseBegin)] == ["sleep 9"]
     assert [one.call_id for one in taken.updates.open] == ["c"]

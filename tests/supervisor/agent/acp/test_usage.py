@@ -56,7 +56,7 @@ def test_all_that_was_added_to_a_sum_is_counted_and_nothing_twice(added: list[fl
 
 def test_another_session_has_a_sum_of_its_own() -> None:
     taken = Taken(sum_usd=0.4)
-    taken.note(taken.updates.begun({}, anew=True))
+    taken.note(taken.updates.initial_news({}, anew=True))
     taken.hear(cost(0.5))
     taken.note(taken.updates.finish())
     assert [one.cost_usd for one in taken.said_of(ev.TokenCount)] == [0.5]

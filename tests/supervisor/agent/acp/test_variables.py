@@ -15,8 +15,8 @@ from supervisor.agents.acp.variables import variables_of
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.load import layer, read_file
 from supervisor.config.models import Config
-from supervisor.disk.search_paths import open_folders
-from supervisor.work.reach.known_agents import KNOWN
+from supervisor.disk.search_paths import writable_folders
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from tests.supervisor.agent.acp.scripted import PROGRAM
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.support.engine_harness import EngineHarness
@@ -35,7 +35,7 @@ SECRETS = {
     "A_COPY": "named-by-the-config-1",
     "STRIPE_SECRET": "x",
 }
-KEYS = {key: f"key-of-{key}" for known in KNOWN.values() for key in known.keys}
+KEYS = {key: f"key-of-{key}" for known in KNOWN_AGENTS.values() for key in known.keys}
 PLAIN = {"LANG": "C.UTF-8", "https_proxy": "http://proxy", "NODE_EXTRA_CA_CERTS": "/ca", "XDG_RUNTIME_DIR": "/run/x"}
 OWN = {
     "claude": {"ANTHROPIC_BASE_URL", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"},
@@ -63,7 +63,7 @@ def program(folder: Path, name: str, first: str = "#!/bin/sh") -> Path:
 
 def given(tmp_path: Path, kind: str, table: Mapping[str, object], **more: str) -> Mapping[str, str]:
     """The variables of an agent of this kind, of a client that has everything."""
-    program(tmp_path / "bin", KNOWN[kind].programs[0])
+    program(tmp_path / "bin", KNOWN_AGENTS[kind].programs[0])
     env = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin"), **SECRETS, **KEYS, **PLAIN, **more}
     env |= dict.fromkeys((one for names in OWN.values() for one in names), "/own")
     made = config(agents={kind: table}, **NAMED)
@@ -71,18 +71,18 @@ def given(tmp_path: Path, kind: str, table: Mapping[str, object], **more: str) -
     return variables_of(definition_of(kind, made, env), settings, made, env)
 
 
-@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize("kind", KNOWN_AGENTS)
 def test_an_agent_gets_its_own_keys_and_nobody_elses_secrets(tmp_path: Path, kind: str) -> None:
     got = given(tmp_path, kind, {})
-    assert got.keys() & {*SECRETS, *KEYS} == set(KNOWN[kind].keys)
+    assert got.keys() & {*SECRETS, *KEYS} == set(KNOWN_AGENTS[kind].keys)
     assert got.items() >= PLAIN.items()
     assert OWN.get(kind, set()) <= got.keys()
 
 
-@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize("kind", KNOWN_AGENTS)
 def test_a_table_passes_on_what_it_names_or_everything(tmp_path: Path, kind: str) -> None:
     named = given(tmp_path, kind, {"env_vars": ["AWS_*", "MY_SERVER"]})
-    wanted = {*(one for one in SECRETS if one.startswith("AWS_")), "MY_SERVER", *KNOWN[kind].keys}
+    wanted = {*(one for one in SECRETS if one.startswith("AWS_")), "MY_SERVER", *KNOWN_AGENTS[kind].keys}
     assert named.keys() & {*SECRETS, *KEYS} == wanted
     assert given(tmp_path, kind, {"env": "inherit"}).items() >= {**SECRETS, **KEYS, **PLAIN}.items()
 
@@ -144,13 +144,13 @@ def test_a_program_in_a_folder_that_turns_may_write_is_not_started_and_it_is_sai
     monkeypatch.chdir(work)
     env = {"HOME": str(tmp_path), "PATH": path.format(work=work, link=link)}
     made = config(agents={"claude": {"confine": confine}})
-    writable = open_folders(POLICIES[policy], work, env)
+    writable = writable_folders(POLICIES[policy], work, env)
     absolute = path.startswith("{")
     with pytest.raises(ConfigError, match=r"where turns may write, so it is not" if absolute else "not installed"):
         definition_of("claude", made, env, writable)
     trusted = program(tmp_path / "yours", "claude-agent-acp")
     both = {**env, "PATH": f"{env['PATH']}:{trusted.parent}"}
-    found = definition_of("claude", made, both, open_folders(CLOSED, work, both))
+    found = definition_of("claude", made, both, writable_folders(CLOSED, work, both))
     assert found.argv == (str(trusted),)
     named = config(agents={"claude": {"command": f"{work}/bin/claude-agent-acp"}})  # then a person has said which
     assert definition_of("claude", named, env, writable).argv == (f"{work}/bin/claude-agent-acp",)
@@ -163,7 +163,7 @@ def test_a_program_that_is_a_link_into_the_project_is_not_started(tmp_path: Path
     (tmp_path / "yours/claude-agent-acp").symlink_to(real)
     env = {"HOME": str(tmp_path), "PATH": str(tmp_path / "yours")}
     with pytest.raises(ConfigError, match="where turns may write"):
-        definition_of("claude", config(), env, open_folders(CLOSED, tmp_path / "work", env))
+        definition_of("claude", config(), env, writable_folders(CLOSED, tmp_path / "work", env))
 
 
 @pytest.mark.parametrize("line", ["#!/usr/bin/env mynode", "#! /usr/bin/env -S mynode -x", "#!/bin/env A=1 mynode"])
@@ -172,7 +172,7 @@ def test_an_interpreter_is_not_looked_for_in_the_project_either(tmp_path: Path, 
     program(tmp_path / "yours", "claude-agent-acp", line)
     evil = program(work / "bin", "mynode")
     env = {"HOME": str(tmp_path), "PATH": f"{work}/bin:{tmp_path}/yours"}
-    writable = open_folders(CLOSED, work, env)
+    writable = writable_folders(CLOSED, work, env)
     with pytest.raises(ConfigError, match=f"is run by mynode, which is only at {evil}, where turns may write"):
         definition_of("claude", config(), env, writable)
     program(tmp_path / "node", "mynode")

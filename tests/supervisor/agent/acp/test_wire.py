@@ -5,7 +5,7 @@ import json
 import pytest
 
 from supervisor.agents.acp import wire
-from supervisor.agents.acp.peer import refused
+from supervisor.agents.acp.peer import agent_error
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_is_no_message_is_noise(line: bytes) -> None:
 @pytest.mark.parametrize("number", [0, 7, "a1", 1.5, None, "ü"])
 def test_a_request_keeps_whatever_id_it_has(number: object) -> None:
     found = wire.read(json.dumps({"id": number, "method": "x/y", "params": {"a": 1}}).encode())
-    assert isinstance(found, wire.Request)
+    assert isinstance(found, wire.RpcRequest)
     assert (found.method, found.params) == ("x/y", {"a": 1})
     assert json.loads(wire.answer(found.id, {"b": 2})) == {"jsonrpc": "2.0", "id": number, "result": {"b": 2}}
 
@@ -38,20 +38,20 @@ def test_a_request_keeps_whatever_id_it_has(number: object) -> None:
 def test_the_id_of_a_cancelled_request_is_found_again() -> None:
     for number in (0, "a1", "ü"):
         asked = wire.read(json.dumps({"id": number, "method": "x"}, ensure_ascii=False).encode())
-        assert isinstance(asked, wire.Request)
+        assert isinstance(asked, wire.RpcRequest)
         assert asked.id == wire.id_of(number)
 
 
 def test_an_answer_may_name_our_number_as_text() -> None:
-    assert wire.read(b'{"id": "12", "result": {"a": 1}}') == wire.Answer(12, {"a": 1})
-    assert wire.read(b'{"id": 12, "error": {"code": -1, "message": "no"}}') == wire.Answer(
+    assert wire.read(b'{"id": "12", "result": {"a": 1}}') == wire.RpcAnswer(12, {"a": 1})
+    assert wire.read(b'{"id": 12, "error": {"code": -1, "message": "no"}}') == wire.RpcAnswer(
         12, None, {"code": -1, "message": "no"}
     )
 
 
 def test_half_a_pair_of_surrogates_costs_one_character_and_not_the_message() -> None:
     found = wire.read(b'{"method": "m", "params": {"t": "a\\ud83d", "u": "\\ude00b", "v": "\\ud83d\\ude00"}}')
-    assert found == wire.Notification("m", {"t": "a\ufffd", "u": "\ufffdb", "v": "😀"})
+    assert found == wire.RpcNotification("m", {"t": "a\ufffd", "u": "\ufffdb", "v": "😀"})
 
 
 def test_names_that_are_no_text_are_sent_as_far_as_they_are() -> None:
@@ -78,4 +78,4 @@ def test_names_that_are_no_text_are_sent_as_far_as_they_are() -> None:
     ],
 )
 def test_an_error_is_told_in_the_agents_words(error: wire.Json, said: str) -> None:
-    assert str(refused(error, "a")) == said
+    assert str(agent_error(error, "a")) == said

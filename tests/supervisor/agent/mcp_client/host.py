@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from supervisor.agents.environments import Around
-from supervisor.agents.own.mcp_client.connection import Connection
-from supervisor.agents.own.mcp_client.connections import Connections
+from supervisor.agents.environments import CommandEnvironment
+from supervisor.agents.own.mcp_client.connection import ServerConnection
+from supervisor.agents.own.mcp_client.connections import ServerConnections
 from supervisor.config.mcp_servers import McpServer
 from supervisor.work.processes.processes import Processes
 
@@ -29,33 +29,35 @@ class Listening:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
+    async def report_progress(self, progress: float, total: float | None, message: str | None) -> None:
         self.steps.append((progress, total, message))
 
-    async def elicited(self, params: dict[str, Any]) -> dict[str, Any]:
+    async def elicit(self, params: dict[str, Any]) -> dict[str, Any]:
         self.questions.append(params)
         self.asked.set()
         await self.gate.wait()
         return self.answer
 
-    def told(self, notice: str) -> None:
+    def show_notice(self, notice: str) -> None:
         self.notices.append(notice)
 
 
 class Host:
-    def __init__(self, processes: Processes, connections: Connections) -> None:
+    def __init__(self, processes: Processes, connections: ServerConnections) -> None:
         self.processes = processes
         self.connections = connections
 
-    def scripted(self, *modes: str, env: dict[str, str] | None = None, name: str = "s", **more: Any) -> Connection:
+    def scripted(
+        self, *modes: str, env: dict[str, str] | None = None, name: str = "s", **more: Any
+    ) -> ServerConnection:
         server = McpServer(command=sys.executable, args=(str(SCRIPTED), *modes), **more)
-        return self.connections.of(name, server, Around(env or {"PATH": "/usr/bin:/bin"}))
+        return self.connections.connection_to(name, server, CommandEnvironment(env or {"PATH": "/usr/bin:/bin"}))
 
 
 @asynccontextmanager
 async def host(tmp_path: Path, idle_s: float = 300.0) -> AsyncIterator[Host]:
     async with Processes(tmp_path / "ledger", "instance", 0.2) as processes:
-        connections = Connections(processes, LONGEST, idle_s)
+        connections = ServerConnections(processes, LONGEST, idle_s)
         try:
             yield Host(processes, connections)
         finally:

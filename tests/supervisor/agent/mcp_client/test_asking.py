@@ -9,10 +9,10 @@ from supervisor.agents.own.mcp_client.asking import (
     ARGUMENTS_SHOWN,
     fields_of,
     form_of,
-    judged,
+    judge_call,
     page_of,
     shown_arguments,
-    unanswerable,
+    unanswerable_fields,
 )
 from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer, ToolApproval
@@ -39,14 +39,14 @@ def settings(policy: str = "on-request", sandbox: SandboxPolicy | None = None) -
 )
 def test_the_mode_says_whose_word_counts(mode: str, reads: str, adds: str, writes: str) -> None:
     for policy in ("untrusted", "on-request", "on-failure"):
-        found = [judged(ToolApproval(mode), tool, settings(policy)) for tool in (READS, ADDS, WRITES)]
+        found = [judge_call(ToolApproval(mode), tool, settings(policy)) for tool in (READS, ADDS, WRITES)]
         assert found == [reads, adds, writes]
 
 
 def test_where_nobody_can_be_asked_a_tool_is_refused_unless_there_is_no_sandbox_anyway() -> None:
-    assert judged(ToolApproval.PROMPT, READS, settings("never")) == "refuse"
-    assert judged(ToolApproval.WRITES, READS, settings("never")) == "run"
-    assert judged(ToolApproval.PROMPT, WRITES, settings("never", DangerFullAccess())) == "run"
+    assert judge_call(ToolApproval.PROMPT, READS, settings("never")) == "refuse"
+    assert judge_call(ToolApproval.WRITES, READS, settings("never")) == "run"
+    assert judge_call(ToolApproval.PROMPT, WRITES, settings("never", DangerFullAccess())) == "run"
 
 
 def test_a_tool_s_own_mode_goes_before_its_server_s() -> None:
@@ -72,7 +72,7 @@ def test_a_form_is_shown_with_what_a_yes_sends() -> None:
         "nick: string; optional",
     )
     assert [field.required for field in form_of(params)] == [True, True, False]
-    assert unanswerable(params) == ()
+    assert unanswerable_fields(params) == ()
 
 
 def test_what_can_be_chosen_is_known_in_each_way_in_which_a_server_can_say_it() -> None:
@@ -91,7 +91,7 @@ def test_what_can_be_chosen_is_known_in_each_way_in_which_a_server_can_say_it() 
 
 def test_a_field_that_is_needed_and_of_no_type_of_the_protocol_gets_no_yes() -> None:
     params = {"requestedSchema": {"properties": {"a": {"type": "object"}}, "required": ["a"]}}
-    assert (form_of(params), unanswerable(params)) == ((), ("a",))
+    assert (form_of(params), unanswerable_fields(params)) == ((), ("a",))
 
 
 def test_a_default_that_does_not_fit_its_own_field_is_none() -> None:
@@ -104,12 +104,12 @@ def test_a_form_with_more_fields_than_are_shown_gets_no_yes() -> None:
     properties = {f"f{number}": {"type": "boolean", "default": True} for number in range(22)}
     params = {"message": "?", "requestedSchema": {"properties": properties}}
     assert len(fields_of(params)) == 20
-    assert unanswerable(params) == ("f20", "f21")
+    assert unanswerable_fields(params) == ("f20", "f21")
 
 
 def test_a_page_to_visit_is_no_form() -> None:
     params = {"mode": "url", "url": "https://x.example", "message": "Log in"}
-    assert (page_of(params), fields_of(params), unanswerable(params)) == ("https://x.example", (), ())
+    assert (page_of(params), fields_of(params), unanswerable_fields(params)) == ("https://x.example", (), ())
 
 
 def test_long_arguments_are_shown_with_their_beginning_and_end() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agents.own.mcp_client.failures import CallFailed, Ended, TimedOut, Unavailable
+from supervisor.agents.own.mcp_client.failures import CallFailed, Ended, ServerTimedOut, Unavailable
 from supervisor.agents.own.mcp_client.offers import DESCRIPTION
 from tests.supervisor.agent.commands import ON_LINUX, until
 from tests.supervisor.agent.mcp_client.host import Host, Listening, host, text_of, within
@@ -137,7 +137,9 @@ def test_a_call_that_takes_too_long_is_ended_and_says_how_to_allow_more(tmp_path
     async def work() -> None:
         async with host(tmp_path) as one:
             server = one.scripted(tool_timeout_sec=0.1)
-            with pytest.raises(TimedOut, match=r"within 0.1 s; a person can raise mcp_servers\.s\.tool_timeout_sec"):
+            with pytest.raises(
+                ServerTimedOut, match=r"within 0.1 s; a person can raise mcp_servers\.s\.tool_timeout_sec"
+            ):
                 await server.call("sleep", {}, Listening())
             assert text_of(await server.call("echo", {"text": "still here"}, Listening())) == "still here"
 

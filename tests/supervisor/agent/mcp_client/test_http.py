@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agents.environments import Around
-from supervisor.agents.own.mcp_client.connection import Connection
+from supervisor.agents.environments import CommandEnvironment
+from supervisor.agents.own.mcp_client.connection import ServerConnection
 from supervisor.agents.own.mcp_client.failures import Unavailable
 from supervisor.config.mcp_servers import McpServer
 from tests.supervisor.agent.mcp_client.host import LONGEST, Host, Listening, host, text_of, within
@@ -50,9 +50,9 @@ async def listening(port: int) -> None:
             return
 
 
-def at(one: Host, port: int, **env: str) -> Connection:
+def at(one: Host, port: int, **env: str) -> ServerConnection:
     server = McpServer(url=f"http://127.0.0.1:{port}/mcp", bearer_token_env_var="TOKEN", startup_timeout_sec=15)
-    return one.connections.of("web", server, Around(env))
+    return one.connections.connection_to("web", server, CommandEnvironment(env))
 
 
 def test_a_tool_behind_an_address_and_a_token_is_called(tmp_path: Path, port: int) -> None:

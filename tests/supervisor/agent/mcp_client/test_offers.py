@@ -6,7 +6,14 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agents.own.mcp_client.offers import DESCRIPTION, OFFERED, SCHEMA_BYTES, name_of, offered, schema_of
+from supervisor.agents.own.mcp_client.offers import (
+    DESCRIPTION,
+    MOST_OFFERED,
+    SCHEMA_BYTES,
+    name_of,
+    offer_tools,
+    schema_of,
+)
 from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer
 
@@ -37,19 +44,19 @@ def test_a_name_that_had_to_be_changed_is_the_same_in_the_next_life_whatever_els
 
 def test_only_allowed_tools_are_offered_and_the_denied_are_not_even_if_allowed() -> None:
     config = McpServer(command="x", enabled_tools=("a", "b"), disabled_tools=("b",))
-    found, left_out = offered([("s", config, tools("a", "b", "c"))], ())
+    found, left_out = offer_tools([("s", config, tools("a", "b", "c"))], ())
     assert [one.tool.name for one in found] == ["a"]
     assert left_out == 0
 
 
 def test_of_too_many_tools_the_first_are_offered_and_the_others_are_counted() -> None:
-    found, left_out = offered([("s", SERVER, tools(*(f"t{number}" for number in range(OFFERED + 3))))], ())
-    assert (len(found), left_out) == (OFFERED, 3)
+    found, left_out = offer_tools([("s", SERVER, tools(*(f"t{number}" for number in range(MOST_OFFERED + 3))))], ())
+    assert (len(found), left_out) == (MOST_OFFERED, 3)
 
 
 def test_a_long_description_is_cut_and_a_missing_one_says_whose_tool_it_is() -> None:
     listed = [ServerTool("a", "x" * (2 * DESCRIPTION), {}), ServerTool("b", "", {})]
-    (a, b), _ = offered([("s", SERVER, listed)], ())
+    (a, b), _ = offer_tools([("s", SERVER, listed)], ())
     assert len(a.spec.description) == DESCRIPTION
     assert b.spec.description == "The tool b of the MCP server s."
 
@@ -57,9 +64,9 @@ def test_a_long_description_is_cut_and_a_missing_one_says_whose_tool_it_is() -> 
 def test_a_tool_is_described_once_until_its_server_lists_another() -> None:
     listed = ServerTool("a", "Adds.", {})
     again = ServerTool("a", "Subtracts.", {})
-    (first,), _ = offered([("s", SERVER, [listed])], ())
-    (second,), _ = offered([("s", SERVER, [listed])], ())
-    (other,), _ = offered([("s", SERVER, [again])], ())
+    (first,), _ = offer_tools([("s", SERVER, [listed])], ())
+    (second,), _ = offer_tools([("s", SERVER, [listed])], ())
+    (other,), _ = offer_tools([("s", SERVER, [again])], ())
     assert first.spec is second.spec
     assert other.spec.description == "Subtracts."
 

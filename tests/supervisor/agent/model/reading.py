@@ -11,7 +11,7 @@ from supervisor.agents.errors import ModelError
 from supervisor.agents.own.model import wire as wires
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.request import ModelRequest, said
+from supervisor.agents.own.model.request import ModelRequest, text_message
 from supervisor.agents.own.model.sse import SseParser
 from supervisor.agents.own.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
 from supervisor.config.shared import WireApi
@@ -59,7 +59,7 @@ def joined(news: Sequence[StreamEvent]) -> list[StreamEvent]:
 
 
 def request(prompt: str) -> ModelRequest:
-    return ModelRequest("mock-model", "be brief", (said("user", prompt),), session_id="s1")
+    return ModelRequest("mock-model", "be brief", (text_message("user", prompt),), session_id="s1")
 
 
 def endpoint(server: ModelServer, wire: WireApi, **options: Any) -> Endpoint:

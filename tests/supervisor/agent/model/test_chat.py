@@ -9,15 +9,15 @@ from actors.vocabulary.ids import CallId
 from supervisor.agents.errors import AnswerCut, ContextFull, StreamBroken
 from supervisor.agents.own.model import chat
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     Image,
+    MessageItem,
     ModelRequest,
-    Reasoned,
-    Returned,
-    Said,
-    Text,
+    OutputItem,
+    ReasoningItem,
+    TextPart,
     ToolSpec,
-    said,
+    text_message,
 )
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -29,7 +29,7 @@ from supervisor.agents.own.model.stream_events import (
     TextDone,
 )
 from supervisor.agents.own.model.wire import form
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
@@ -65,10 +65,10 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
         "mock-model",
         "<instructions>",
         (
-            said("user", "<environment_context>…"),
-            said("user", "list files"),
-            Called(CallId("c1"), "shell", '{"command":["ls"]}'),
-            Returned(CallId("c1"), output),
+            text_message("user", "<environment_context>…"),
+            text_message("user", "list files"),
+            CallItem(CallId("c1"), "shell", '{"command":["ls"]}'),
+            OutputItem(CallId("c1"), output),
         ),
         (SHELL,),
     )
@@ -92,10 +92,15 @@ def messages(*items: Any) -> list[dict[str, Any]]:
 
 
 def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> None:
-    first, second = Called(CallId("a"), "shell", "{}"), Called(CallId("b"), "shell", "{}")
-    outputs = (Returned(CallId("a"), "1"), Returned(CallId("b"), "2"))
+    first, second = CallItem(CallId("a"), "shell", "{}"), CallItem(CallId("b"), "shell", "{}")
+    outputs = (OutputItem(CallId("a"), "1"), OutputItem(CallId("b"), "2"))
     shown = messages(
-        said("user", "go"), said("assistant", "Looking."), first, second, *outputs, said("assistant", "Done")
+        text_message("user", "go"),
+        text_message("assistant", "Looking."),
+        first,
+        second,
+        *outputs,
+        text_message("assistant", "Done"),
     )
     assert [message["role"] for message in shown] == ["user", "assistant", "tool", "tool", "assistant"]
     assert shown[1]["content"] == "Looking."
@@ -104,17 +109,17 @@ def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> Non
 
 def test_calls_of_two_responses_stay_two_messages() -> None:
     shown = messages(
-        Called(CallId("a"), "shell", "{}"),
-        Returned(CallId("a"), "1"),
-        Called(CallId("b"), "shell", "{}"),
-        Returned(CallId("b"), "2"),
+        CallItem(CallId("a"), "shell", "{}"),
+        OutputItem(CallId("a"), "1"),
+        CallItem(CallId("b"), "shell", "{}"),
+        OutputItem(CallId("b"), "2"),
     )
     assert [message["role"] for message in shown] == ["assistant", "tool", "assistant", "tool"]
 
 
 def test_text_parts_are_one_string_unless_a_picture_is_among_them() -> None:
-    assert messages(Said("user", (Text("a"), Text("b")))) == [{"role": "user", "content": "ab"}]
-    assert messages(Said("user", (Text("a"), Image("data:image/png;base64,AA")))) == [
+    assert messages(MessageItem("user", (TextPart("a"), TextPart("b")))) == [{"role": "user", "content": "ab"}]
+    assert messages(MessageItem("user", (TextPart("a"), Image("data:image/png;base64,AA")))) == [
         {
             "role": "user",
             "content": [
@@ -126,7 +131,9 @@ def test_text_parts_are_one_string_unless_a_picture_is_among_them() -> None:
 
 
 def test_reasoning_is_left_out_and_does_not_part_calls_from_their_words() -> None:
-    shown = messages(said("assistant", "Hm."), Reasoned("r1", ("why",)), Called(CallId("a"), "shell", "{}"))
+    shown = messages(
+        text_message("assistant", "Hm."), ReasoningItem("r1", ("why",)), CallItem(CallId("a"), "shell", "{}")
+    )
     assert len(shown) == 1
     assert shown[0]["content"] == "Hm."
 
@@ -229,7 +236,12 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 3},
     "completion_tokens_details": {"reasoning_tokens": 1},
 }
-COUNTED: list[StreamEvent] = [TextDelta("x"), TextDone("x"), Usage(5, 2, 7, cached=3, reasoning=1), ResponseEnd("c")]
+COUNTED: list[StreamEvent] = [
+    TextDelta("x"),
+    TextDone("x"),
+    TokenUsage(5, 2, 7, cached=3, reasoning=1),
+    ResponseEnd("c"),
+]
 
 
 def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:
@@ -251,12 +263,12 @@ def test_what_a_cache_read_and_took_in_is_counted_under_each_servers_names(
 ) -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 2, **counts}
     news, _ = decoded(WireApi.CHAT, sse(chunk("stop"), {"choices": [], "usage": usage}))
-    assert news == [Usage(5, 2, 7, cached=cached, cache_written=written), ResponseEnd("c")]
+    assert news == [TokenUsage(5, 2, 7, cached=cached, cache_written=written), ResponseEnd("c")]
 
 
 def test_usage_without_details_leaves_them_unknown() -> None:
     news, _ = decoded(WireApi.CHAT, sse(chunk("stop"), {"choices": [], "usage": {"prompt_tokens": 5}}))
-    assert news == [Usage(5, 0, 5), ResponseEnd("c")]
+    assert news == [TokenUsage(5, 0, 5), ResponseEnd("c")]
 
 
 def test_done_finishes_an_answer_whose_server_gives_no_reason() -> None:
@@ -358,7 +370,7 @@ def test_the_signature_of_a_geminis_call_is_kept_and_sent_back_to_a_gemini_alone
     news, _ = decoded(WireApi.CHAT, sse(chunk(tool_calls=[first, piece(1, "b", "shell", "{}")]), chunk("tool_calls")))
     calls = [one for one in news if isinstance(one, CallDone)]
     assert [one.signature for one in calls] == ["c2ln", ""]
-    items = tuple(Called(one.call_id, one.name, one.arguments, one.signature) for one in calls)
+    items = tuple(CallItem(one.call_id, one.name, one.arguments, one.signature) for one in calls)
     for model, sent in (("gemini-flash-latest", [True, False]), ("gpt-5", [False, False])):
         written = form(WireApi.CHAT, model)
         made = body(ModelRequest(model, "i", tuple(map(written.encode, items))))
@@ -371,4 +383,4 @@ def test_the_signature_of_a_geminis_call_is_kept_and_sent_back_to_a_gemini_alone
 )
 def test_the_cost_that_a_provider_tells_is_taken_if_it_is_an_amount(told: object, cost: float | None) -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "cost": told}
-    assert chat._usage(usage) == Usage(5, 2, 7, cost=cost)
+    assert chat._usage(usage) == TokenUsage(5, 2, 7, cost=cost)

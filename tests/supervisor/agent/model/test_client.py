@@ -33,7 +33,7 @@ from supervisor.agents.own.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
@@ -68,7 +68,7 @@ def test_a_streamed_answer_comes_as_deltas_and_whole(wire: WireApi) -> None:
         assert news == [
             TextDelta("Hello there"),
             TextDone("Hello there"),
-            Usage(3, 4, 7, cached=2, reasoning=1),
+            TokenUsage(3, 4, 7, cached=2, reasoning=1),
             ResponseEnd("r1_0"),
         ]
         assert server.requests[0].path == f"/v1{PATHS[wire]}"
@@ -193,7 +193,7 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
         return hear.news
 
     with ModelServer() as server:
-        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), ResponseEnd("r1_0")]
+        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), TokenUsage(1, 2, 3), ResponseEnd("r1_0")]
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
 
 

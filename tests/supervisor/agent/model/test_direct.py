@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from supervisor.agents.own.model.client import build_http
-from supervisor.agents.own.model.direct import FULL, PORTION, PORTIONS, Direct, portions
+from supervisor.agents.own.model.direct import FULL, PORTION, PORTIONS, DirectTransport, portions
 from supervisor.config.bounds import DEFAULTS
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
@@ -54,7 +54,7 @@ async def a_place(serve: Serve, timeout_s: float = PATIENCE_S, limits: httpx.Lim
     async with (
         asyncio.timeout(PATIENCE_S),
         await asyncio.start_server(served, "127.0.0.1", 0) as server,
-        httpx.AsyncClient(transport=Direct(tls, limits), timeout=timeout_s) as http,
+        httpx.AsyncClient(transport=DirectTransport(tls, limits), timeout=timeout_s) as http,
     ):
         place = Place(http, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
         yield place
@@ -431,10 +431,10 @@ def test_a_secured_server_is_spoken_to_if_it_is_trusted_and_else_refused() -> No
         async with await asyncio.start_server(answering(OK), "127.0.0.1", 0, ssl=server_side) as server:
             url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
             trusting = ssl.create_default_context(cafile=str(TLS / "cert.pem"))
-            async with httpx.AsyncClient(transport=Direct(trusting, LIMITS), timeout=PATIENCE_S) as http:
+            async with httpx.AsyncClient(transport=DirectTransport(trusting, LIMITS), timeout=PATIENCE_S) as http:
                 assert (await http.post(url)).text == "ok"
             doubting = ssl.create_default_context()
-            async with httpx.AsyncClient(transport=Direct(doubting, LIMITS), timeout=PATIENCE_S) as http:
+            async with httpx.AsyncClient(transport=DirectTransport(doubting, LIMITS), timeout=PATIENCE_S) as http:
                 with pytest.raises(httpx.ConnectError):
                     await http.post(url)
 
@@ -455,7 +455,7 @@ def test_a_long_request_arrives_whole_at_a_secured_server() -> None:
     async def scene() -> None:
         async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=server_side) as server:
             trusting = ssl.create_default_context(cafile=str(TLS / "cert.pem"))
-            async with httpx.AsyncClient(transport=Direct(trusting, LIMITS), timeout=PATIENCE_S) as http:
+            async with httpx.AsyncClient(transport=DirectTransport(trusting, LIMITS), timeout=PATIENCE_S) as http:
                 url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
                 assert (await http.post(url, content=body)).text == "ok"
 
@@ -466,8 +466,8 @@ def test_a_long_request_arrives_whole_at_a_secured_server() -> None:
 def test_the_client_asks_directly_whom_no_proxy_stands_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     client = build_http()
-    assert isinstance(client._transport_for_url(httpx.URL("http://example.invalid/")), Direct)
-    assert isinstance(client._transport_for_url(httpx.URL("https://localhost/")), Direct)
+    assert isinstance(client._transport_for_url(httpx.URL("http://example.invalid/")), DirectTransport)
+    assert isinstance(client._transport_for_url(httpx.URL("https://localhost/")), DirectTransport)
     assert isinstance(client._transport_for_url(httpx.URL("https://example.invalid/")), httpx.AsyncHTTPTransport)
     asyncio.run(client.aclose())
 

@@ -11,17 +11,17 @@ from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agents.errors import AnswerCut, ContextFull, Rejected, StreamBroken, UsageLimit
 from supervisor.agents.own.model import messages
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
     Image,
     LocalImage,
+    MessageItem,
     ModelRequest,
-    Reasoned,
-    Returned,
-    Said,
-    Text,
+    OutputItem,
+    ReasoningItem,
+    TextPart,
     ToolSpec,
-    said,
+    text_message,
 )
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -33,7 +33,7 @@ from supervisor.agents.own.model.stream_events import (
     TextDone,
 )
 from supervisor.agents.own.model.wire import decoder
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
@@ -41,7 +41,7 @@ from tests.support.model_wire import sse
 STREAMS = Path(__file__).parent / "streams"
 OPUS = "claude-opus-4-5"
 NEWEST = "claude-opus-5-5"
-THOUGHT = Reasoned("", ("so",), signature="sig", wire="messages", model=OPUS)
+THOUGHT = ReasoningItem("", ("so",), signature="sig", wire="messages", model=OPUS)
 CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -65,26 +65,33 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def called(name: str = "c1", arguments: str = '{"command":["ls"]}') -> Called:
-    return Called(CallId(name), "shell", arguments)
+def called(name: str = "c1", arguments: str = '{"command":["ls"]}') -> CallItem:
+    return CallItem(CallId(name), "shell", arguments)
 
 
 def test_what_is_said_before_the_history_is_the_system_prompt() -> None:
-    made = body(said("developer", "Review only."), said("user", "hi"))
+    made = body(text_message("developer", "Review only."), text_message("user", "hi"))
     assert made["system"] == [text("Be brief."), text("Review only.") | CACHED]
     assert made["messages"] == [{"role": "user", "content": [text("hi") | CACHED]}]
     assert made["stream"] is True
 
 
 def test_words_of_a_developer_in_the_middle_are_a_persons() -> None:
-    assert history(said("user", "a"), said("developer", "b")) == [("user", [text("a"), text("b")])]
+    assert history(text_message("user", "a"), text_message("developer", "b")) == [("user", [text("a"), text("b")])]
 
 
 def test_adjacent_items_of_a_role_are_one_message_and_results_come_before_what_was_said_meanwhile() -> None:
-    items = (said("user", "a"), said("user", "b"), THOUGHT, said("assistant", "c"), called("1"), called("2"))
-    results = (Returned(CallId("1"), "out"), Returned(CallId("2"), " ", failed=True))
+    items = (
+        text_message("user", "a"),
+        text_message("user", "b"),
+        THOUGHT,
+        text_message("assistant", "c"),
+        called("1"),
+        called("2"),
+    )
+    results = (OutputItem(CallId("1"), "out"), OutputItem(CallId("2"), " ", failed=True))
     call = {"type": "tool_use", "name": "shell", "input": {"command": ["ls"]}}
-    assert history(*items, *results, said("user", "also")) == [
+    assert history(*items, *results, text_message("user", "also")) == [
         ("user", [text("a"), text("b")]),
         (
             "assistant",
@@ -107,13 +114,13 @@ def test_adjacent_items_of_a_role_are_one_message_and_results_come_before_what_w
 
 
 def test_a_person_has_the_first_word_and_the_last() -> None:
-    begun, _, last = history(said("assistant", "hello"))
+    begun, _, last = history(text_message("assistant", "hello"))
     assert begun == ("user", [text("[what came before is not shown]")])
     assert last == ("user", [text("Go on.")])
 
 
 def test_empty_words_are_left_out() -> None:
-    assert history(said("user", "a"), said("assistant", " \n"), said("user", "b")) == [
+    assert history(text_message("user", "a"), text_message("assistant", " \n"), text_message("user", "b")) == [
         ("user", [text("a"), text("b")])
     ]
 
@@ -126,7 +133,7 @@ def test_pictures_go_as_data_or_addresses_and_what_is_no_picture_in_words() -> N
         Image("data:image/svg+xml;base64,CCCC"),
         LocalImage(Path("/gone.png")),
     )
-    assert history(Said("user", (Text("see"), *pictures)))[0][1][1:] == [
+    assert history(MessageItem("user", (TextPart("see"), *pictures)))[0][1][1:] == [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
         {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "BBBB"}},
         {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}},
@@ -137,14 +144,14 @@ def test_pictures_go_as_data_or_addresses_and_what_is_no_picture_in_words() -> N
 
 @pytest.mark.parametrize("arguments", ["not json", "[1]", '{"a": NaN}', ""])
 def test_arguments_that_are_no_object_are_shown_in_one(arguments: str) -> None:
-    block = history(said("user", "a"), called("c", arguments), Returned(CallId("c"), "x"))[1][1][0]
+    block = history(text_message("user", "a"), called("c", arguments), OutputItem(CallId("c"), "x"))[1][1][0]
     assert block["input"] == {"unreadable": arguments}
 
 
 def test_ids_of_other_wires_servers_are_made_fit_and_stay_apart() -> None:
-    items = (said("user", "a"), called("functions.shell:0"), called("functions_shell:0"))
+    items = (text_message("user", "a"), called("functions.shell:0"), called("functions_shell:0"))
     _, (_, calls), (_, results) = history(
-        *items, Returned(CallId("functions.shell:0"), "x"), Returned(CallId("functions_shell:0"), "y")
+        *items, OutputItem(CallId("functions.shell:0"), "x"), OutputItem(CallId("functions_shell:0"), "y")
     )
     ids = [call["id"] for call in calls]
     assert ids == [result["tool_use_id"] for result in results]
@@ -158,35 +165,37 @@ def test_ids_of_other_wires_servers_are_made_fit_and_stay_apart() -> None:
         (THOUGHT, OPUS, True),
         (THOUGHT, "anthropic/claude-sonnet-5", True),  # a Claude model drops by itself what it can't read
         (THOUGHT, "qwen3", False),
-        (Reasoned("", ("so",), wire="messages", model=OPUS), OPUS, False),  # unsigned
-        (Reasoned("", ("so",), wire="messages", model="qwen3"), "qwen3", True),
-        (Reasoned("", ("so",), signature="its own", wire="messages", model="qwen3"), OPUS, False),
-        (Reasoned("", (), "sealed", wire="messages", model=OPUS), OPUS, True),
-        (Reasoned("rs_1", ("so",), "sealed"), OPUS, False),
+        (ReasoningItem("", ("so",), wire="messages", model=OPUS), OPUS, False),  # unsigned
+        (ReasoningItem("", ("so",), wire="messages", model="qwen3"), "qwen3", True),
+        (ReasoningItem("", ("so",), signature="its own", wire="messages", model="qwen3"), OPUS, False),
+        (ReasoningItem("", (), "sealed", wire="messages", model=OPUS), OPUS, True),
+        (ReasoningItem("rs_1", ("so",), "sealed"), OPUS, False),
     ],
 )
 def test_thinking_goes_back_to_a_model_that_can_check_it(
-    thought: Reasoned, model: str, sent: bool
+    thought: ReasoningItem, model: str, sent: bool
 ) -> None:  # a parameter of the test
-    made = history(said("user", "a"), thought, called(), Returned(CallId("c1"), "x"), model=model)
+    made = history(text_message("user", "a"), thought, called(), OutputItem(CallId("c1"), "x"), model=model)
     assert (len(made[1][1]) == 2) is sent
 
 
 def test_thinking_without_text_is_sent_with_its_signature_and_sealed_thinking_as_it_came() -> None:
-    bare, sealed = replace_thought(summary=()), Reasoned("", (), "EmwKAhgB", wire="messages", model=OPUS)
-    blocks = history(said("user", "a"), bare, sealed, said("assistant", "b"), said("user", "c"))[1][1]
+    bare, sealed = replace_thought(summary=()), ReasoningItem("", (), "EmwKAhgB", wire="messages", model=OPUS)
+    blocks = history(
+        text_message("user", "a"), bare, sealed, text_message("assistant", "b"), text_message("user", "c")
+    )[1][1]
     assert blocks[:2] == [
         {"type": "thinking", "thinking": "", "signature": "sig"},
         {"type": "redacted_thinking", "data": "EmwKAhgB"},
     ]
 
 
-def replace_thought(summary: tuple[str, ...]) -> Reasoned:
-    return Reasoned("", summary, signature="sig", wire="messages", model=OPUS)
+def replace_thought(summary: tuple[str, ...]) -> ReasoningItem:
+    return ReasoningItem("", summary, signature="sig", wire="messages", model=OPUS)
 
 
 def test_an_answer_of_thinking_alone_gets_words_because_none_may_end_in_thinking() -> None:
-    assert history(said("user", "a"), THOUGHT, said("user", "b"))[1][1][-1] == text("[no words]")
+    assert history(text_message("user", "a"), THOUGHT, text_message("user", "b"))[1][1][-1] == text("[no words]")
 
 
 def marks(*items: HistoryItem) -> list[str]:
@@ -202,14 +211,14 @@ def marks(*items: HistoryItem) -> list[str]:
 
 def test_marks_stand_where_this_request_ends_and_where_the_last_two_ended() -> None:
     """A cache is read where an earlier request had it written: each repeats the marks of those before it."""
-    items: list[HistoryItem] = [said("user", "one"), said("user", "two")]
+    items: list[HistoryItem] = [text_message("user", "one"), text_message("user", "two")]
     assert marks(*items) == ["two"]
     items += [called(f"c{number}") for number in range(30)]  # more blocks than a server looks back over
-    items += [Returned(CallId(f"c{number}"), f"out {number}") for number in range(30)]
+    items += [OutputItem(CallId(f"c{number}"), f"out {number}") for number in range(30)]
     assert marks(*items) == ["two", "out 29"]
-    items += [said("assistant", "done"), said("user", "three")]
+    items += [text_message("assistant", "done"), text_message("user", "three")]
     assert marks(*items) == ["two", "out 29", "three"]
-    items += [THOUGHT, called("d"), Returned(CallId("d"), "last")]
+    items += [THOUGHT, called("d"), OutputItem(CallId("d"), "last")]
     assert marks(*items) == ["out 29", "three", "last"]
 
 
@@ -217,10 +226,10 @@ def test_marks_stand_where_this_request_ends_and_where_the_last_two_ended() -> N
 def test_alternatives_at_the_top_of_a_schema_become_members(union: str) -> None:
     branches = [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {}}}]
     tool = ToolSpec("t", "d", {union: branches, "properties": {"c": {}}, "required": ["c"]})
-    schema = body(said("user", "x"), tools=(tool,))["tools"][0]["input_schema"]
+    schema = body(text_message("user", "x"), tools=(tool,))["tools"][0]["input_schema"]
     assert schema == {"type": "object", "properties": {"a": {"type": "string"}, "b": {}, "c": {}}, "required": ["c"]}
     plain = {"type": "object", "properties": {"p": {"anyOf": [{"type": "string"}]}}}
-    assert body(said("user", "x"), tools=(ToolSpec("t", "d", plain),))["tools"][0]["input_schema"] == plain
+    assert body(text_message("user", "x"), tools=(ToolSpec("t", "d", plain),))["tools"][0]["input_schema"] == plain
 
 
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
@@ -251,7 +260,7 @@ BOUND = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
 def test_each_model_is_asked_to_think_in_its_own_way(
     model: str, effort: str, thinking: Any, depth: str | None, longest: int
 ) -> None:
-    made = body(said("user", "x"), model=model, effort=ReasoningEffort(effort))
+    made = body(text_message("user", "x"), model=model, effort=ReasoningEffort(effort))
     assert (made.get("thinking"), made.get("output_config"), made["max_tokens"]) == (
         thinking,
         depth and {"effort": depth},
@@ -261,9 +270,9 @@ def test_each_model_is_asked_to_think_in_its_own_way(
 
 def test_thinking_is_not_shown_where_no_summary_is_wanted_and_fits_a_short_answer() -> None:
     asked: dict[str, Any] = {"effort": ReasoningEffort.HIGH, "summary": ReasoningSummary.NONE}
-    assert body(said("user", "x"), model=NEWEST, **asked)["thinking"]["display"] == "omitted"
-    assert body(said("user", "x"), longest=4_000, **asked)["thinking"]["budget_tokens"] == 2_000
-    assert "thinking" not in body(said("user", "x"), longest=2_000, **asked)
+    assert body(text_message("user", "x"), model=NEWEST, **asked)["thinking"]["display"] == "omitted"
+    assert body(text_message("user", "x"), longest=4_000, **asked)["thinking"]["budget_tokens"] == 2_000
+    assert "thinking" not in body(text_message("user", "x"), longest=2_000, **asked)
 
 
 # --- streams --------------------------------------------------------------------------------------------------------
@@ -288,7 +297,7 @@ def test_anthropics_stream_with_thinking_and_a_call() -> None:
             "get_weather",
             '{"location": "San Francisco, CA", "unit": "fahrenheit"}',
         ),
-        Usage(472 + 2048 + 128, 89, 472 + 2048 + 128 + 89, cached=2048, reasoning=41, cache_written=128),
+        TokenUsage(472 + 2048 + 128, 89, 472 + 2048 + 128 + 89, cached=2048, reasoning=41, cache_written=128),
         ResponseEnd("msg_014p7gG3wDgGV9EUtLvnow3U"),
     ]
 
@@ -296,10 +305,10 @@ def test_anthropics_stream_with_thinking_and_a_call() -> None:
 def test_ollamas_stream_whose_thinking_is_not_signed() -> None:
     news, failure = recorded("ollama-thinking-and-tool")
     assert failure is None
-    assert [one for one in news if isinstance(one, ReasoningDone | TextDone | CallDone | Usage)] == [
+    assert [one for one in news if isinstance(one, ReasoningDone | TextDone | CallDone | TokenUsage)] == [
         ReasoningDone("", ("Let me look.",), wire="messages"),
         CallDone(CallId("call_x1"), "shell", '{"command":["ls"]}'),
-        Usage(31, 12, 43),
+        TokenUsage(31, 12, 43),
     ]
 
 
@@ -311,7 +320,7 @@ def test_llama_cpps_stream_whose_blocks_all_close_at_the_end() -> None:
         TextDone("I look."),
         CallDone(CallId("aB3"), "shell", '{"command":["ls"]}'),
         CallDone(CallId("aB4"), "shell", '{"command":["pwd"]}'),
-        Usage(45, 33, 78, cached=25),
+        TokenUsage(45, 33, 78, cached=25),
         ResponseEnd("chatcmpl-1"),
     ]
 
@@ -413,7 +422,7 @@ def test_counts_of_nought_at_the_end_do_not_undo_those_of_the_beginning() -> Non
     begun = {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 471, "output_tokens": 5}}}
     ended = stop("end_turn") | {"usage": {"input_tokens": 0, "output_tokens": 80}}
     news, _ = decoded(WireApi.MESSAGES, sse(begun, ended, END))
-    assert news == [Usage(471, 80, 551), ResponseEnd("m")]
+    assert news == [TokenUsage(471, 80, 551), ResponseEnd("m")]
 
 
 def test_blocks_without_a_beginning_and_events_of_no_use_are_borne() -> None:

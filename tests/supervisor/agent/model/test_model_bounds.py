@@ -18,10 +18,10 @@ from supervisor.agents.own.model.direct import Unbounded
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.sse import EventTooLarge, SseParser
 from supervisor.agents.own.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import Bounds
 from supervisor.config.shared import WireApi
-from supervisor.formats.json_values import intricate
+from supervisor.formats.json_values import has_too_many_values
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked
 from tests.support.model_reply import canned
@@ -131,10 +131,10 @@ def test_items_and_parts_of_summaries_are_counted() -> None:
 
 def test_json_with_more_values_than_are_read_in_a_moment_is_not_parsed() -> None:
     wide = b'{"choices":[' + b"[]," * 30_000 + b"[]]}"
-    assert intricate(wide, 10_000)
-    assert not intricate(json.dumps({"text": '[,{"\\' * 50_000}).encode(), 10)
-    assert intricate(b'["' + b'","' * 50_000 + b'"]', 10_000)
-    assert not intricate(b"[" * 60_000, 10)
+    assert has_too_many_values(wide, 10_000)
+    assert not has_too_many_values(json.dumps({"text": '[,{"\\' * 50_000}).encode(), 10)
+    assert has_too_many_values(b'["' + b'","' * 50_000 + b'"]', 10_000)
+    assert not has_too_many_values(b"[" * 60_000, 10)
     assert beyond(read(WireApi.CHAT, SMALL, chat(content=["x"] * 20_000))[1], "answer_event_values")
 
 
@@ -186,7 +186,7 @@ def test_usage_beyond_all_numbers_is_unknown_and_the_answer_counts(wire: WireApi
     }
     news, failure = read(wire, Bounds(), *events[wire])
     assert failure is None
-    assert Usage(0, 3, 3) in news
+    assert TokenUsage(0, 3, 3) in news
 
 
 def test_an_event_of_many_lines_is_refused_and_blank_lines_cost_nothing() -> None:

@@ -14,21 +14,21 @@ from pydantic_core import to_json
 from actors.vocabulary.ids import CallId
 from supervisor.agents.own.model import messages, pieces
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.pieces import packed
+from supervisor.agents.own.model.pieces import join_pieces
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     HistoryItem,
+    HistoryPiece,
     Image,
+    MessageItem,
     ModelRequest,
+    OutputItem,
     Part,
-    Piece,
-    Reasoned,
-    Returned,
-    Said,
-    Searched,
-    Text,
+    ReasoningItem,
+    SearchItem,
+    TextPart,
     ToolSpec,
-    said,
+    text_message,
 )
 from supervisor.agents.own.model.wire import FORMS, body
 from supervisor.config.shared import WireApi
@@ -36,15 +36,15 @@ from supervisor.config.shared import WireApi
 TEXTS = st.text(max_size=8)
 SOME = st.text("abc=", min_size=1, max_size=4)
 IDS = st.text("abc_-1", min_size=1, max_size=4).map(CallId)
-PARTS = st.lists(st.one_of(st.builds(Text, TEXTS), st.builds(Image, TEXTS)), max_size=3).map(tuple)
+PARTS = st.lists(st.one_of(st.builds(TextPart, TEXTS), st.builds(Image, TEXTS)), max_size=3).map(tuple)
 ITEMS: st.SearchStrategy[HistoryItem] = st.one_of(
-    st.builds(Said, st.sampled_from(["user", "assistant", "developer"]), PARTS),
-    st.builds(said, st.sampled_from(["user", "assistant"]), TEXTS),
-    st.builds(Called, IDS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2).map(json.dumps)),
-    st.builds(Returned, IDS, TEXTS),
-    st.builds(Reasoned, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), st.none() | TEXTS),
+    st.builds(MessageItem, st.sampled_from(["user", "assistant", "developer"]), PARTS),
+    st.builds(text_message, st.sampled_from(["user", "assistant"]), TEXTS),
+    st.builds(CallItem, IDS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2).map(json.dumps)),
+    st.builds(OutputItem, IDS, TEXTS),
+    st.builds(ReasoningItem, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), st.none() | TEXTS),
     st.builds(
-        Reasoned,
+        ReasoningItem,
         st.just(""),
         st.lists(TEXTS, max_size=1).map(tuple),
         st.none() | SOME,
@@ -52,9 +52,9 @@ ITEMS: st.SearchStrategy[HistoryItem] = st.one_of(
         st.just("messages"),
         st.just("claude-sonnet-5"),
     ),
-    st.just(Searched("responses", "m", '[{"type":"web_search_call","id":"ws"}]')),
+    st.just(SearchItem("responses", "m", '[{"type":"web_search_call","id":"ws"}]')),
     st.just(
-        Searched("messages", "claude-sonnet-5", '[{"type":"server_tool_use"},{"type":"web_search_tool_result"}]')
+        SearchItem("messages", "claude-sonnet-5", '[{"type":"server_tool_use"},{"type":"web_search_tool_result"}]')
     ),
 )
 SHELL = ToolSpec("shell", "Runs a command.", {"type": "object"})
@@ -62,7 +62,7 @@ SHELL = ToolSpec("shell", "Runs a command.", {"type": "object"})
 
 def whole(wire: WireApi, request: ModelRequest) -> dict[str, Any]:
     """The body of a request of items, by the book of the wire."""
-    items = [item for item in request.items if not isinstance(item, Piece)]
+    items = [item for item in request.items if not isinstance(item, HistoryPiece)]
     if wire is WireApi.CHAT:
         messages: list[dict[str, Any]] = [{"role": "system", "content": request.instructions}]
         for item in items:
@@ -94,24 +94,24 @@ def whole(wire: WireApi, request: ModelRequest) -> dict[str, Any]:
 
 def add_to_chat(messages: list[dict[str, Any]], item: HistoryItem) -> None:
     match item:
-        case Said(role, parts):
-            content: Any = "".join(part.text for part in parts if isinstance(part, Text))
+        case MessageItem(role, parts):
+            content: Any = "".join(part.text for part in parts if isinstance(part, TextPart))
             if any(isinstance(part, Image) for part in parts):
                 content = [
                     {"type": "text", "text": part.text}
-                    if isinstance(part, Text)
+                    if isinstance(part, TextPart)
                     else {"type": "image_url", "image_url": {"url": getattr(part, "url", "")}}
                     for part in parts
                 ]
             messages.append({"role": "system" if role == "developer" else role, "content": content})
-        case Called(call_id, name, arguments):
+        case CallItem(call_id, name, arguments):
             if messages[-1]["role"] != "assistant":
                 messages.append({"role": "assistant", "content": None})
             call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             messages[-1].setdefault("tool_calls", []).append(call)
-        case Returned(call_id, output):
+        case OutputItem(call_id, output):
             messages.append({"role": "tool", "tool_call_id": call_id, "content": output})
-        case Reasoned() | Searched():
+        case ReasoningItem() | SearchItem():
             pass
 
 
@@ -142,54 +142,54 @@ def by_messages(request: ModelRequest, items: list[HistoryItem]) -> dict[str, An
 
 def blocks_of(item: HistoryItem) -> list[tuple[str, dict[str, Any]]]:
     match item:
-        case Said(role, parts):
-            kept = [part for part in parts if not isinstance(part, Text) or part.text.strip()]
+        case MessageItem(role, parts):
+            kept = [part for part in parts if not isinstance(part, TextPart) or part.text.strip()]
             return [("assistant" if role == "assistant" else "user", block_of(part)) for part in kept]
-        case Called(call_id, name, arguments):
+        case CallItem(call_id, name, arguments):
             return [("assistant", {"type": "tool_use", "id": call_id, "name": name, "input": json.loads(arguments)})]
-        case Returned(call_id, output):
+        case OutputItem(call_id, output):
             content = {"content": output} if output.strip() else {}
             return [("user", {"type": "tool_result", "tool_use_id": call_id, **content})]
-        case Reasoned(summary=summary, signature=signature, wire="messages", encrypted_content=sealed):
+        case ReasoningItem(summary=summary, signature=signature, wire="messages", encrypted_content=sealed):
             thought = {"type": "thinking", "thinking": "".join(summary), "signature": signature}
             return [("assistant", {"type": "redacted_thinking", "data": sealed} if sealed else thought)]
-        case Searched("messages", _, kept):
+        case SearchItem("messages", _, kept):
             return [("assistant", block) for block in json.loads(kept)]
         case _:
             return []
 
 
 def block_of(part: Part) -> dict[str, Any]:
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
     return {"type": "image", "source": {"type": "url", "url": getattr(part, "url", "")}}
 
 
 def input_item(item: HistoryItem) -> dict[str, Any] | None:
     match item:
-        case Said(role, parts):
+        case MessageItem(role, parts):
             kind = "output_text" if role == "assistant" else "input_text"
             content = [
                 {"type": kind, "text": part.text}
-                if isinstance(part, Text)
+                if isinstance(part, TextPart)
                 else {"type": "input_image", "image_url": getattr(part, "url", "")}
                 for part in parts
             ]
             return {"type": "message", "id": None, "role": role, "content": content}
-        case Called(call_id, name, arguments):
+        case CallItem(call_id, name, arguments):
             return {"type": "function_call", "id": None, "name": name, "arguments": arguments, "call_id": call_id}
-        case Returned(call_id, output):
+        case OutputItem(call_id, output):
             return {"type": "function_call_output", "call_id": call_id, "output": output}
-        case Reasoned(name, summary, encrypted):
+        case ReasoningItem(name, summary, encrypted):
             if item.wire != "responses":
                 return None
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
             return {"type": "reasoning", "id": name, "summary": parts_of_it, "encrypted_content": encrypted}
-        case Searched(wire, _, kept):
+        case SearchItem(wire, _, kept):
             return dict(json.loads(kept)[0]) if wire == "responses" else None
 
 
-def is_instruction(said: Said) -> bool:
+def is_instruction(said: MessageItem) -> bool:
     """Tell whether words in front of all others are no message. What is empty is no message anywhere."""
     return said.role == "developer" or not said.parts
 
@@ -200,15 +200,15 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
     wire: WireApi, items: list[HistoryItem], block: int, data: st.DataObject
 ) -> None:
     """The pieces are joined some at a time, as a history grows; the last items come as they are."""
-    form, joined = FORMS[wire], list[Piece]()
+    form, joined = FORMS[wire], list[HistoryPiece]()
     if wire is WireApi.MESSAGES:  # where they are no part of the history
-        items = list(dropwhile(lambda item: isinstance(item, Said) and is_instruction(item), items))
+        items = list(dropwhile(lambda item: isinstance(item, MessageItem) and is_instruction(item), items))
     loose = data.draw(st.integers(0, len(items)))
     with patch.object(pieces, "BLOCK", block):
         for item in items[:loose]:
             joined.append(form.encode(item))
             if data.draw(st.booleans()):
-                joined = list(packed(form, joined))
+                joined = list(join_pieces(form, joined))
     plain = ModelRequest("claude-haiku-4-6", "be brief", tuple(items), (SHELL,))
     mixed = replace(plain, items=(*joined, *items[loose:]))
     endpoint = Endpoint("http://127.0.0.1", wire)
@@ -221,9 +221,9 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
 @pytest.mark.parametrize("wire", WireApi)
 def test_what_was_encoded_once_is_in_a_body_as_it_is(wire: WireApi) -> None:
     """Not even a copy is made of a large piece."""
-    large = FORMS[wire].encode(said("user", "x" * pieces.BLOCK))
-    small = FORMS[wire].encode(said("user", "y"))
-    first, second, third = packed(FORMS[wire], [large, small, large])
+    large = FORMS[wire].encode(text_message("user", "x" * pieces.BLOCK))
+    small = FORMS[wire].encode(text_message("user", "y"))
+    first, second, third = join_pieces(FORMS[wire], [large, small, large])
     assert (first, third) == (large, large)
     made = body(Endpoint("http://127.0.0.1", wire), ModelRequest("m", "i", (first, second, third)))
     assert [one for one in made if len(one) > pieces.BLOCK] == [large.data] * 2
@@ -236,8 +236,12 @@ def test_a_growing_history_keeps_its_beginning_byte_for_byte(wire: WireApi) -> N
     items: list[HistoryItem] = []
     before = b""
     for number in range(5):
-        items += (said("user", f"q{number}"), said("assistant", "a"), Called(CallId("c"), "shell", "{}"))
-        items.append(Returned(CallId("c"), "out"))
+        items += (
+            text_message("user", f"q{number}"),
+            text_message("assistant", "a"),
+            CallItem(CallId("c"), "shell", "{}"),
+        )
+        items.append(OutputItem(CallId("c"), "out"))
         made = b"".join(body(Endpoint("http://127.0.0.1", wire), ModelRequest("m", "i", tuple(items))))
         made = made.replace(messages.MARK, b"")  # which a cache doesn't look at
         beginning = made[: made.rindex(b"out") + 5]
@@ -249,7 +253,7 @@ def test_a_growing_history_keeps_its_beginning_byte_for_byte(wire: WireApi) -> N
 def test_half_a_surrogate_pair_is_sent_as_a_question_mark_and_changes_nothing_else(wire: WireApi) -> None:
     endpoint = Endpoint("http://127.0.0.1", wire)
     halved, asked = (
-        b"".join(body(endpoint, ModelRequest("m", "i", (said("user", "fine"), said("user", text)))))
+        b"".join(body(endpoint, ModelRequest("m", "i", (text_message("user", "fine"), text_message("user", text)))))
         for text in ("a\ud83d", "a?")
     )
     assert halved == asked
@@ -260,7 +264,7 @@ def test_half_a_surrogate_pair_is_sent_as_a_question_mark_and_changes_nothing_el
 def test_a_tool_that_is_described_anew_is_sent_anew_and_the_others_beside_it(wire: WireApi) -> None:
     def sent(*tools: ToolSpec) -> list[str]:
         whole = json.loads(
-            b"".join(body(Endpoint("http://h", wire), ModelRequest("m", "i", (said("user", "x"),), tools)))
+            b"".join(body(Endpoint("http://h", wire), ModelRequest("m", "i", (text_message("user", "x"),), tools)))
         )
         return [tool.get("function", tool)["description"] for tool in whole.get("tools", ())]
 

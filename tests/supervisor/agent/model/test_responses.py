@@ -18,15 +18,15 @@ from supervisor.agents.errors import (
 )
 from supervisor.agents.own.model import responses
 from supervisor.agents.own.model.request import (
-    Called,
+    CallItem,
     Image,
+    MessageItem,
     ModelRequest,
-    Reasoned,
-    Returned,
-    Said,
-    Text,
+    OutputItem,
+    ReasoningItem,
+    TextPart,
     ToolSpec,
-    said,
+    text_message,
 )
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -38,7 +38,7 @@ from supervisor.agents.own.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.agents.spending.usage import Usage
+from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
@@ -74,10 +74,10 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
         "gpt-5",
         "…",
         (
-            said("user", "hi"),
-            said("assistant", "yo"),
-            Called(CallId("c1"), "shell", "{…}"),
-            Returned(CallId("c1"), "text"),
+            text_message("user", "hi"),
+            text_message("assistant", "yo"),
+            CallItem(CallId("c1"), "shell", "{…}"),
+            OutputItem(CallId("c1"), "text"),
         ),
         (ToolSpec("shell", "…", {"type": "object"}),),
         ReasoningEffort.MEDIUM,
@@ -116,9 +116,9 @@ def test_encrypted_reasoning_is_asked_for_only_when_nothing_is_stored() -> None:
 
 def test_pictures_and_reasoning_are_input_items() -> None:
     items = (
-        Said("user", (Text("see"), Image("https://x/y.png"))),
-        Reasoned("rs_1", ("a", "b"), "opaque"),
-        Reasoned("rs_2"),
+        MessageItem("user", (TextPart("see"), Image("https://x/y.png"))),
+        ReasoningItem("rs_1", ("a", "b"), "opaque"),
+        ReasoningItem("rs_2"),
     )
     assert body(ModelRequest("m", "i", items))["input"] == [
         {
@@ -149,7 +149,7 @@ def test_the_wires_own_example_is_read() -> None:
         b'data: {"type":"response.completed","response":{"id":"r1","usage":{"input_tokens":3,'
         b'"input_tokens_details":null,"output_tokens":1,"output_tokens_details":null,"total_tokens":4}}}\n\n'
     )
-    assert decoded(WireApi.RESPONSES, stream) == ([TextDone("hi"), Usage(3, 1, 4), ResponseEnd("r1")], None)
+    assert decoded(WireApi.RESPONSES, stream) == ([TextDone("hi"), TokenUsage(3, 1, 4), ResponseEnd("r1")], None)
 
 
 def test_items_come_in_the_servers_order_and_say_everything_again() -> None:
@@ -223,7 +223,7 @@ def test_usage_with_details_is_kept() -> None:
     }
     completed = {"type": "response.completed", "response": {"id": "r1", "usage": usage}}
     assert decoded(WireApi.RESPONSES, sse(completed))[0] == [
-        Usage(9, 3, 12, cached=4, reasoning=2),
+        TokenUsage(9, 3, 12, cached=4, reasoning=2),
         ResponseEnd("r1"),
     ]
 

@@ -19,8 +19,8 @@ from supervisor.agents.errors import (
 )
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.request import Called, HistoryItem, ModelRequest, Returned, said
-from supervisor.agents.own.model.retry import Budgets, Pause, back_off, respond, shown
+from supervisor.agents.own.model.request import CallItem, HistoryItem, ModelRequest, OutputItem, text_message
+from supervisor.agents.own.model.retry import Pause, RetryBudgets, back_off, format_delay, respond
 from supervisor.agents.own.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
 from supervisor.config.shared import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
@@ -34,13 +34,13 @@ def middle(low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def budgets(requests: int = 4, streams: int = 5) -> Budgets:
-    return Budgets(Endpoint("http://x", request_max_retries=requests, stream_max_retries=streams), middle)
+def budgets(requests: int = 4, streams: int = 5) -> RetryBudgets:
+    return RetryBudgets(Endpoint("http://x", request_max_retries=requests, stream_max_retries=streams), middle)
 
 
 def test_the_pause_doubles_from_200_ms() -> None:
     budget = budgets(streams=5)
-    delays = [budget.after(StreamBroken("x")).delay_s for _ in range(5)]
+    delays = [budget.next_pause(StreamBroken("x")).delay_s for _ in range(5)]
     assert delays == pytest.approx([0.2, 0.4, 0.8, 1.6, 3.2])
 
 
@@ -61,7 +61,7 @@ def test_the_pause_is_a_minute_at_most_however_many_tries_are_allowed(attempt: i
 
 
 def test_a_pause_says_what_broke_which_try_comes_and_when() -> None:
-    pause = budgets().after(StreamBroken("idle timeout waiting for SSE", 0.203))
+    pause = budgets().next_pause(StreamBroken("idle timeout waiting for SSE", 0.203))
     assert pause == Pause("stream disconnected before completion: idle timeout waiting for SSE", 1, 5, 0.203)
     assert pause.text == (
         "stream error: stream disconnected before completion: idle timeout waiting for SSE; retrying 1/5 in 203ms…"
@@ -73,30 +73,35 @@ def test_a_pause_says_what_broke_which_try_comes_and_when() -> None:
     [(0.0281, "28ms"), (0.9999, "1s"), (1.9, "1.9s"), (12.34, "12.3s"), (600, "600s"), (86400, "86400s")],
 )
 def test_a_pause_is_shown_as_people_write_it(delay: float, text: str) -> None:
-    assert shown(delay) == text
+    assert format_delay(delay) == text
 
 
 def test_the_wait_that_the_server_asks_for_is_taken_unless_it_is_none() -> None:
-    assert budgets().after(RequestFailed("x", retry_after_s=7)).delay_s == 7
-    assert budgets().after(RequestFailed("x", retry_after_s=0)).delay_s == pytest.approx(0.2)
+    assert budgets().next_pause(RequestFailed("x", retry_after_s=7)).delay_s == 7
+    assert budgets().next_pause(RequestFailed("x", retry_after_s=0)).delay_s == pytest.approx(0.2)
 
 
 def test_a_server_that_asks_for_too_much_is_not_waited_for() -> None:
     with pytest.raises(RetriesExhausted, match="asks to wait 86400s"):
-        budgets().after(RequestFailed("unexpected status 503 Service Unavailable", retry_after_s=86400))
+        budgets().next_pause(RequestFailed("unexpected status 503 Service Unavailable", retry_after_s=86400))
 
 
 def test_each_budget_is_spent_by_its_own_kind_of_failure() -> None:
     budget = budgets(requests=1, streams=2)
     kinds: list[RetryableModelError] = [RequestFailed("r"), StreamBroken("s"), RequestFailed("r"), StreamBroken("s")]
-    assert [(pause.attempt, pause.of) for pause in map(budget.after, kinds)] == [(1, 1), (1, 2), (1, 1), (2, 2)]
+    assert [(pause.attempt, pause.most_attempts) for pause in map(budget.next_pause, kinds)] == [
+        (1, 1),
+        (1, 2),
+        (1, 1),
+        (2, 2),
+    ]
     with pytest.raises(RetriesExhausted, match="stream disconnected before completion: s"):
-        budget.after(StreamBroken("s"))
+        budget.next_pause(StreamBroken("s"))
 
 
 def test_a_request_budget_that_is_spent_says_so() -> None:
     with pytest.raises(RetriesExhausted, match="exceeded retry limit, last error: refused"):
-        budgets(requests=0).after(RequestFailed("refused"))
+        budgets(requests=0).next_pause(RequestFailed("refused"))
 
 
 # --- over real HTTP ---
@@ -114,19 +119,19 @@ class Turn:
     hear: Heard = field(default_factory=Heard)
 
     async def build(self) -> ModelRequest:
-        answered = {item.call_id for item in self.items if isinstance(item, Returned)}
-        for call in [item for item in self.items if isinstance(item, Called) and item.call_id not in answered]:
+        answered = {item.call_id for item in self.items if isinstance(item, OutputItem)}
+        for call in [item for item in self.items if isinstance(item, CallItem) and item.call_id not in answered]:
             self.ran.append(call.arguments)
-            self.items.append(Returned(call.call_id, "done"))
-        return ModelRequest("mock-model", "", (said("user", self.prompt), *self.items))
+            self.items.append(OutputItem(call.call_id, "done"))
+        return ModelRequest("mock-model", "", (text_message("user", self.prompt), *self.items))
 
     async def deliver(self, batch: Sequence[StreamEvent]) -> None:
         await self.hear(batch)
         for one in batch:
             if isinstance(one, TextDone):
-                self.items.append(said("assistant", one.text))
+                self.items.append(text_message("assistant", one.text))
             elif isinstance(one, CallDone):
-                self.items.append(Called(one.call_id, one.name, one.arguments))
+                self.items.append(CallItem(one.call_id, one.name, one.arguments))
 
     async def notify(self, pause: Pause) -> None:
         self.pauses.append(pause)
@@ -152,7 +157,7 @@ def test_server_errors_are_retried_until_the_answer_comes(wire: WireApi) -> None
         run(turn.respond(endpoint(server, wire)))
         assert len(server.requests) == 5
     assert turn.delays == pytest.approx([0.2, 0.4, 3, 1.6])
-    assert [(pause.attempt, pause.of) for pause in turn.pauses] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(pause.attempt, pause.most_attempts) for pause in turn.pauses] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert turn.pauses[2].text == (
         "stream error: unexpected status 429 Too Many Requests: status 429; retrying 3/4 in 3s…"
     )
@@ -175,7 +180,7 @@ def test_a_stream_that_breaks_is_asked_for_again_and_the_answer_comes_once(wire:
     with ModelServer() as server:
         run(turn.respond(endpoint(server, wire)))
         assert len(server.requests) == 2
-    assert [(pause.attempt, pause.of) for pause in turn.pauses] == [(1, 5)]
+    assert [(pause.attempt, pause.most_attempts) for pause in turn.pauses] == [(1, 5)]
     assert [one for one in turn.hear.news if isinstance(one, TextDone | ResponseEnd)] == [
         TextDone("Here it is."),
         ResponseEnd("r1_0"),

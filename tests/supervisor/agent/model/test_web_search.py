@@ -8,9 +8,9 @@ import pytest
 
 from supervisor.agents.own.model import wire
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.request import ModelRequest, Reasoned, Searched, said
+from supervisor.agents.own.model.request import ModelRequest, ReasoningItem, SearchItem, text_message
 from supervisor.agents.own.model.stream_events import SearchDone, StreamEvent, TextDone
-from supervisor.agents.own.model.web_search import KEPT_BYTES, kept, plugs_in
+from supervisor.agents.own.model.web_search import KEPT_BYTES, encode_kept, plugs_in
 from supervisor.config.shared import WireApi
 from tests.support.messages_wire import MessagesWire
 from tests.support.model_wire import ResponsesWire
@@ -59,7 +59,7 @@ def test_a_search_is_read_from_a_responses_stream() -> None:
     assert (search.id, search.query, search.wire) == ("item_r_0", "the weather", "responses")
     (item,) = json.loads(search.kept)
     assert item["action"]["query"] == "the weather"
-    again = body(WireApi.RESPONSES, Searched("responses", "m", search.kept))["input"]
+    again = body(WireApi.RESPONSES, SearchItem("responses", "m", search.kept))["input"]
     assert again == [item]
 
 
@@ -79,7 +79,9 @@ def test_a_search_is_read_from_a_messages_stream_with_the_words_that_quote_it_in
         "Let me look. ", "the weather", "Found: rain",
     ]  # fmt: skip
     search = next(one for one in finished if isinstance(one, SearchDone))
-    content = body(WireApi.MESSAGES, said("user", "hi"), Searched("messages", CLAUDE, search.kept), model=CLAUDE)
+    content = body(
+        WireApi.MESSAGES, text_message("user", "hi"), SearchItem("messages", CLAUDE, search.kept), model=CLAUDE
+    )
     blocks = content["messages"][1]["content"]
     assert [block["type"] for block in blocks] == ["server_tool_use", "web_search_tool_result"]
     assert blocks[0]["input"] == {"query": "the weather"}
@@ -104,22 +106,24 @@ def test_many_results_of_one_long_search_do_not_repeat_it() -> None:
 @pytest.mark.parametrize(
     ("item", "api", "model"),
     [
-        (Searched("responses", "m", kept(CALL)), WireApi.MESSAGES, CLAUDE),
-        (Searched("responses", "m", kept(CALL)), WireApi.CHAT, "m"),
-        (Searched("messages", CLAUDE, kept(ASKED, FOUND)), WireApi.RESPONSES, "m"),
-        (Searched("messages", CLAUDE, kept(ASKED, FOUND)), WireApi.MESSAGES, "llama"),
-        (Searched("messages", "other", kept(ASKED, FOUND)), WireApi.MESSAGES, CLAUDE),
-        (Searched("responses", "m", ""), WireApi.RESPONSES, "m"),
-        (Searched("responses", "m", "[cut"), WireApi.RESPONSES, "m"),
-        (Searched("responses", "m", "[]"), WireApi.RESPONSES, "m"),
-        (Searched("messages", CLAUDE, '["x"]'), WireApi.MESSAGES, CLAUDE),
+        (SearchItem("responses", "m", encode_kept(CALL)), WireApi.MESSAGES, CLAUDE),
+        (SearchItem("responses", "m", encode_kept(CALL)), WireApi.CHAT, "m"),
+        (SearchItem("messages", CLAUDE, encode_kept(ASKED, FOUND)), WireApi.RESPONSES, "m"),
+        (SearchItem("messages", CLAUDE, encode_kept(ASKED, FOUND)), WireApi.MESSAGES, "llama"),
+        (SearchItem("messages", "other", encode_kept(ASKED, FOUND)), WireApi.MESSAGES, CLAUDE),
+        (SearchItem("responses", "m", ""), WireApi.RESPONSES, "m"),
+        (SearchItem("responses", "m", "[cut"), WireApi.RESPONSES, "m"),
+        (SearchItem("responses", "m", "[]"), WireApi.RESPONSES, "m"),
+        (SearchItem("messages", CLAUDE, '["x"]'), WireApi.MESSAGES, CLAUDE),
     ],
 )
-def test_a_search_of_another_wire_or_one_that_was_lost_is_left_out(item: Searched, api: WireApi, model: str) -> None:
-    around = (said("user", "hi"), Reasoned("rs_1"), said("user", "go on"))
+def test_a_search_of_another_wire_or_one_that_was_lost_is_left_out(
+    item: SearchItem, api: WireApi, model: str
+) -> None:
+    around = (text_message("user", "hi"), ReasoningItem("rs_1"), text_message("user", "go on"))
     with_it = (*around[:2], item, around[2])
     assert body(api, *with_it, model=model) == body(api, *around, model=model)
 
 
 def test_a_search_that_found_too_much_is_not_kept() -> None:
-    assert kept({"content": "x" * KEPT_BYTES}) == ""
+    assert encode_kept({"content": "x" * KEPT_BYTES}) == ""

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.agents.own.context.window import AskedWindow
+from supervisor.agents.own.context.window import ServerWindow
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.window_questions import WindowQuestions, is_hosted, is_near
-from supervisor.agents.own.model.window_words import Refusal, refusal_in
+from supervisor.agents.own.model.window_words import WindowRefusal, refusal_in
 from supervisor.agents.own.model.windows import TABLE, known_window
 from tests.support.model_server import ModelServer
 
@@ -72,7 +72,7 @@ def test_every_row_can_be_met() -> None:
     ],
 )
 def test_what_a_refusal_names_is_read(words: str, window: int | None, counted: int | None) -> None:
-    assert refusal_in(words) == Refusal(window, counted)
+    assert refusal_in(words) == WindowRefusal(window, counted)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def found(server: ModelServer, model: str = "m", otherwise: int | None = None) -
     async def scene() -> int | None:
         async with ModelClient() as client:
             questions = WindowQuestions(client.prepare)
-            window = AskedWindow(questions, Endpoint(server.base_url), model, otherwise)
+            window = ServerWindow(questions, Endpoint(server.base_url), model, otherwise)
             try:
-                return await window.settled()
+                return await window.wait_until_known()
             finally:
                 await questions.aclose()
 
@@ -170,15 +170,15 @@ def test_it_is_asked_again_only_when_its_answer_is_old(server: ModelServer) -> N
             questions = WindowQuestions(client.prepare, lambda: now[0])
             endpoint = Endpoint(server.base_url)
             server.tells = {"/props": {"default_generation_settings": {"n_ctx": 4096}}}
-            assert await AskedWindow(questions, endpoint, "m").settled() == 4096
+            assert await ServerWindow(questions, endpoint, "m").wait_until_known() == 4096
             assert questions.ask(endpoint, "m") is None
             server.tells = {"/props": {"default_generation_settings": {"n_ctx": 8192}}}
             now[0] = 601.0
             asking = questions.ask(endpoint, "m")
             assert asking is not None
-            assert questions.told(endpoint, "m") == 4096
+            assert questions.known_tokens(endpoint, "m") == 4096
             await asking
-            assert questions.told(endpoint, "m") == 8192
+            assert questions.known_tokens(endpoint, "m") == 8192
             await questions.aclose()
 
     asyncio.run(asyncio.wait_for(scene(), 10))

@@ -9,7 +9,7 @@ import pytest
 
 from actors.messages.conversation import AnswerApproval
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Answered
+from actors.vocabulary.answers import AcceptedInput, AnsweredApproval
 from actors.vocabulary.errors import AlreadyAnswered
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision
@@ -50,7 +50,7 @@ def some_moment(harness: EngineHarness, conversation: Talk, chance: random.Rando
 def live(harness: EngineHarness, conversation: Talk, chance: random.Random, number: int) -> list[str]:
     """Run one turn through these events; return what the user said in it, in order."""
     said = [f"{chance.choice(SCRIPTS)}; raw n{number}"]
-    harness.answer(conversation.start(said[0], await_end=False), Accepted)
+    harness.answer(conversation.start(said[0], await_end=False), AcceptedInput)
     some_moment(harness, conversation, chance)
     match chance.choice(("nothing", "interrupt", "steer", "replace", "answer", "restart")):
         case "interrupt":
@@ -58,7 +58,7 @@ def live(harness: EngineHarness, conversation: Talk, chance: random.Random, numb
         case "steer" | "replace" as how:
             said.append(f"say {how} {number}")
             policy = BusyPolicy.STEER if how == "steer" else BusyPolicy.INTERRUPT
-            harness.answer(conversation.start(said[1], policy=policy, await_end=False), Accepted)
+            harness.answer(conversation.start(said[1], policy=policy, await_end=False), AcceptedInput)
         case "restart":
             harness.restart()
         case "answer" | "nothing":
@@ -85,7 +85,7 @@ def settle(harness: EngineHarness, conversation: Talk, chance: random.Random) ->
             decision = chance.choice([Decision.APPROVED, Decision.DENIED])
             conversation.tell(AnswerApproval(question.approval_id, decision), caller)
             answer = harness.answer(caller, object)
-            assert isinstance(answer, Answered | AlreadyAnswered)  # a turn that is being stopped withdraws it
+            assert isinstance(answer, AnsweredApproval | AlreadyAnswered)  # a turn that is being stopped withdraws it
             harness.recorder.wait_for(partial(resolution, conversation, question.approval_id), "the resolution")
 
 

@@ -12,7 +12,7 @@ from actors.vocabulary.answers import Ending, TurnResult
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, Task
 from supervisor.agents.own import own_agent
 from supervisor.agents.spending import account
-from supervisor.agents.spending.repetition import TELLING
+from supervisor.agents.spending.repetition import WARNING_MARK
 from tests.supervisor.agent.turns.test_commands import outputs, shell
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
@@ -98,20 +98,20 @@ def test_the_requests_of_a_server_that_counts_no_tokens_are_told_with_unknown_to
 ) -> None:
     harness = at("")
     harness.talk().ask(f"{shell('true')}{count}; then; say done{count}")
-    spent = harness.engine.journal.spent()
+    spent = harness.engine.journal.total_spent()
     assert (spent.requests, spent.uncounted, spent.unpriced, spent.tokens) == (2, 2, 2, 0)
 
 
 def test_a_free_server_that_counts_no_tokens_has_a_known_cost(at: At) -> None:
     harness = at("[greenroom.prices.mock-model]\ninput = 0.0\noutput = 0.0\n")
     harness.talk().ask("say one")
-    assert (harness.engine.journal.spent().uncounted, harness.engine.journal.spent().unpriced) == (1, 0)
+    assert (harness.engine.journal.total_spent().uncounted, harness.engine.journal.total_spent().unpriced) == (1, 0)
 
 
 def test_requests_that_got_no_answer_are_told_of_without_a_budget_too(at: At) -> None:
     harness = at("")
     ended(harness.talk(), "status 400")
-    spent = harness.engine.journal.spent()
+    spent = harness.engine.journal.total_spent()
     assert (spent.requests, spent.uncounted) == (1, 0)
 
 
@@ -122,7 +122,7 @@ def test_an_answer_that_was_interrupted_has_taken_unknown_tokens(at: At) -> None
     conversation.wait(ev.AgentMessageDelta)
     conversation.interrupt()
     conversation.result(begun)
-    spent = harness.engine.journal.spent()
+    spent = harness.engine.journal.total_spent()
     assert (spent.requests, spent.uncounted, spent.unpriced) == (1, 1, 1)
 
 
@@ -173,7 +173,7 @@ def test_of_calls_side_by_side_those_begin_that_have_a_place_and_no_limit_is_pas
     assert result.ending is Ending.BUDGET
     assert "used 3 of 3 tool calls" in (result.message or "")
     assert begun_calls(conversation) == 3
-    assert harness.engine.journal.spent().tool_calls == 3
+    assert harness.engine.journal.total_spent().tool_calls == 3
 
 
 def test_calls_of_two_conversations_at_the_same_time_never_pass_the_limit_of_the_home(at: At) -> None:
@@ -183,7 +183,7 @@ def test_calls_of_two_conversations_at_the_same_time_never_pass_the_limit_of_the
     endings = [one.result(caller).ending for one, caller in zip(talks, begun, strict=True)]
     assert Ending.BUDGET in endings
     assert sum(map(begun_calls, talks)) == 5
-    assert harness.engine.journal.spent().tool_calls == 5
+    assert harness.engine.journal.total_spent().tool_calls == 5
 
 
 def test_calls_that_were_not_begun_when_a_person_interrupted_count_for_nothing(at: At) -> None:
@@ -193,7 +193,7 @@ def test_calls_that_were_not_begun_when_a_person_interrupted_count_for_nothing(a
     conversation.wait(ev.ExecCommandBegin)
     conversation.interrupt()
     assert conversation.result(begun).ending is Ending.INTERRUPTED
-    assert harness.engine.journal.spent().tool_calls == 1
+    assert harness.engine.journal.total_spent().tool_calls == 1
 
 
 def test_each_try_is_a_request(at: At, server: ModelServer) -> None:
@@ -207,10 +207,10 @@ def test_a_request_is_on_disk_before_it_is_sent(at: At, server: ModelServer) -> 
     conversation = harness.talk()
     begun = conversation.start("hold gate; say done")
     server.wait_held("gate")
-    assert harness.engine.journal.spent().requests == 1
+    assert harness.engine.journal.total_spent().requests == 1
     server.open("gate")
     assert conversation.result(begun).ending is Ending.COMPLETED
-    assert harness.engine.journal.spent().requests == 1
+    assert harness.engine.journal.total_spent().requests == 1
 
 
 def test_the_time_in_which_a_turn_waits_for_a_person_is_not_its_own(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_a_model_that_repeats_a_call_is_told_after_the_third_time_and_stopped_af
     result = ended(conversation, "; then; ".join([shell("echo", "same")] * 20))
     assert (result.ending, len(server.requests)) == (Ending.BUDGET, 10)
     assert (reached(conversation).unit, reached(conversation).used) == ("repetitions", 10.0)
-    told = [TELLING in text for text in outputs(server)]
+    told = [WARNING_MARK in text for text in outputs(server)]
     assert told == [False, False, True, *[False] * 6]
     assert len(conversation.all(ev.BackgroundEvent)) == 1
 
@@ -314,7 +314,7 @@ def test_calls_that_alternate_are_a_circle_too(at: At, server: ModelServer) -> N
     pair = f"{shell('echo', 'a')}; then; {shell('echo', 'b')}"
     assert ended(conversation, "; then; ".join([pair] * 10)).ending is Ending.BUDGET
     assert len(server.requests) == 8
-    assert sum(TELLING in text for text in outputs(server)) == 1
+    assert sum(WARNING_MARK in text for text in outputs(server)) == 1
 
 
 def test_the_same_call_with_another_result_is_no_circle(at: At) -> None:

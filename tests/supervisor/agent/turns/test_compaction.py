@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Accepted, Ending
+from actors.vocabulary.answers import AcceptedInput, Ending
 from actors.vocabulary.errors import WrongState
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.items import ImageItem, TextItem
 from actors.vocabulary.settings import ApprovalPolicy, Decision
-from supervisor.agents.own.transcript.wording import IS_ASKED, OPENING
-from supervisor.services.branching import forked
+from supervisor.agents.own.transcript.wording import ASK_OPENING, OPENING
+from supervisor.services.branching import make_fork
 from tests.supervisor.agent.turns import requests as r
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.narrow_server import WINDOW, NarrowServer
@@ -112,11 +112,11 @@ def test_the_request_for_notes_is_the_history_as_it_was_read_and_a_question_behi
     with a_talk(tmp_path) as (narrow, _, talk):
         fill(talk, 9)
         number = next(
-            at for at, one in enumerate(narrow.requests) if any(IS_ASKED in line[1] for line in r.lines(one))
+            at for at, one in enumerate(narrow.requests) if any(ASK_OPENING in line[1] for line in r.lines(one))
         )
         *before, question = r.lines(narrow.requests[number])
         assert r.lines(narrow.requests[number - 1])[: len(before)] == before
-        assert question[1].startswith(IS_ASKED)
+        assert question[1].startswith(ASK_OPENING)
         assert narrow.requests[number].body["tools"] == narrow.requests[number - 1].body["tools"]
 
 
@@ -256,7 +256,7 @@ def test_what_is_said_meanwhile_joins_the_turn_after_it(tmp_path: Path) -> None:
         narrow.notes = "hold notes; say the notes"
         running = talk.start(f"say now {LONG}; raw x")
         narrow.wait_held("notes")
-        harness.answer(talk.start("say steered", await_end=False), Accepted)
+        harness.answer(talk.start("say steered", await_end=False), AcceptedInput)
         narrow.open("notes")
         assert talk.result(running).ending is Ending.COMPLETED
         last = last_request(narrow)
@@ -339,8 +339,8 @@ def test_a_fork_before_it_has_the_whole_history_and_one_behind_it_the_summary(tm
         before = talk.summary().seq
         talk.result(talk.compact())
         journal = harness.engine.journal
-        early = forked(journal, talk.conversation, ConversationId("early"), before, None)
-        late = forked(journal, talk.conversation, ConversationId("late"), None, None)
+        early = make_fork(journal, talk.conversation, ConversationId("early"), before, None)
+        late = make_fork(journal, talk.conversation, ConversationId("late"), None, None)
         seq = next(one.seq for one in talk.seen() if isinstance(one.event, ev.Compacted))
         compacted = [json.loads(one.head.checkpoint)["compacted"] for one in (early, late)]
         assert compacted == [0, seq]

@@ -13,7 +13,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agents.given_rules import told
+from supervisor.agents.given_rules import describe_servers
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent.acp.alive import alive, odd_seconds, wait_gone
 from tests.supervisor.agent.commands import ON_LINUX
@@ -312,7 +312,7 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
     decide(one, Decision.APPROVED)
     decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
     one.result(begun)
-    listed = told(harness.engine.given.of(one.conversation))
+    listed = describe_servers(harness.engine.client_servers.servers_of(one.conversation))
     assert SECRET not in json.dumps(listed)
     assert listed[2]["url"] == "http://127.0.0.1:1/mcp"
     harness.stop()

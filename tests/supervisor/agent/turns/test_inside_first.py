@@ -7,7 +7,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agents.own.tools.held_back import failure_of, may_be_held_back
-from supervisor.agents.own.tools.ran import Ran
+from supervisor.agents.own.tools.ran import CommandResult
 from tests.supervisor.agent.turns.test_commands import outputs, result, shell
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, Talk
@@ -188,8 +188,8 @@ ENGLISH, GERMAN = {"LANG": "en_GB.UTF-8"}, {"LANG": "de_DE.UTF-8"}
 ONLINE = WorkspaceWrite(network_access=True)
 
 
-def ran(stderr: str = "", stdout: str = "") -> Ran:
-    return Ran(1, stdout, stderr, 0.1)
+def ran(stderr: str = "", stdout: str = "") -> CommandResult:
+    return CommandResult(1, stdout, stderr, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_one_conversation_leaves_room_for_the_jobs_and_the_outputs_of_others(
         assert f"job {first.job} ended with exit code 0" in outputs(server)[-2]
         kept = harness.engine.agent.jobs
         assert kept is not None
-        assert len(kept.of(greedy.conversation)) <= 2 + 2
+        assert len(kept.jobs_of(greedy.conversation)) <= 2 + 2
 
 
 def test_a_job_of_an_earlier_life_is_said_to_be_lost_and_the_model_knows(

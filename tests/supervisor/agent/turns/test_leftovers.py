@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.disk.folders import open_folder
-from supervisor.work.sandbox.leftovers import Ledger, entry_in
+from supervisor.work.sandbox.leftovers import LeftoverLedger, entry_in
 from tests.support.engine_harness import EngineHarness
 
 
@@ -15,7 +15,7 @@ def test_the_next_daemon_removes_an_empty_git_and_ends_its_own_life_without_a_le
     ledgers = Path(harness.engine.paths.leftovers)
     folder = open_folder(harness.workspace)
     harness.stop()
-    Ledger(ledgers).note(entry_in(folder, ".git"))
+    LeftoverLedger(ledgers).note(entry_in(folder, ".git"))
     (harness.workspace / ".git").mkdir()
     assert len(list(ledgers.iterdir())) == 1
     harness._start()

@@ -26,7 +26,7 @@ def encoding() -> Iterator[list[bytes]]:
     made: list[bytes] = []
 
     def noted(value: object) -> bytes:
-        made.append(pieces.encoded(value))
+        made.append(pieces.encode_json(value))
         return made[-1]
 
     with ExitStack() as stack:
@@ -87,7 +87,7 @@ def test_a_transcript_takes_little_more_memory_than_what_a_model_reads() -> None
         for number in range(500):
             for event in turn(number):
                 transcript.take(event)
-        transcript.rest()
+        transcript.drop_turn_state()
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert transcript.size > 4 << 20

@@ -209,7 +209,7 @@ def test_what_is_swapped_between_the_look_and_the_reading_is_not_read(
 
     folder, swaps = folder_in(harness), 0
     (folder / "sub" / "keys.json").write_text("harmless\n")
-    judge = Reach.insist
+    judge = Reach.check
 
     def swapped(reach: Reach, real: Path, name: str) -> None:
         nonlocal swaps
@@ -226,7 +226,7 @@ def test_what_is_swapped_between_the_look_and_the_reading_is_not_read(
                 (folder / "kept").rename(folder / "sub")
             yield call("sub/keys.json")
 
-    monkeypatch.setattr(Reach, "insist", swapped)
+    monkeypatch.setattr(Reach, "check", swapped)
     talk = harness.talk(cwd=folder)
     for call in again():
         talk.ask(f"{call}; then; say done")

@@ -12,7 +12,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
 from supervisor.agents.own.tools import reading
-from supervisor.agents.sight import sees_nothing
+from supervisor.agents.sight import sees_no_pictures
 from supervisor.work.files import pages
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import confinable
@@ -88,7 +88,7 @@ def test_a_model_that_is_known_to_see_nothing_is_not_offered_the_tool(
      ("deepseek-ai/DeepSeek-V3.1", True), ("qwen3-coder:30b", True), ("qwen2.5-vl", False), ("mock-model", False)],
 )  # fmt: skip
 def test_models_are_known_by_their_names(model: str, blind: bool) -> None:
-    assert sees_nothing(model) is blind
+    assert sees_no_pictures(model) is blind
 
 
 def test_a_picture_that_does_not_fit_into_an_event_is_refused(tmp_path: Path, server: ModelServer) -> None:
@@ -149,7 +149,7 @@ def test_calls_that_only_read_run_side_by_side_and_answer_in_their_order(
 ) -> None:
     all_here = threading.Barrier(3, timeout=10)
 
-    def gated(*arguments: object) -> pages.Page:
+    def gated(*arguments: object) -> pages.FilePage:
         all_here.wait()
         return pages.read_page(*arguments)  # type: ignore[arg-type]  # handed on as they are
 
@@ -174,10 +174,10 @@ def test_an_interrupt_ends_all_reads_and_each_call_has_one_output(
     """A disk that is away: the threads hang on, the turn does not wait for them."""
     all_here, back = threading.Barrier(4, timeout=10), threading.Event()
 
-    def hanging(*_: object) -> pages.Page:
+    def hanging(*_: object) -> pages.FilePage:
         all_here.wait()
         back.wait()
-        return pages.Page("", 1, 0, 0)
+        return pages.FilePage("", 1, 0, 0)
 
     monkeypatch.setattr(reading, "read_page", hanging)
     for name in "abc":

@@ -10,7 +10,7 @@ import pytest
 
 from actors.messages.conversation import ChangeSettings
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Changed, Ending
+from actors.vocabulary.answers import ChangedSettings, Ending
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import check_well_formed, lines
@@ -18,11 +18,11 @@ from tests.support.engine_harness import EngineHarness, Talk, harness_at, provid
 from tests.support.model_server import ModelServer
 
 
-def change(harness: EngineHarness, conversation: Talk, **values: object) -> Changed:
+def change(harness: EngineHarness, conversation: Talk, **values: object) -> ChangedSettings:
     caller = harness.caller()
     settings = conversation.settings.model_copy(update=values)
     conversation.tell(ChangeSettings(settings, tuple(values), by="ann"), caller)
-    changed = harness.answer(caller, Changed)
+    changed = harness.answer(caller, ChangedSettings)
     conversation.settings = changed.settings
     return changed
 

@@ -10,7 +10,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from transports import requests as ask
 from transports.dialects.acp.dialect import AcpDialect
 from transports.dialects.acp.options import AcpOptions
-from transports.wire import Arrived
+from transports.wire import LinesArrived
 
 Json = dict[str, Any]
 CONFIG = {"model": "gpt-5", "profiles": {"fast": {"model": "gpt-5-mini"}}}
@@ -23,8 +23,8 @@ AGENTS = [
 
 def daemon(journal: Any = None) -> Daemon:
     made = Daemon(journal)
-    made.serve[ask.ReadConfig] = lambda _: ask.Plain({"value": CONFIG})
-    made.serve[ask.ListAgents] = lambda _: ask.Plain({"agents": AGENTS})
+    made.serve[ask.ReadConfig] = lambda _: ask.PlainAnswer({"value": CONFIG})
+    made.serve[ask.ListAgents] = lambda _: ask.PlainAnswer({"agents": AGENTS})
     made.serve[ask.AlterSettings] = _altered
     return made
 
@@ -64,7 +64,7 @@ class Editor:
     # --- saying ---------------------------------------------------------------------------------------------------
 
     def line(self, data: bytes, *, settle: bool = True) -> None:
-        self.mailbox.tell(Arrived((data,)))
+        self.mailbox.tell(LinesArrived((data,)))
         if settle:
             self.daemon.settle()
 

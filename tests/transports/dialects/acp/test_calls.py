@@ -174,7 +174,7 @@ def test_a_call_that_the_turn_leaves_open_fails_with_it() -> None:
     editor.notify("session/cancel", sessionId=one)
     assert calls(editor)[-1]["status"] == "failed"
     assert house.turns == {}
-    assert editor.dialect._state.sessions[one].teller.calls.open == {}
+    assert editor.dialect._state.sessions[one].translator.calls.open == {}
 
 
 def test_reasoning_comes_in_sections_and_nothing_of_it_twice() -> None:

@@ -17,19 +17,19 @@ from tests.support import acp_judge
 from tests.support.acp_judge import judge
 from tests.support.any_event import event_of
 from transports.dialects.acp import v1, v2
-from transports.dialects.acp.teller import DELTAS, LEFT_OUT, LOST, Teller, question
-from transports.dialects.acp.told_calls import ToldCalls
-from transports.dialects.acp.told_texts import ToldTexts
-from transports.dialects.acp.updates import Remark, Update, Working
+from transports.dialects.acp.teller import DELTAS, LEFT_OUT, LOST_TEXT, EventTranslator, question
+from transports.dialects.acp.told_calls import ShownCalls
+from transports.dialects.acp.told_texts import ShownTexts
+from transports.dialects.acp.updates import Remark, TurnState, Update
 
 SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())
 NEWER = jsonschema.Draft202012Validator({"$ref": "#/$defs/UpdateSessionNotification", **SCHEMA})
-TOLD = set(Teller.TOLD) | set(ToldCalls.TOLD) | DELTAS | ev.TERMINAL
+TOLD = set(EventTranslator.HANDLERS) | set(ShownCalls.HANDLERS) | DELTAS | ev.TERMINAL
 
 
-def teller(*, screens: bool = False, continues: bool = False) -> Teller:
-    texts = ToldTexts({})
-    return Teller(lambda: "editor", texts, ToldCalls(texts, screens=screens, continues=continues))
+def teller(*, screens: bool = False, continues: bool = False) -> EventTranslator:
+    texts = ShownTexts({})
+    return EventTranslator(lambda: "editor", texts, ShownCalls(texts, screens=screens, continues=continues))
 
 
 def record(event: ev.DurableEvent, seq: int = 7) -> Record:
@@ -38,10 +38,10 @@ def record(event: ev.DurableEvent, seq: int = 7) -> Record:
 
 def judged(update: Update) -> list[dict[str, Any]]:
     """The update as version 1 writes it. Each version writes what its schema allows."""
-    written = v1.written(update)
+    written = v1.write_update(update)
     for one in written:
         judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": one}})
-    for one in v2.written(update):
+    for one in v2.write_update(update):
         NEWER.validate({"sessionId": "s", "update": one})
     return written
 
@@ -57,8 +57,8 @@ def test_a_lost_turn_says_once_what_happened_and_what_to_do() -> None:
     why = "the daemon was stopped while the turn ran"
     ended = (ev.ErrorEvent(message=why), ev.TurnAborted(reason=AbortReason.LOST, message=why))
     told = [update for event in ended for update in telling.take(record(event))]
-    assert [one.text for one in told if isinstance(one, Remark)] == [LOST]
-    assert [one.reason for one in told if isinstance(one, Working)] == ["cancelled"]
+    assert [one.text for one in told if isinstance(one, Remark)] == [LOST_TEXT]
+    assert [one.reason for one in told if isinstance(one, TurnState)] == ["cancelled"]
 
 
 @pytest.mark.parametrize("kind", ev.DURABLE_EVENTS, ids=ev.type_of)

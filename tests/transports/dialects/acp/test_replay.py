@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from transports import jsonrpc
-from transports.bridge.messages import parsed
+from transports.bridge.messages import parse_message
 from transports.bridge.outstanding import DAEMONS, Outstanding
 from transports.dialects.acp.replay import ATTACH, MESSAGES, AcpReplay
 
@@ -35,14 +35,14 @@ class Exchange:
 
     def __init__(self) -> None:
         self.outstanding = Outstanding(AcpReplay("1.2.3"))
-        self.outstanding.introduced(parsed(INITIALIZE))
-        self.received = self.outstanding.received
+        self.outstanding.note_answered_handshake(parse_message(INITIALIZE))
+        self.received = self.outstanding.note_received
 
     def say(self, number: int, method: str, **params: object) -> bytes:
         """Send a request; returns the line as the daemon gets it."""
         line = jsonrpc.request(number, method, params)
-        waiting = self.outstanding.waiting(line, parsed(line))
-        self.outstanding.sent(waiting)
+        waiting = self.outstanding.outgoing_line(line, parse_message(line))
+        self.outstanding.note_sent(waiting)
         return waiting.line
 
     def asked(self, number: int, method: str, result: object, **params: object) -> None:
@@ -50,10 +50,10 @@ class Exchange:
         self.received(jsonrpc.result(number, result))
 
     def lost(self, *, for_good: bool = False) -> list[Json]:
-        return [json.loads(line) for line in self.outstanding.lost("gone", for_good=for_good)]
+        return [json.loads(line) for line in self.outstanding.lose_daemon("gone", for_good=for_good)]
 
     def again(self) -> list[bytes]:
-        return self.outstanding.again()
+        return self.outstanding.replayed_lines()
 
     def attachments(self) -> list[Json]:
         """The words about each session that the next daemon hears."""
@@ -180,7 +180,7 @@ def test_a_cancel_is_said_again_behind_the_prompt_that_it_is_for(exchange: Excha
     back = jsonrpc.notification("$/cancel_request", {"requestId": 3})
     stranger = jsonrpc.notification("$/cancel_request", {"requestId": 9})
     for line in (cancel, back, stranger):
-        exchange.outstanding.sent(exchange.outstanding.waiting(line, parsed(line)))
+        exchange.outstanding.note_sent(exchange.outstanding.outgoing_line(line, parse_message(line)))
     assert exchange.lost() == []
     *_, third, fourth = exchange.again()
     assert [third, fourth] == [first + cancel, second + back]
@@ -227,32 +227,32 @@ def test_daemons_that_were_heard_of_do_not_count_against_a_prompt(exchange: Exch
 def test_a_turn_that_runs_in_an_open_session_is_unfinished_until_its_end_is_told(exchange: Exchange) -> None:
     outstanding = exchange.outstanding
     exchange.received(running("stranger", 3))
-    assert bool(outstanding.unfinished) is False
+    assert bool(outstanding.awaits_daemon) is False
     exchange.received(running("a", 3))
     exchange.lost()
-    assert bool(outstanding.unfinished) is True
+    assert bool(outstanding.awaits_daemon) is True
     exchange.received(running("a", 5, running=False))
-    assert bool(outstanding.unfinished) is False
+    assert bool(outstanding.awaits_daemon) is False
 
 
 def test_a_turn_over_which_daemon_after_daemon_goes_down_is_no_reason_for_another(exchange: Exchange) -> None:
     exchange.received(running("a", 3))
     for _ in range(DAEMONS):
         exchange.lost()
-        assert exchange.outstanding.unfinished
+        assert exchange.outstanding.awaits_daemon
     exchange.lost()
-    assert not exchange.outstanding.unfinished
+    assert not exchange.outstanding.awaits_daemon
 
 
 def test_a_client_that_gives_a_key_of_its_own_has_its_line_left_alone(exchange: Exchange) -> None:
     line = jsonrpc.line({"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {}, "greenroom": {}})
-    waiting = exchange.outstanding.waiting(line, parsed(line))
+    waiting = exchange.outstanding.outgoing_line(line, parse_message(line))
     assert (waiting.line, waiting.lasts) == (line, False)
 
 
 @pytest.mark.parametrize("start", [b"", b"  \t", b"\r"])
 def test_all_of_a_prompt_but_its_first_brace_passes_byte_for_byte(exchange: Exchange, start: bytes) -> None:
     line = start + b'{ "id" : "x",\t"method":"session\\/prompt", "params" : {"a": 1.50} }\r\n'
-    waiting = exchange.outstanding.waiting(line, parsed(line))
+    waiting = exchange.outstanding.outgoing_line(line, parse_message(line))
     assert waiting.line.endswith(b"," + line.lstrip()[1:])
     assert json.loads(waiting.line)["params"] == {"a": 1.5}

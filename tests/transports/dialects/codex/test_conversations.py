@@ -286,7 +286,7 @@ def test_a_question_of_a_kind_that_codex_does_not_know_is_said_and_left_to_other
     state.listeners[listen(client, conversation)].sink.take(
         Slice(conversation, (), live=True, pending=(MountApprovalRequest(),))
     )
-    said, left = state.taken()
+    said, left = state.take_actions()
     assert isinstance(said, Write)
     assert b"waiting for an approval of `mount /dev/sdb`" in said.data
     assert isinstance(left, Tell)
@@ -325,7 +325,7 @@ def test_a_turn_without_an_effort_has_that_of_its_conversation() -> None:
 
 def test_a_turn_whose_settings_go_too_far_is_refused_and_not_begun() -> None:
     daemon = Daemon()
-    daemon.serve[ask.Permit] = refuse
+    daemon.serve[ask.PermitSettings] = refuse
     client = McpClient(daemon)
     conversation = new(client)
     error = client.ask("sendUserTurn", turn(conversation))["error"]
@@ -333,5 +333,5 @@ def test_a_turn_whose_settings_go_too_far_is_refused_and_not_begun() -> None:
     assert daemon.turns == {}
 
 
-def refuse(_: ask.Permit) -> None:
+def refuse(_: ask.PermitSettings) -> None:
     raise NotAllowed("too far")

@@ -105,7 +105,7 @@ def test_an_archive_names_its_conversation_twice_and_alike() -> None:
 
 
 def served(daemon: Daemon, kind: type, value: dict[str, Any] | GreenroomError) -> None:
-    daemon.serve[kind] = lambda _: value if isinstance(value, GreenroomError) else ask.Plain(value)
+    daemon.serve[kind] = lambda _: value if isinstance(value, GreenroomError) else ask.PlainAnswer(value)
 
 
 def test_a_command_of_its_own_is_run_by_the_supervisor() -> None:
@@ -228,13 +228,13 @@ def test_what_a_resumed_conversation_would_come_to_has_to_be_permitted_as_a_whol
     """A conversation without a sandbox that asks about everything must not be resumed so that it stops asking."""
     daemon = Daemon()
     conversation = finished(daemon, McpClient(daemon, "a"))
-    asked: list[ask.Permit] = []
+    asked: list[ask.PermitSettings] = []
 
-    def refuse(wanted: ask.Permit) -> None:
+    def refuse(wanted: ask.PermitSettings) -> None:
         asked.append(wanted)
         raise NotAllowed("too far")
 
-    daemon.serve[ask.Permit] = refuse
+    daemon.serve[ask.PermitSettings] = refuse
     before = daemon.state(conversation).facts.settings
     wish = {"path": path(conversation), "overrides": {"approvalPolicy": "never"}}
     error = McpClient(daemon, "b").ask("resumeConversation", wish)["error"]

@@ -111,55 +111,57 @@ Reply = Callable[[Any], object]
 SERVER = {"name": "files", "kind": "stdio", "command": ["files"], "variables": ["KEY"], "approved": None}
 
 USUAL: dict[str, Reply] = {
-    "Create": lambda message: a.Begun(message.conversation, SETTINGS),
-    "Resolve": lambda _: a.Resolved(ONE),
+    "Create": lambda message: a.StartedConversation(message.conversation, SETTINGS),
+    "Resolve": lambda _: a.ResolvedReference(ONE),
     "ListConversations": lambda message: page_of((head(ONE), head(TWO, 2.0)), message.query),
-    "ListAwake": lambda _: a.Listing((head(ONE), head(TWO, 2.0))),
+    "ListAwake": lambda _: a.ConversationList((head(ONE), head(TWO, 2.0))),
     "ListApprovals": lambda _: a.PendingApprovals(()),
     "Remove": lambda _: a.Done(),
     "Inspect": lambda _: summary(),
     "Send": lambda message: (
         a.TurnResult(TURN, a.Ending.COMPLETED, "hi", 7)
         if message.await_end
-        else a.Accepted(InputId("input"), TURN, 3)
+        else a.AcceptedInput(InputId("input"), TURN, 3)
     ),
-    "Interrupt": lambda _: a.Interrupted(TURN, a.Ending.INTERRUPTED),
-    "Attach": lambda message: a.Attached(message.subscription, summary(), 3),
-    "AnswerApproval": lambda message: a.Answered(message.approval, message.decision),
-    "ChangeSettings": lambda message: a.Changed(message.settings, "n", (), TURN),
+    "Interrupt": lambda _: a.InterruptedTurn(TURN, a.Ending.INTERRUPTED),
+    "Attach": lambda message: a.AttachedReader(message.subscription, summary(), 3),
+    "AnswerApproval": lambda message: a.AnsweredApproval(message.approval, message.decision),
+    "ChangeSettings": lambda message: a.ChangedSettings(message.settings, "n", (), TURN),
     "AlterSettings": lambda message: ask.SettingsMade(message.current, fields=tuple(message.values)),
     "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
     "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
     "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
-    "Search": lambda _: ask.Found((ask.Hit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), 7, 0.5),
+    "Search": lambda _: ask.SearchHits(
+        (ask.SearchHit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), 7, 0.5
+    ),
     "ReadBudget": lambda message: ask.BudgetRead(
         message.settings, ({"scope": "turn", "unit": "requests", "used": 1.0, "limit": None},)
     ),
-    "ReadSharedBudgets": lambda _: ask.Plain(
+    "ReadSharedBudgets": lambda _: ask.PlainAnswer(
         {"budgets": [{"scope": "day", "unit": "usd", "used": 1.0, "limit": 2.0, "raised_by": "x", "raised_at": 1.0}]}
     ),
-    "ReadUsage": lambda _: ask.Plain(
+    "ReadUsage": lambda _: ask.PlainAnswer(
         {"rows": [{"group": "m", **AMOUNTS}], "total": AMOUNTS, "prices_of": "2026-01-31"}
     ),
-    "ListAgents": lambda _: ask.Plain({"agents": [AGENT]}),
-    "CheckAgent": lambda _: ask.Plain(TRIAL),
-    "ListServers": lambda _: ask.Plain({"servers": [SERVER]}),
-    "ListJobs": lambda _: ask.Plain({"jobs": [JOB]}),
-    "ReadJob": lambda _: ask.Plain({**JOB, "output": "ready\n", "next": 6, "lost": 0}),
-    "WriteJob": lambda _: ask.Plain(JOB),
-    "WaitForJob": lambda _: ask.Plain(JOB),
-    "EndJob": lambda _: ask.Plain(JOB),
-    "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
-    "Fork": lambda message: ask.Stored(message.fork),
-    "Export": lambda _: ask.Exported(("{}",)),
-    "Import": lambda message: ask.Imported(message.new_id or ONE, ()),
-    "AskStatus": lambda _: ask.Plain(_STATUS),
-    "ListClients": lambda _: ask.Plain({"clients": []}),
-    "KillClient": lambda _: ask.Plain({}),
-    "Reload": lambda _: ask.Plain({"changes": [], "warnings": []}),
-    "Down": lambda _: ask.Plain({"drain_s": 0.0}),
-    "ReadConfig": lambda _: ask.Plain({"value": 1, "path": None}),
+    "ListAgents": lambda _: ask.PlainAnswer({"agents": [AGENT]}),
+    "CheckAgent": lambda _: ask.PlainAnswer(TRIAL),
+    "ListServers": lambda _: ask.PlainAnswer({"servers": [SERVER]}),
+    "ListJobs": lambda _: ask.PlainAnswer({"jobs": [JOB]}),
+    "ReadJob": lambda _: ask.PlainAnswer({**JOB, "output": "ready\n", "next": 6, "lost": 0}),
+    "WriteJob": lambda _: ask.PlainAnswer(JOB),
+    "WaitForJob": lambda _: ask.PlainAnswer(JOB),
+    "EndJob": lambda _: ask.PlainAnswer(JOB),
+    "FindAsked": lambda message: ask.ApprovalPlaces(tuple(None for _ in message.questions)),
+    "Fork": lambda message: ask.StoredConversation(message.fork),
+    "Export": lambda _: ask.ExportPiece(("{}",)),
+    "Import": lambda message: ask.ImportedConversation(message.new_id or ONE, ()),
+    "AskStatus": lambda _: ask.PlainAnswer(_STATUS),
+    "ListClients": lambda _: ask.PlainAnswer({"clients": []}),
+    "KillClient": lambda _: ask.PlainAnswer({}),
+    "Reload": lambda _: ask.PlainAnswer({"changes": [], "warnings": []}),
+    "Down": lambda _: ask.PlainAnswer({"drain_s": 0.0}),
+    "ReadConfig": lambda _: ask.PlainAnswer({"value": 1, "path": None}),
 }
 _EVENT: bytes = b'{"type":"error","message":"no"}'
 _STATUS: dict[str, Any] = {
@@ -222,7 +224,7 @@ class Scripted:
 
     def line(self, line: bytes, request: int | str | None = None) -> dict[str, Any] | None:
         before = len(self.lines)
-        self.perform(self.dialect.arrived(line))
+        self.perform(self.dialect.receive_line(line))
         return next((one for one in self.lines[before:] if one.get("id") == request), None)
 
     def answer(self, request: int | str = 1) -> dict[str, Any]:
@@ -247,12 +249,12 @@ class Scripted:
                 self._reply(message)
 
     def deliver(self, deliver: Deliver) -> list[Write]:
-        actions = list(self.dialect.delivered(deliver))
+        actions = list(self.dialect.take_slice(deliver))
         self.perform(actions)
         return [action for action in actions if isinstance(action, Write)]
 
     def end(self, ended: EndSubscription) -> None:
-        self.perform(self.dialect.ended(ended))
+        self.perform(self.dialect.end_subscription(ended))
 
     def perform(self, actions: Iterable[Action]) -> None:
         for action in tuple(actions):
@@ -287,4 +289,4 @@ class Scripted:
         inner = content(message)
         reply = {**USUAL, **self.replies}.get(type(inner).__name__, lambda _: a.Done())
         if message.caller is not None:
-            self.perform(self.dialect.answered(message.caller, reply(inner)))
+            self.perform(self.dialect.take_answer(message.caller, reply(inner)))

@@ -186,7 +186,7 @@ def test_notifications_and_answers_of_a_client_do_nothing(line: bytes) -> None:
 
 def test_a_line_that_was_too_long_is_answered_without_an_id() -> None:
     daemon = Scripted()
-    daemon.perform(daemon.dialect.skipped("a message of 99 bytes is too long"))
+    daemon.perform(daemon.dialect.refuse_line("a message of 99 bytes is too long"))
     assert daemon.lines[0]["error"]["code"] == -32600
     assert daemon.lines[0]["id"] is None
 

@@ -5,31 +5,31 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from actors.vocabulary import answers
-from actors.vocabulary.agent_now import AgentNow, OptionNow
+from actors.vocabulary.agent_now import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
 from tests.support.control_judge import SCHEMA, document
 from tools.reference.errors import with_errors
 from transports.dialects.control.api import shapes
-from transports.dialects.control.api.described import DESCRIBED
+from transports.dialects.control.api.described import DESCRIPTIONS
 from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
 from transports.hello import UnknownProtocol
-from transports.requests import Hit, Stored
+from transports.requests import SearchHit, StoredConversation
 
 SHAPES: dict[type[object], type[BaseModel]] = {
     answers.Done: shapes.Empty,
-    answers.Accepted: shapes.Taken,
+    answers.AcceptedInput: shapes.Taken,
     answers.TurnResult: shapes.TurnOver,
     answers.WaitingInput: shapes.Waiting,
-    answers.Answered: shapes.Decided,
-    answers.Resolved: shapes.Reference,
-    answers.Reader: shapes.Reader,
+    answers.AnsweredApproval: shapes.Decided,
+    answers.ResolvedReference: shapes.Reference,
+    answers.ReaderStatus: shapes.Reader,
     answers.Summary: shapes.Conversation,
-    AgentNow: shapes.AgentNow,
-    OptionNow: shapes.OptionNow,
-    Stored: shapes.Reference,
-    Hit: shapes.Hit,
+    AgentDescription: shapes.AgentNow,
+    AgentOptionValue: shapes.OptionNow,
+    StoredConversation: shapes.Reference,
+    SearchHit: shapes.Hit,
     Head: shapes.Row,
 }
 
@@ -51,9 +51,9 @@ def test_every_part_of_it_is_a_schema() -> None:
 
 
 def test_every_method_and_every_member_of_its_params_has_words() -> None:
-    assert document()["methods"].keys() == METHODS.keys() == DESCRIBED.keys()
+    assert document()["methods"].keys() == METHODS.keys() == DESCRIPTIONS.keys()
     for name, method in METHODS.items():
-        assert DESCRIBED[name].summary
+        assert DESCRIPTIONS[name].summary
         if name not in {"conversation/detach", "conversation/resolve", "clients/kill"}:  # the name says it
             described = [field for field in method.params.model_fields.values() if field.description]
             assert len(described) == len(method.params.model_fields), name

@@ -66,7 +66,7 @@ def test_what_was_pruned_and_who_lagged_is_said() -> None:
 def test_a_body_goes_out_as_it_was_stored() -> None:
     body = b'{"type":"error","message":"\xc3\xa9","of_tomorrow":{"a":[1.50]}}'
     daemon = Scripted()
-    (write,) = daemon.dialect.delivered(deliver(Slice(ONE, (Record(1, 1.0, None, "error", body),))))
+    (write,) = daemon.dialect.take_slice(deliver(Slice(ONE, (Record(1, 1.0, None, "error", body),))))
     assert body in getattr(write, "data", b"")
 
 
@@ -81,13 +81,13 @@ def test_an_ended_subscription_is_told_and_forgotten() -> None:
 
 def test_a_hundred_readers_share_one_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[Slice] = []
-    real = results._encoded
+    real = results.encode_slice
 
     def counting(slice_: Slice) -> bytes:
         counted.append(slice_)
         return real(slice_)
 
-    monkeypatch.setattr(results, "_encoded", counting)
+    monkeypatch.setattr(results, "encode_slice", counting)
     slice_ = Slice(ONE, tuple(record(seq) for seq in range(1, 50)))
     made = [results.events_of(slice_) for _ in range(READERS)]
     assert counted == [slice_]

@@ -6,14 +6,14 @@ import pytest
 
 from actors.messages.conversation import CancelRequest, Rename, ToConversation
 from actors.messages.routing import Resolve, ToRegistry
-from actors.vocabulary.answers import Done, Resolved
+from actors.vocabulary.answers import Done, ResolvedReference
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, Overloaded, UnknownConversation
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
-from transports.dialects.kit.refusals import MethodError, worded
+from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.requests import Requests
 from transports.dialects.kit.script import Script, Scripts, ask, command, look_up, look_up_each
-from transports.requests import AskStatus, Plain
+from transports.requests import AskStatus, PlainAnswer
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 
@@ -42,7 +42,7 @@ class Others:
                 raise AssertionError(f"{other} has no caller")
 
     def answer(self, value: object, at: int = -1) -> None:
-        self.scripts.answered(self.caller(at), value)
+        self.scripts.take_answer(self.caller(at), value)
 
 
 def two_steps(seen: list[object]) -> Script[str]:
@@ -55,10 +55,10 @@ def two_steps(seen: list[object]) -> Script[str]:
 def test_steps_follow_each_other_and_the_last_line_is_the_answer() -> None:
     others, seen = Others(), list[object]()
     others.begin(two_steps(seen))
-    others.answer(Resolved(ONE))
+    others.answer(ResolvedReference(ONE))
     assert others.outcomes == []
     others.answer(Done())
-    assert seen == [Resolved(ONE), Done()]
+    assert seen == [ResolvedReference(ONE), Done()]
     assert others.outcomes == ["renamed"]
     assert (len(others.requests), len(others.scripts)) == (0, 0)
 
@@ -83,15 +83,15 @@ def test_several_are_asked_at_once_and_answered_in_any_order() -> None:
     others.begin(look_up_each(Resolve(name) for name in "ab"))
     others.answer(InvalidInput("b"), 1)
     assert others.outcomes == []
-    others.answer(Resolved(ONE), 0)
-    assert others.outcomes == [[Resolved(ONE), InvalidInput("b")]]
+    others.answer(ResolvedReference(ONE), 0)
+    assert others.outcomes == [[ResolvedReference(ONE), InvalidInput("b")]]
 
 
 def test_an_answer_that_comes_twice_is_dropped() -> None:
     others = Others()
     others.begin(two_steps([]))
-    others.answer(Resolved(ONE), 0)
-    others.answer(Resolved(ONE), 0)
+    others.answer(ResolvedReference(ONE), 0)
+    others.answer(ResolvedReference(ONE), 0)
     assert len(others.told) == 2
 
 
@@ -117,13 +117,13 @@ def test_a_cancel_reaches_what_was_asked_and_its_answer_is_the_last() -> None:
     others.begin(two_steps(seen))
     cancelled(others)
     assert others.told[1:] == [Tell(CancelRequest(others.caller(0), "me"))]
-    others.answer(Resolved(ONE), 0)
-    assert seen == [Resolved(ONE)]
+    others.answer(ResolvedReference(ONE), 0)
+    assert seen == [ResolvedReference(ONE)]
     assert [type(one) for one in others.outcomes] == [Cancelled]
 
 
 def test_a_cancel_cannot_reach_the_supervisor_but_nothing_more_is_asked() -> None:
-    def asks_twice() -> Script[Plain]:
+    def asks_twice() -> Script[PlainAnswer]:
         yield from ask(AskStatus())
         return (yield from ask(AskStatus()))
 
@@ -131,7 +131,7 @@ def test_a_cancel_cannot_reach_the_supervisor_but_nothing_more_is_asked() -> Non
     others.begin(asks_twice())
     cancelled(others)
     assert len(others.told) == 1
-    others.answer(Plain({}))
+    others.answer(PlainAnswer({}))
     assert len(others.told) == 1
     assert [type(one) for one in others.outcomes] == [Cancelled]
 
@@ -141,7 +141,7 @@ def test_a_stop_is_raised_at_once_where_the_script_waits_and_the_answer_is_dropp
     others.begin(two_steps(seen))
     stopped(others)
     assert [type(one) for one in others.outcomes] == [Cancelled]
-    others.answer(Resolved(ONE), 0)
+    others.answer(ResolvedReference(ONE), 0)
     assert seen == []
     assert len(others.outcomes) == 1
     assert (len(others.requests), len(others.scripts)) == (0, 0)
@@ -186,7 +186,7 @@ def test_an_id_is_in_use_until_its_script_has_ended() -> None:
 
 
 def in_words(why: GreenroomError) -> GreenroomError:
-    with pytest.raises(GreenroomError) as raised, worded(lambda text: MethodError(-7, text), "cannot"):
+    with pytest.raises(GreenroomError) as raised, prefix_refusals(lambda text: MethodError(-7, text), "cannot"):
         raise why
     return raised.value
 

@@ -17,7 +17,7 @@ from actors.conversation.step import step
 from actors.journal.directory import Directory
 from actors.messages.conversation import Committed, PageRead, ReadersWait, SessionInput, TimerFired
 from actors.messages.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.messages.journal import LookUp
+from actors.messages.journal import RunLookup
 from actors.messages.orders import (
     AgentNews,
     AgentOutput,
@@ -32,7 +32,7 @@ from actors.messages.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.messages.routing import AskDirectory, Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.messages.routing import AskDirectory, Forward, HeadChanged, KnownHeads, RegistryInput, StartSession
 from actors.routing import Routing
 from actors.runtime.base import Actor, Ref
 from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
@@ -46,7 +46,7 @@ from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
 from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
-from transports.wire import Gone, Parcel
+from transports.wire import Parcel, WireClosed
 
 PATIENCE = 10_000  # messages until everything must be quiet
 
@@ -87,17 +87,17 @@ class QuietWire:
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:  # noqa: ARG002  # it never holds
         for parcel in parcels:
             self._receive(parcel.data)
-            if parcel.left is not None:
-                self._left.tell(parcel.left)
+            if parcel.on_sent is not None:
+                self._left.tell(parcel.on_sent)
 
     def hang_up(self, reason: str) -> None:
         self.closed = reason
 
-    def cut(self, reason: str) -> None:
+    def cut_off(self, reason: str) -> None:
         self.closed = reason
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         return 0
 
 
@@ -109,7 +109,7 @@ class Clock:
     def now(self) -> float:
         return self.time
 
-    def after(self, delay_s: float, address: Any, message: object) -> None:
+    def tell_later(self, delay_s: float, address: Any, message: object) -> None:
         self._due.append((self.time + delay_s, address, message))
 
     def advance(self, seconds: float) -> None:
@@ -133,9 +133,9 @@ class Daemon:
         self.stops_by_itself = True
         self.serve: dict[type, Callable[[Any], Any]] = {
             ask.MakeSettings: self._make_settings,
-            ask.Permit: lambda request: ask.SettingsMade(request.settings),
+            ask.PermitSettings: lambda request: ask.SettingsMade(request.settings),
             ask.ReadHistory: self._read_history,
-            ask.ListPrompts: lambda _: ask.Plain({"prompts": []}),
+            ask.ListPrompts: lambda _: ask.PlainAnswer({"prompts": []}),
         }
         self.asked: list[Any] = []
         self._states: dict[ConversationId, State] = {}
@@ -146,7 +146,7 @@ class Daemon:
         self._writer = self.mailbox("journal", self._commit)
         self._directory = self.mailbox("directory", Directory(self.journal).on_receive)
         self._agent = self.mailbox("agent", lambda do: do())
-        self._registry.tell(Known(tuple(self.journal.unsettled())))
+        self._registry.tell(KnownHeads(tuple(self.journal.unsettled_heads())))
 
     # --- queues ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Daemon:
         return mailbox
 
     def hang_up(self, mailbox: Mailbox) -> None:
-        mailbox.tell(Gone("the client left"))
+        mailbox.tell(WireClosed("the client left"))
         self.settle()
 
     # --- the agent ------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Daemon:
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
                 case AskDirectory(number, lookup):
-                    self._directory.tell(LookUp(number, lookup, self._registry))
+                    self._directory.tell(RunLookup(number, lookup, self._registry))
                 case ReplyTo():
                     self.switchboard.post(effect.caller.connection, effect)
                 case _:
@@ -275,7 +275,7 @@ class Daemon:
             case FeedOthers():
                 session.tell(ReadersWait())
             case SetTimer(name, delay_s) if name != "idle":
-                self.clock.after(delay_s, session, TimerFired(name))
+                self.clock.tell_later(delay_s, session, TimerFired(name))
             case SetTimer() | TakeMore() | OfferInput():
                 pass  # no test waits for idleness
             case _:

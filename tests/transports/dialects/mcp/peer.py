@@ -11,7 +11,7 @@ from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.protocol.options import McpOptions
 from transports.dialects.mcp.protocol.tools import BY_NAME
-from transports.wire import Arrived
+from transports.wire import LinesArrived
 
 RESULTS = {
     "initialize": "InitializeResult",
@@ -97,7 +97,7 @@ class McpClient:
     # --- saying ---------------------------------------------------------------------------------------------------
 
     def line(self, data: bytes, *, settle: bool = True) -> None:
-        self.mailbox.tell(Arrived((data,)))
+        self.mailbox.tell(LinesArrived((data,)))
         if settle:
             self.daemon.settle()
 
@@ -176,7 +176,7 @@ class McpClient:
             "unasked": len(state.questions._unasked),
             "streams": len(state.streams),
             "listeners": len(state.listeners),
-            "watched": len(state.watched),
+            "watched": len(state.watched_resources),
         }
 
     def answer(self, request: RequestId) -> Json:

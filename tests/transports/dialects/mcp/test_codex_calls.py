@@ -461,13 +461,13 @@ def test_a_slice_is_one_write_and_its_reader_is_ready_when_that_has_left() -> No
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client)
-    (reader,) = client.dialect._state.readers.of(conversation)
+    (reader,) = client.dialect._state.readers.in_conversation(conversation)
     page = daemon.journal.read(conversation, 0, 9)
     assert page is not None
     slice_ = Slice(conversation, page.records, live=True)
-    (write,) = client.dialect.delivered(Deliver(ConnectionId("c1"), reader.subscription, slice_))
+    (write,) = client.dialect.take_slice(Deliver(ConnectionId("c1"), reader.subscription, slice_))
     assert isinstance(write, Write)
     assert write.ready == reader.subscription
     assert write.data.count(b"\n") == 2
     empty = Slice(conversation, (), live=True)
-    assert list(client.dialect.delivered(Deliver(ConnectionId("c1"), reader.subscription, empty))) == []
+    assert list(client.dialect.take_slice(Deliver(ConnectionId("c1"), reader.subscription, empty))) == []

@@ -8,7 +8,7 @@ import pytest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient, StatelessClient, envelope
 from transports.dialects.mcp.protocol import introduction
-from transports.dialects.mcp.protocol.introduction import LISTED, discovered
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS, discovery_result
 
 REVISION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 HELLO: Json = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -27,7 +27,7 @@ def test_a_client_learns_what_is_spoken_and_what_there_is_without_a_handshake() 
     assert result["supportedVersions"] == ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
     assert set(result["capabilities"]) == {"tools", "resources", "prompts", "completions", "extensions"}
     assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"] == "1.2.3"
-    assert result == discovered("1.2.3", LISTED)
+    assert result == discovery_result("1.2.3", LISTED_TOOLS)
 
 
 @pytest.mark.parametrize("meta", [None, without(REVISION), without(CAPABILITIES), {**envelope(), CAPABILITIES: []}])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.fitting import fitted
+from actors.conversation.fitting import fit_answer
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConversationId
@@ -39,7 +39,7 @@ def test_a_client_gets_the_server_s_form() -> None:
 def test_a_client_may_say_which_yes_it_means() -> None:
     assert schema(USE)["properties"]["option"]["enum"] == ["once", "ever"]
     reply = reply_of({"action": "accept", "content": {"option": "ever"}})
-    answer = fitted(USE, Decision.APPROVED, "", reply.content)
+    answer = fit_answer(USE, Decision.APPROVED, "", reply.content)
     assert not isinstance(answer, InvalidInput)
     assert (answer.decision, answer.option) == (Decision.APPROVED, "ever"), "the agent keeps it, we don't"
 
@@ -51,7 +51,7 @@ def test_our_own_always_stands_before_the_rules_of_an_agent_which_say_whose_they
     assert choice["enum"] == ["once", "approved_for_session", "ever"]
     assert choice["enumNames"] == ["once", "Yes, always in this conversation", "their own rule"]
     reply = reply_of({"action": "accept", "content": {"option": "approved_for_session"}})
-    answer = fitted(asked, Decision.APPROVED, "", reply.content)
+    answer = fit_answer(asked, Decision.APPROVED, "", reply.content)
     assert not isinstance(answer, InvalidInput)
     assert (answer.decision, answer.option) == (Decision.APPROVED_FOR_SESSION, "")
 
@@ -63,7 +63,7 @@ def test_a_client_may_say_that_it_means_outside_and_a_plain_yes_means_inside() -
     assert schema(INSIDE)["properties"]["option"]["enum"] == ["approved", "approved_for_session", "approved_outside"]
     for content, outside in (({}, False), ({"option": "approved"}, False), ({"option": "approved_outside"}, True)):
         reply = reply_of({"action": "accept", "content": content})
-        answer = fitted(INSIDE, Decision.APPROVED, "", reply.content)
+        answer = fit_answer(INSIDE, Decision.APPROVED, "", reply.content)
         assert not isinstance(answer, InvalidInput)
         assert (answer.decision, answer.outside) == (Decision.APPROVED, outside)
 
@@ -71,7 +71,7 @@ def test_a_client_may_say_that_it_means_outside_and_a_plain_yes_means_inside() -
 def test_codex_clients_get_the_form_that_they_match_and_their_yes_means_inside() -> None:
     params = elicitation(INSIDE, ConversationId("c"), "1", "2", more_text=False)
     assert params["requestedSchema"] == {"type": "object", "properties": {}}
-    answer = fitted(INSIDE, Decision.APPROVED, "", reply_of({"decision": "approved"}).content)
+    answer = fit_answer(INSIDE, Decision.APPROVED, "", reply_of({"decision": "approved"}).content)
     assert not isinstance(answer, InvalidInput)
     assert not answer.outside
 

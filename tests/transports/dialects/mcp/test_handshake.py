@@ -136,9 +136,9 @@ def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
 
 def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() -> None:
     early = McpClient(Daemon(), hello=False)
-    assert list(early.dialect.announced("the journal is gone")) == []
+    assert list(early.dialect.announce("the journal is gone")) == []
     client = McpClient(Daemon())
-    (action,) = client.dialect.announced("the journal is gone")
+    (action,) = client.dialect.announce("the journal is gone")
     assert isinstance(action, Write)
     assert json.loads(action.data) == {
         "jsonrpc": "2.0",

@@ -47,7 +47,7 @@ def test_every_request_hears_what_it_asked_for_under_its_own_name() -> None:
     listens(client, 9)
     options = McpOptions(tools=("codex",))
     client.dialect._state._fresh = lambda: options
-    written = [getattr(one, "data", b"") for one in client.dialect.reconfigured()]
+    written = [getattr(one, "data", b"") for one in client.dialect.reconfigure()]
     assert len(written) == 2
     assert all(TOOLS.encode() in line for line in written)
 

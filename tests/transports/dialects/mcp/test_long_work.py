@@ -43,8 +43,8 @@ def ends(daemon: Daemon, conversation: ConversationId, text: str) -> None:
 def asked_for(daemon: Daemon) -> None:
     """The supervisor finds questions in the journal, as the real one does."""
 
-    def found(request: ask.FindAsked) -> ask.AskedFound:
-        return ask.AskedFound(tuple(place(*one) for one in request.questions))
+    def found(request: ask.FindApprovalPlaces) -> ask.ApprovalPlaces:
+        return ask.ApprovalPlaces(tuple(place(*one) for one in request.questions))
 
     def place(conversation: ConversationId, approval: str) -> tuple[int, float] | None:
         page = daemon.journal.read(conversation, 0, 1000)
@@ -52,7 +52,7 @@ def asked_for(daemon: Daemon) -> None:
         named = (one for one in page.records if approval.encode() in one.body)
         return next(((one.seq, one.ts) for one in named), None)
 
-    daemon.serve[ask.FindAsked] = found
+    daemon.serve[ask.FindApprovalPlaces] = found
 
 
 def test_a_task_is_begun_and_answered_at_once_with_where_to_wait() -> None:

@@ -15,7 +15,7 @@ from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, text_of, wants_to_run
 from transports.dialects.mcp.protocol.tools import ALL
-from transports.requests import Found, Hit, Search
+from transports.requests import Search, SearchHit, SearchHits
 
 
 def test_ten_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
@@ -114,8 +114,8 @@ def test_conversations_in_which_something_was_said_are_listed_with_the_place() -
     daemon = Daemon()
     conversation = finished(daemon, McpClient(daemon, "a"))
     finished(daemon, McpClient(daemon, "b"))
-    newer, older = (Hit(conversation, None, "/", seq, 1.0, "user", f"place {seq}", ()) for seq in (9, 4))
-    daemon.serve[Search] = lambda _: Found((newer, older), None, 1.0)
+    newer, older = (SearchHit(conversation, None, "/", seq, 1.0, "user", f"place {seq}", ()) for seq in (9, 4))
+    daemon.serve[Search] = lambda _: SearchHits((newer, older), None, 1.0)
     result = McpClient(daemon, "c").result("list_conversations", {"search": "place"})
     (row,) = result["structuredContent"]["conversations"]
     assert (row["threadId"], row["found"]) == (conversation, {"seq": 9, "text": "place 9"})

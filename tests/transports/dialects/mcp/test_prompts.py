@@ -12,16 +12,16 @@ from transports import requests as ask
 PROMPT = {"name": "review", "description": "Look.", "arguments": [{"name": "file", "required": True}]}
 
 
-def _read(request: ask.ReadPrompt) -> ask.Plain:
+def _read(request: ask.ReadPrompt) -> ask.PlainAnswer:
     if request.name != "review":
         raise InvalidInput("no prompt")
-    return ask.Plain({"description": "Look.", "text": f"Read {request.arguments['file']}."})
+    return ask.PlainAnswer({"description": "Look.", "text": f"Read {request.arguments['file']}."})
 
 
 @pytest.fixture
 def daemon() -> Daemon:
     daemon = Daemon()
-    daemon.serve[ask.ListPrompts] = lambda _: ask.Plain({"prompts": [PROMPT]})
+    daemon.serve[ask.ListPrompts] = lambda _: ask.PlainAnswer({"prompts": [PROMPT]})
     daemon.serve[ask.ReadPrompt] = _read
     return daemon
 

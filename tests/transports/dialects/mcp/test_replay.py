@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from transports import jsonrpc
-from transports.bridge.messages import parsed
-from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, Outstanding, Waiting
+from transports.bridge.messages import parse_message
+from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, OutgoingLine, Outstanding
 from transports.dialects.mcp.protocol.replay import BEGAN, LOST_KEPT, McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
@@ -21,16 +21,16 @@ class Exchange:
     def __init__(self) -> None:
         self._replay = McpReplay()
         self._outstanding = Outstanding(self._replay)
-        self.received = self._outstanding.received
-        self.lost = self._outstanding.lost
-        self.again = self._outstanding.again
+        self.received = self._outstanding.note_received
+        self.lost = self._outstanding.lose_daemon
+        self.again = self._outstanding.replayed_lines
         self.hello = self._outstanding.hello
 
     def sent(self, line: bytes) -> None:
-        self._outstanding.sent(Waiting(line, parsed(line), self._replay))
+        self._outstanding.note_sent(OutgoingLine(line, parse_message(line), self._replay))
 
     def is_stale(self, line: bytes) -> bool:
-        return self._outstanding.is_stale(parsed(line))
+        return self._outstanding.is_stale(parse_message(line))
 
     @property
     def requests(self) -> int:

@@ -12,7 +12,7 @@ from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, StatelessClient
 from tests.transports.dialects.mcp.steps import began, nothing_open, text_of, wants_to_patch, wants_to_run
-from transports.dialects.mcp.protocol.seal import sealed
+from transports.dialects.mcp.protocol.seal import seal_content
 
 ACCEPT: Json = {"action": "accept", "content": {}}
 SECRET = b"s" * 32
@@ -212,7 +212,7 @@ def test_a_state_of_another_version_is_refused() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon, secret=SECRET)
     _, question = asked(daemon, client)
-    other = {**question, "requestState": sealed(SECRET, {"step": 1})}
+    other = {**question, "requestState": seal_content(SECRET, {"step": 1})}
     assert "not as it was given" in refused(client, again(client, other, 2))
 
 

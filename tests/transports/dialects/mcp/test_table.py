@@ -9,17 +9,17 @@ import pytest
 from actors.vocabulary.ids import ConnectionId
 from tests.support.bridge import encoded, request
 from tests.transports.dialects.mcp.peer import envelope
-from transports.bridge.messages import answer, written
+from transports.bridge.messages import answer, message_line
 from transports.dialect import Client, Write
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.protocol.introduction import HANDSHAKE, LISTED, SUPPORTED
+from transports.dialects.mcp.protocol.introduction import HANDSHAKE, LISTED_TOOLS, SUPPORTED
 from transports.dialects.mcp.protocol.options import McpOptions
 from transports.dialects.mcp.protocol.replay import McpReplay
-from transports.dialects.mcp.protocol.table import Table
+from transports.dialects.mcp.protocol.table import OfflineAnswers
 from transports.dialects.mcp.protocol.tools import BY_NAME
 
-CHOICES = (LISTED, ("codex",), (), tuple(reversed([*BY_NAME])), ("codex", "nonsense", "answer_approval"))
+CHOICES = (LISTED_TOOLS, ("codex",), (), tuple(reversed([*BY_NAME])), ("codex", "nonsense", "answer_approval"))
 CLIENT = {"name": "é", "version": "1"}
 
 
@@ -77,11 +77,11 @@ def daemons_answer(message: dict[str, Any], tools: Sequence[str]) -> bytes:
     dialect = McpDialect(
         Client(ConnectionId("c"), "mcp", "1", 1), lambda: McpOptions(version="1.2.3", tools=tuple(tools)), METHODS
     )
-    return b"".join(action.data for action in dialect.arrived(encoded(message)) if isinstance(action, Write))
+    return b"".join(action.data for action in dialect.receive_line(encoded(message)) if isinstance(action, Write))
 
 
-def replay(tools: Sequence[str] | None = LISTED) -> McpReplay:
-    return McpReplay(Table("1.2.3", lambda: tools))
+def replay(tools: Sequence[str] | None = LISTED_TOOLS) -> McpReplay:
+    return McpReplay(OfflineAnswers("1.2.3", lambda: tools))
 
 
 @pytest.mark.parametrize("tools", CHOICES)
@@ -89,7 +89,7 @@ def replay(tools: Sequence[str] | None = LISTED) -> McpReplay:
 def test_the_bytes_are_those_of_the_daemon(message: dict[str, Any], tools: Sequence[str]) -> None:
     outcome = replay(tools).answer_alone(message)
     assert outcome is not None
-    assert written(answer(message["id"], outcome)) == daemons_answer(message, tools)
+    assert message_line(answer(message["id"], outcome)) == daemons_answer(message, tools)
 
 
 @pytest.mark.parametrize("message", LEFT_TO_THE_DAEMON)
@@ -100,14 +100,14 @@ def test_what_is_out_of_the_ordinary_is_left_to_the_daemon(message: dict[str, An
 def test_a_second_introduction_is_left_to_the_daemon_which_refuses_it() -> None:
     said = replay()
     assert said.answer_alone(introduction("2025-11-25")) is not None
-    said.said(introduction("2025-11-25"), {})
+    said.note_sent(introduction("2025-11-25"), {})
     assert said.answer_alone(introduction("2025-11-25")) is None
 
 
 @pytest.mark.parametrize("message", [request(6, "server/discover"), request(6, "tools/list", _meta=envelope())])
 def test_what_a_handshake_rules_out_is_left_to_the_daemon_which_refuses_it(message: dict[str, Any]) -> None:
     said = replay()
-    said.said(introduction("2025-11-25"), {})
+    said.note_sent(introduction("2025-11-25"), {})
     assert said.answer_alone(message) is None
 
 
@@ -125,7 +125,7 @@ def test_nothing_is_answered_past_a_daemon_that_is_there() -> None:
 
 def test_the_icon_is_a_picture_only_where_clients_know_icons() -> None:
     for revision in HANDSHAKE:
-        info = json.loads(daemons_answer(introduction(revision), LISTED))["result"]["serverInfo"]
+        info = json.loads(daemons_answer(introduction(revision), LISTED_TOOLS))["result"]["serverInfo"]
         assert [icon["mimeType"] for icon in info.get("icons", ())] == (
             ["image/svg+xml"] if revision == HANDSHAKE[-1] else []
         )

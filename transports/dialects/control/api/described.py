@@ -10,102 +10,106 @@ from msgspec import Struct
 from transports.dialects.control.api import shapes as s
 
 
-class Described(Struct, frozen=True):
+class MethodDescription(Struct, frozen=True):
     result: object  # the model of the answer, or a union of models
     summary: str
 
 
-DESCRIBED: Mapping[str, Described] = {
-    "conversation/create": Described(s.Created, "A new conversation."),
-    "conversation/list": Described(s.Rows, "List conversations."),
-    "conversation/search": Described(
+DESCRIPTIONS: Mapping[str, MethodDescription] = {
+    "conversation/create": MethodDescription(s.Created, "A new conversation."),
+    "conversation/list": MethodDescription(s.Rows, "List conversations."),
+    "conversation/search": MethodDescription(
         s.Hits,
         "Search what people, models and commands said in any conversation. What was stored in the last seconds may "
         "be missing, and so may older things while `read` is less than 1.",
     ),
-    "conversation/resolve": Described(s.Reference, "The id that a prefix or a name stands for."),
-    "conversation/get": Described(s.Conversation, "One conversation in full."),
-    "conversation/servers": Described(
+    "conversation/resolve": MethodDescription(s.Reference, "The id that a prefix or a name stands for."),
+    "conversation/get": MethodDescription(s.Conversation, "One conversation in full."),
+    "conversation/servers": MethodDescription(
         s.Servers, "The MCP servers that clients have given a conversation, besides those of the config; no secret."
     ),
-    "conversation/send": Described(s.Taken | s.TurnOver, "Say something."),
-    "conversation/compact": Described(
+    "conversation/send": MethodDescription(s.Taken | s.TurnOver, "Say something."),
+    "conversation/compact": MethodDescription(
         s.Taken | s.TurnOver,
         "Sum up the history, so that there is room again in the model's context. It has a turn of its own; while "
         "another runs it waits for that.",
     ),
-    "conversation/interrupt": Described(s.Stopped, "Stop the turn; answered when all of it is gone. Again: kill."),
-    "conversations/interrupt": Described(s.StoppedMany, "The same for several, or for all; one answer."),
-    "conversation/attach": Described(
+    "conversation/interrupt": MethodDescription(
+        s.Stopped, "Stop the turn; answered when all of it is gone. Again: kill."
+    ),
+    "conversations/interrupt": MethodDescription(s.StoppedMany, "The same for several, or for all; one answer."),
+    "conversation/attach": MethodDescription(
         s.Attachment, "Everything after a cursor, then live, as `events` notifications."
     ),
-    "conversation/detach": Described(s.Empty, "End a subscription."),
-    "conversation/history": Described(s.HistoryPage, "A page of stored events."),
-    "events/read": Described(
+    "conversation/detach": MethodDescription(s.Empty, "End a subscription."),
+    "conversation/history": MethodDescription(s.HistoryPage, "A page of stored events."),
+    "events/read": MethodDescription(
         s.NewsPage,
         "Read stored events of all conversations, from a cursor on; may wait for the next. "
         "Of a fork or an import come the last events only: at most 64, and together at most 512 KiB.",
     ),
-    "conversation/set": Described(
+    "conversation/set": MethodDescription(
         s.Changed,
         "Change settings: all that is named, or nothing. They count from the next model request on, policy and "
         "sandbox from the next call on; in a turn that runs, too.",
     ),
-    "conversation/rename": Described(s.Empty, "Give or take a name."),
-    "conversation/archive": Described(
+    "conversation/rename": MethodDescription(s.Empty, "Give or take a name."),
+    "conversation/archive": MethodDescription(
         s.Empty,
         "Into the archive, or out of it. Queued input whose end somebody waits for is withdrawn; the rest is kept.",
     ),
-    "conversation/restart": Described(
+    "conversation/restart": MethodDescription(
         s.Empty,
         "Go on with a conversation that has failed; after a turn that ended in an error, without its pictures.",
     ),
-    "conversation/queue": Described(s.WaitingInputs, "The inputs that wait, in their order."),
-    "conversation/resume_queue": Described(s.Empty, "Start the inputs that wait in a paused queue."),
-    "conversation/edit_input": Described(
+    "conversation/queue": MethodDescription(s.WaitingInputs, "The inputs that wait, in their order."),
+    "conversation/resume_queue": MethodDescription(s.Empty, "Start the inputs that wait in a paused queue."),
+    "conversation/edit_input": MethodDescription(
         s.Empty,
         "Give an input that waits other content. Its sender, if it waits, is answered by the turn that takes it.",
     ),
-    "conversation/move_input": Described(s.Empty, "Give an input that waits another place among those like it."),
-    "conversation/withdraw": Described(
+    "conversation/move_input": MethodDescription(
+        s.Empty, "Give an input that waits another place among those like it."
+    ),
+    "conversation/withdraw": MethodDescription(
         s.Empty,
         "Withdraw an input that waits, or all. A sender that waits is told that it was withdrawn, and by whom.",
     ),
-    "conversation/fork": Described(s.Reference, "A new conversation with this one's history."),
-    "conversation/export": Described(s.Exported, "The history as JSON lines, in pieces."),
-    "conversation/import": Described(
+    "conversation/fork": MethodDescription(s.Reference, "A new conversation with this one's history."),
+    "conversation/export": MethodDescription(s.Exported, "The history as JSON lines, in pieces."),
+    "conversation/import": MethodDescription(
         s.Imported | s.Uploaded,
         "A conversation from JSON lines. It is run by the settings of a new one of this client, not by the file's.",
     ),
-    "conversation/delete": Described(s.Reference, "For good."),
-    "conversation/budget": Described(
+    "conversation/delete": MethodDescription(s.Reference, "For good."),
+    "conversation/budget": MethodDescription(
         s.Budgets, "The budgets of a conversation and what is used of them; `limits` gives it new ones."
     ),
-    "budgets/shared": Described(
+    "budgets/shared": MethodDescription(
         s.Budgets,
         "The budgets of the day and of the home and what is used of them; `limits` raises them above the config's.",
     ),
-    "usage/read": Described(s.Usage, "What was spent, by day, model, directory or conversation."),
-    "jobs/list": Described(s.Jobs, "List background commands."),
-    "jobs/read": Described(s.JobOutput, "Read the output of a background command; may wait for some."),
-    "jobs/write": Described(s.Job, "Write to a background command."),
-    "jobs/wait": Described(s.Job, "Wait for the end of a background command."),
-    "jobs/end": Described(s.Job, "End a background command; answered when all of it is gone."),
-    "approvals/list": Described(s.Questions, "List open approvals."),
-    "approvals/answer": Described(s.Decided, "Answer a question."),
-    "request/cancel": Described(s.Empty, "Take an earlier request back."),
-    "clients/list": Described(s.Clients, "List connected clients and their subscriptions."),
-    "clients/kill": Described(s.Empty, "Disconnect a client."),
-    "daemon/status": Described(s.Status, "The daemon itself."),
-    "daemon/reload": Described(s.Reloaded, "Read the config again; answers what changed."),
-    "daemon/down": Described(s.Stopping, "Stop the daemon."),
-    "config/get": Described(s.Configured, "The configuration in force, without secrets."),
-    "agents/list": Described(
+    "usage/read": MethodDescription(s.Usage, "What was spent, by day, model, directory or conversation."),
+    "jobs/list": MethodDescription(s.Jobs, "List background commands."),
+    "jobs/read": MethodDescription(s.JobOutput, "Read the output of a background command; may wait for some."),
+    "jobs/write": MethodDescription(s.Job, "Write to a background command."),
+    "jobs/wait": MethodDescription(s.Job, "Wait for the end of a background command."),
+    "jobs/end": MethodDescription(s.Job, "End a background command; answered when all of it is gone."),
+    "approvals/list": MethodDescription(s.Questions, "List open approvals."),
+    "approvals/answer": MethodDescription(s.Decided, "Answer a question."),
+    "request/cancel": MethodDescription(s.Empty, "Take an earlier request back."),
+    "clients/list": MethodDescription(s.Clients, "List connected clients and their subscriptions."),
+    "clients/kill": MethodDescription(s.Empty, "Disconnect a client."),
+    "daemon/status": MethodDescription(s.Status, "The daemon itself."),
+    "daemon/reload": MethodDescription(s.Reloaded, "Read the config again; answers what changed."),
+    "daemon/down": MethodDescription(s.Stopping, "Stop the daemon."),
+    "config/get": MethodDescription(s.Configured, "The configuration in force, without secrets."),
+    "agents/list": MethodDescription(
         s.Agents,
         "List the agents that can carry out turns, as this client has them, and how to get what is missing.",
     ),
-    "agents/check": Described(
+    "agents/check": MethodDescription(
         s.AgentTrial, "Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."
     ),
-    "schema": Described(s.Schema, "The JSON Schema of this API."),
+    "schema": MethodDescription(s.Schema, "The JSON Schema of this API."),
 }

@@ -20,14 +20,14 @@ Seq = Annotated[Whole, Field(ge=0, lt=1 << 62)]
 PAGE = 256
 
 
-class Params(BaseModel):
+class ControlParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Nothing(Params): ...
+class EmptyParams(ControlParams): ...
 
 
-class Search(Params):
+class SearchParams(ControlParams):
     query: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
         description='Words, all of which are to be there; "a phrase" in quotes; the beginning of a word*.'
     )
@@ -43,7 +43,7 @@ class Search(Params):
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 
-class Named(Params):
+class ConversationParams(ControlParams):
     """The params of a method that needs a conversation and nothing more."""
 
     conversation: Conversation
@@ -53,7 +53,7 @@ WritableRoots = Annotated[tuple[str, ...], Field(max_length=64)]
 ROOTS = "Further directories that may be written; relative to the client's."
 
 
-class Create(Params):
+class CreateParams(ControlParams):
     name: Identifier | None = Field(None, description="Its name; unique.")
     cwd: str | None = Field(None, description="Working directory; relative to the client's.")
     agent: Identifier | None = Field(None, description="The agent that carries out turns. Default: from the config.")
@@ -69,7 +69,7 @@ class Create(Params):
     include_apply_patch_tool: Flag | None = Field(None, description="Offer apply_patch as a tool.")
 
 
-class Values(Params):
+class SettingValues(ControlParams):
     """New values of settings; omitted ones stay, and null restores the config's value."""
 
     model: Identifier | None = Field(None, description="The model.")
@@ -82,12 +82,12 @@ class Values(Params):
     agent: Identifier | None = Field(None, description="The agent that carries out turns.")
 
     @property
-    def given(self) -> dict[str, str | tuple[str, ...] | None]:
+    def set_values(self) -> dict[str, str | tuple[str, ...] | None]:
         """The members that the client has set."""
-        return {name: getattr(self, name) for name in Values.model_fields if name in self.model_fields_set}
+        return {name: getattr(self, name) for name in SettingValues.model_fields if name in self.model_fields_set}
 
 
-class ListConversations(Params):
+class ListConversationsParams(ControlParams):
     archived: Flag = Field(False, description="Include archived conversations.")
     state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
@@ -100,7 +100,7 @@ class ListConversations(Params):
     cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 
-class Send(Named):
+class SendParams(ConversationParams):
     prompt: str | None = Field(None, description="The text. Either this or `items`.")
     items: tuple[InputItem, ...] = Field((), description="Text and pictures.")
     if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="How to handle it while a turn runs.")
@@ -108,17 +108,18 @@ class Send(Named):
     key: Identifier | None = Field(
         None, description="Idempotency key, kept for a day: the same key is accepted only once."
     )
-    settings: Values = Field(
-        Values(), description="Settings of the turn that it starts, and of no other; so it gets a turn of its own."
+    settings: SettingValues = Field(
+        SettingValues(),
+        description="Settings of the turn that it starts, and of no other; so it gets a turn of its own.",
     )
 
 
-class Set(Named):
-    settings: Values = Field(Values(), description="New values; what is left out stays.")
+class SetParams(ConversationParams):
+    settings: SettingValues = Field(SettingValues(), description="New values; what is left out stays.")
     name: Identifier | None = Field(None, description="Its new name; null removes it.")
 
 
-class Budget(Named):
+class BudgetParams(ConversationParams):
     limits: dict[str, str | float | None] = Field(
         default_factory=dict,
         description="New limits, by unit or scope.unit: a number, or a text like +50 for so much more than now; "
@@ -126,7 +127,7 @@ class Budget(Named):
     )
 
 
-class SharedBudgets(Params):
+class SharedBudgetsParams(ControlParams):
     limits: dict[str, str | float | None] = Field(
         default_factory=dict,
         description="Larger limits than the config has, by day.unit or home.unit: a number, or a text like +50 for "
@@ -134,7 +135,7 @@ class SharedBudgets(Params):
     )
 
 
-class ReadUsage(Params):
+class ReadUsageParams(ControlParams):
     by: Literal["day", "model", "directory", "conversation"] = Field("day", description="The groups of the sums.")
     since: Annotated[float, Strict()] | None = Field(
         None, description="From the day of this moment on, in seconds since 1970."
@@ -142,27 +143,27 @@ class ReadUsage(Params):
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of groups.")
 
 
-class Compact(Named):
+class CompactParams(ConversationParams):
     wait: Flag = Field(False, description="Answer when its turn has ended, not when the request is stored.")
     key: Identifier | None = Field(
         None, description="Idempotency key, kept for a day: the same key is accepted only once."
     )
 
 
-class Interrupt(Named):
+class InterruptParams(ConversationParams):
     kill: Flag = Field(False, description="Kill its processes at once.")
     clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are held.")
     reason: str = Field("", description="Why; kept in the history.")
 
 
-class InterruptMany(Params):
+class InterruptManyParams(ControlParams):
     conversations: tuple[Conversation, ...] = Field((), description="The conversations; empty with `all`.")
     all: Flag = Field(False, description="Every conversation with an open turn.")
     kill: Flag = Field(False, description="Kill their processes at once.")
     reason: str = Field("", description="Why; kept in the histories.")
 
 
-class AnswerApproval(Params):
+class AnswerApprovalParams(ControlParams):
     approval: Identifier = Field(description="The approval's id.")
     decision: Decision = Field(
         description="approved; approved_for_session: also the same from now on, in this conversation; denied; or "
@@ -183,22 +184,22 @@ class AnswerApproval(Params):
     )
 
 
-class ListApprovals(Params):
+class ListApprovalsParams(ControlParams):
     conversation: Conversation | None = Field(None, description="Only of this conversation.")
 
 
-class Attach(Named):
+class AttachParams(ConversationParams):
     after: Seq | None = Field(
         0, description="The last seq you have; 0 for everything, null for what comes from now on."
     )
     read_only: Flag = Field(False, description="Watch only; it is not expected to answer approvals.")
 
 
-class Detach(Params):
+class DetachParams(ControlParams):
     subscription: Identifier
 
 
-class History(Named):
+class HistoryParams(ConversationParams):
     after: Seq = Field(0, description="Events after this seq.")
     before: Annotated[Whole, Field(ge=1, lt=1 << 62)] | None = Field(
         None, description="In place of `after`: the last events before this seq. Any large number means the end."
@@ -206,7 +207,7 @@ class History(Named):
     limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
 
 
-class ReadEvents(Params):
+class ReadEventsParams(ControlParams):
     after: Annotated[Whole, Field(ge=0, lt=1 << 62)] | None = Field(
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
@@ -214,27 +215,27 @@ class ReadEvents(Params):
     wait_s: WaitSeconds = Field(0, description="How long to wait if there is no event yet.")
 
 
-class Rename(Named):
+class RenameParams(ConversationParams):
     name: Identifier | None = Field(description="The new name; null removes it.")
 
 
-class Archive(Named):
+class ArchiveParams(ConversationParams):
     archived: Flag = Field(True, description="False unarchives it.")
 
 
-class Fork(Named):
+class ForkParams(ConversationParams):
     at: Annotated[Seq, Field(ge=1)] | None = Field(
         None, description="Copy the history up to this seq. Default: all of it."
     )
     name: Identifier | None = Field(None, description="Name of the new conversation.")
-    settings: Values = Field(Values(), description="Settings in which it differs from the other.")
+    settings: SettingValues = Field(SettingValues(), description="Settings in which it differs from the other.")
 
 
-class Export(Named):
+class ExportParams(ConversationParams):
     cursor: Identifier | None = Field(None, description="`next_cursor` of the piece before.")
 
 
-class Import(Params):
+class ImportParams(ControlParams):
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
     upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
@@ -243,72 +244,72 @@ class Import(Params):
     cwd: str | None = Field(None, description="Working directory; relative to the client's. Default: the client's.")
 
 
-class ReadQueue(Named):
+class ReadQueueParams(ConversationParams):
     input: Identifier | None = Field(None, description="Only this one, whole: with its items.")
 
 
-class EditInput(Named):
+class EditInputParams(ConversationParams):
     input: Identifier = Field(description="The waiting input's id.")
     prompt: str | None = Field(None, description="The text from now on. Either this or `items`.")
     items: tuple[InputItem, ...] = Field((), description="Text and pictures from now on.")
 
 
-class MoveInput(Named):
+class MoveInputParams(ConversationParams):
     input: Identifier = Field(description="The waiting input's id.")
     before: Identifier | None = Field(None, description="The id of the one that is to come after it. Or `to`.")
     to: QueueEnd | None = Field(None, description="first or last of those that wait as it does.")
 
 
-class Withdraw(Named):
+class WithdrawParams(ConversationParams):
     input: Identifier | None = Field(None, description="The waiting input's id; or say `all`.")
     all: Flag = Field(False, description="Everything that waits.")
     reason: str = Field("", description="Why; kept in the history.")
 
 
-class CheckAgent(Params):
+class CheckAgentParams(ControlParams):
     agent: Identifier = Field(description="The agent, by its name in the config or in the table of known ones.")
     seconds: TrialSeconds = Field(60.0, description="How long to wait for it at most.")
 
 
-class ListJobs(Params):
+class ListJobsParams(ControlParams):
     conversation: Conversation | None = Field(None, description="Only those of this conversation.")
 
 
-class NamedJob(Params):
+class JobParams(ControlParams):
     job: Identifier = Field(description="The job's id, or the beginning of it.")
 
 
-class ReadJob(NamedJob):
+class ReadJobParams(JobParams):
     after: Whole = Field(0, description="The place up to which its output is known: `next` of the answer before.")
     seconds: WaitSeconds = Field(0.0, description="How long to wait if there is nothing new.")
 
 
-class WriteJob(NamedJob):
+class WriteJobParams(JobParams):
     text: str = Field(description="What to write to it, with its newline.")
     end_input: Flag = Field(False, description="Whether its input ends behind it.")
 
 
-class WaitForJob(NamedJob):
+class WaitForJobParams(JobParams):
     seconds: WaitSeconds = Field(30.0, description="How long to wait at most.")
 
 
-class Resolve(Params):
+class ResolveParams(ControlParams):
     reference: Conversation
 
 
-class Cancel(Params):
+class CancelParams(ControlParams):
     request: Whole | str = Field(description="The id of an earlier request of this connection, with its JSON type.")
 
 
-class KillClient(Params):
+class KillClientParams(ControlParams):
     connection: Identifier
 
 
-class Down(Params):
+class DownParams(ControlParams):
     drain_s: Annotated[float, Strict(), Field(ge=0, le=86_400)] | None = Field(
         None, description="How long running turns may continue. Default: from the config. 0: not at all."
     )
 
 
-class ConfigGet(Params):
+class ConfigGetParams(ControlParams):
     key: str | None = Field(None, description="A dotted key. Default: all keys.")

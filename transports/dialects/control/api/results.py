@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from actors.messages.effects import Slice
-from actors.vocabulary.agent_now import MODE, MODEL, AgentNow, OptionNow
+from actors.vocabulary.agent_now import MODE, MODEL, AgentDescription, AgentOptionValue
 from actors.vocabulary.answers import (
-    Accepted,
-    Answered,
-    Attached,
-    Changed,
+    AcceptedInput,
+    AnsweredApproval,
+    AttachedReader,
+    ChangedSettings,
     Done,
-    Interrupted,
-    Reader,
-    Resolved,
+    InterruptedTurn,
+    ReaderStatus,
+    ResolvedReference,
     Summary,
     TurnResult,
     WaitingInput,
@@ -26,21 +26,21 @@ from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.jsonrpc import JsonObject
-from transports.requests import Hit, Plain, Stored
+from transports.requests import PlainAnswer, SearchHit, StoredConversation
 
 quoted = json.encoder.encode_basestring  # encodes a string, faster than the general encoder
 
 # The members of the models in shapes.py, which only the schema loads; a test keeps them alike.
 MEMBERS: Mapping[type[object], tuple[str, ...]] = {
     Done: (),
-    Accepted: ("input", "turn", "seq", "queued", "duplicate"),
+    AcceptedInput: ("input", "turn", "seq", "queued", "duplicate"),
     TurnResult: ("turn", "ending", "message", "seq"),
     WaitingInput: ("input", "policy", "preview", "by", "since"),
-    Answered: ("approval", "decision", "option", "outside"),
-    Resolved: ("conversation",),
-    Stored: ("conversation",),
-    Reader: ("connection", "subscription", "seq", "behind", "read_only"),
-    Hit: ("conversation", "name", "cwd", "seq", "ts", "kind", "text", "marks"),
+    AnsweredApproval: ("approval", "decision", "option", "outside"),
+    ResolvedReference: ("conversation",),
+    StoredConversation: ("conversation",),
+    ReaderStatus: ("connection", "subscription", "seq", "behind", "read_only"),
+    SearchHit: ("conversation", "name", "cwd", "seq", "ts", "kind", "text", "marks"),
     Summary: (
         *("conversation", "state", "name", "settings", "seq", "turn", "queued", "waiting", "paused", "pending"),
         *(
@@ -57,8 +57,8 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
         ),
         *("agent_now", "failed", "ended"),
     ),
-    OptionNow: ("id", "name", "category", "value"),
-    AgentNow: ("agent", "session", "how", "program", "can", "note", "model", "mode", "options"),
+    AgentOptionValue: ("id", "name", "category", "value"),
+    AgentDescription: ("agent", "session", "how", "program", "can", "note", "model", "mode", "options"),
     Head: (
         *(
             "conversation",
@@ -99,19 +99,19 @@ def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> 
     return b"".join((start.encode(), shared, b"}\n"))
 
 
-def shown(answer: object) -> JsonObject:
+def answer_json(answer: object) -> JsonObject:
     match answer:
         case dict():
             return answer
         case GreenroomError():  # the answer for one of several conversations
             return {"error": {"code": answer.code, "message": answer.message}}
-        case Plain():
+        case PlainAnswer():
             return dict(answer.value)
-        case Interrupted():
-            return {"turn": answer.turn, "ending": answer.ending, **queued(answer.waiting)}
-        case Attached():
-            return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
-        case Changed():
+        case InterruptedTurn():
+            return {"turn": answer.turn, "ending": answer.ending, **queue_members(answer.waiting)}
+        case AttachedReader():
+            return {"subscription": answer.subscription, "seq": answer.seq, "summary": answer_json(answer.summary)}
+        case ChangedSettings():
             changed = [change.model_dump() for change in answer.changed]
             settings = answer.settings.model_dump(mode="json")
             return {"settings": settings, "name": answer.name, "changed": changed, "turn": answer.turn}
@@ -125,30 +125,30 @@ def _summary(answer: Summary) -> JsonObject:
     return {
         **{name: getattr(answer, name, None) for name in MEMBERS[Summary]},
         "state": answer.condition,
-        **queued(answer.waiting),
+        **queue_members(answer.waiting),
         "settings": answer.settings.model_dump(mode="json"),
         "pending": [question(answer.conversation, request) for request in answer.pending],
-        "readers": [shown(reader) for reader in answer.readers],
+        "readers": [answer_json(reader) for reader in answer.readers],
         "agent_now": _agent(answer.agent_now) if answer.agent_now is not None else None,
     }
 
 
-def _agent(now: AgentNow) -> JsonObject:
+def _agent(now: AgentDescription) -> JsonObject:
     """The agent's present state. Its options are as the agent gave them: short, and of one level."""
-    members = {name: getattr(now, name, None) for name in MEMBERS[AgentNow]}
-    options = [{name: getattr(option, name) for name in MEMBERS[OptionNow]} for option in now.options]
+    members = {name: getattr(now, name, None) for name in MEMBERS[AgentDescription]}
+    options = [{name: getattr(option, name) for name in MEMBERS[AgentOptionValue]} for option in now.options]
     return {**members, "model": now.value(MODEL), "mode": now.value(MODE), "options": options}
 
 
-def queued(waiting: Sequence[WaitingInput]) -> JsonObject:
-    return {"queued": len(waiting), "waiting": [shown(input_) for input_ in waiting]}
+def queue_members(waiting: Sequence[WaitingInput]) -> JsonObject:
+    return {"queued": len(waiting), "waiting": [answer_json(input_) for input_ in waiting]}
 
 
 def queue(summary: Summary, only: InputId | None) -> JsonObject:
     """The waiting inputs; with `only`, that input with its items."""
     listed = [input_ for input_ in summary.waiting if only in {None, input_.input}]
     whole = [{"items": [item.model_dump(mode="json") for item in input_.items]} if only else {} for input_ in listed]
-    rows = [{**shown(input_), **more} for input_, more in zip(listed, whole, strict=True)]
+    rows = [{**answer_json(input_), **more} for input_, more in zip(listed, whole, strict=True)]
     return {"paused": summary.paused, "turn": summary.turn, "waiting": rows}
 
 
@@ -157,12 +157,12 @@ def row(head: Head) -> JsonObject:
     return {**members, "seq": head.last_seq, "ended": head.ended or None}
 
 
-def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
+def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, ReaderStatus]]) -> JsonObject:
     """A client with its subscriptions."""
     attached = [
         {
             "conversation": conversation,
-            **{name: value for name, value in shown(reader).items() if name != "connection"},
+            **{name: value for name, value in answer_json(reader).items() if name != "connection"},
         }
         for conversation, reader in readers
         if reader.connection == client["connection"]
@@ -170,7 +170,7 @@ def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Rea
     return {**client, "attached": attached}
 
 
-def waiting(
+def question_rows(
     questions: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
 ) -> list[JsonObject]:
     """Open questions with the seq and time of each, oldest first; null where unknown."""
@@ -189,7 +189,7 @@ def events_of(slice_: Slice) -> bytes:
     """The part of an `events` notification shared by all readers with the same cursor; encoded once."""
     members = slice_.encoded.get("control")
     if members is None:
-        members = slice_.encoded["control"] = _encoded(slice_)
+        members = slice_.encoded["control"] = encode_slice(slice_)
     return members
 
 
@@ -204,7 +204,7 @@ def _head(conversation: ConversationId, seq: int | None, ts: float, turn: TurnId
     return f'{{{where},"ts":{ts!r},"turn":{quoted(turn) if turn else "null"},"event":'.encode()
 
 
-def _encoded(slice_: Slice) -> bytes:
+def encode_slice(slice_: Slice) -> bytes:
     events = [envelope(slice_.conversation, record) for record in slice_.records]
     start = _head(slice_.conversation, None, slice_.ts, slice_.turn) if slice_.deltas else b""
     events += [start + delta.model_dump_json().encode() + b"}" for delta in slice_.deltas]

@@ -20,7 +20,9 @@ from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, Inpu
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
 
-ENDED = "How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question."
+ENDED_DESCRIPTION = (
+    "How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question."
+)
 
 
 class Shape(BaseModel):
@@ -63,7 +65,7 @@ class Row(Reference):
     context_window: int | None = Field(description="Tokens that the model can read at once; null where unknown.")
     archived: bool = Field(description="Left out of lists unless asked for.")
     queued: int | None = Field(description="How many inputs wait; null where that was not noted.")
-    ended: LastEnding | None = Field(description=ENDED)
+    ended: LastEnding | None = Field(description=ENDED_DESCRIPTION)
 
 
 class Amounts(Shape):
@@ -309,7 +311,7 @@ class Conversation(Reference):
         description="What its agent has said of itself last; null: nothing yet, or it is Greenroom's own."
     )
     failed: str | None = Field(description="Why it was given up; null after a restart.")
-    ended: LastEnding | None = Field(description=ENDED)
+    ended: LastEnding | None = Field(description=ENDED_DESCRIPTION)
 
 
 class Changed(Shape):

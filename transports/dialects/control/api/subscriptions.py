@@ -4,7 +4,7 @@ from actors.vocabulary.errors import Overloaded
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialect import Client
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.methods import Call
+from transports.dialects.kit.methods import MethodCall
 
 LIMIT = 256  # per connection; an editor reads a handful
 
@@ -29,4 +29,4 @@ class ControlState(ClientState):
         return self._subscriptions.pop(subscription, None)
 
 
-ControlCall = Call[ControlState]
+ControlCall = MethodCall[ControlState]

@@ -3,14 +3,14 @@
 from actors.messages import conversation as m
 from actors.messages import routing as rm
 from actors.vocabulary.answers import (
-    Answered,
+    AnsweredApproval,
     Done,
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ApprovalId
 from transports import requests as r
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import waiting
+from transports.dialects.control.api.results import question_rows
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.identifiers import approval_place
 from transports.dialects.kit.script import (
@@ -23,7 +23,7 @@ from transports.dialects.kit.script import (
 from transports.jsonrpc import JsonObject
 
 
-def list_approvals(_: ControlCall, params: p.ListApprovals) -> Script[JsonObject]:
+def list_approvals(_: ControlCall, params: p.ListApprovalsParams) -> Script[JsonObject]:
     """List open approvals, oldest first: the registry knows them, the journal knows their times."""
     if params.conversation is None:
         questions = (yield from look_up(rm.ListApprovals())).requests
@@ -35,13 +35,13 @@ def list_approvals(_: ControlCall, params: p.ListApprovals) -> Script[JsonObject
     ids = tuple((conversation, request.approval_id) for conversation, request in questions)
     places: tuple[tuple[int, float] | None, ...]
     try:
-        places = (yield from ask(r.FindAsked(ids))).places
+        places = (yield from ask(r.FindApprovalPlaces(ids))).places
     except GreenroomError:  # the questions are needed, their times are not
         places = (None,) * len(questions)
-    return {"approvals": waiting(questions, places)}
+    return {"approvals": question_rows(questions, places)}
 
 
-def answer_approval(call: ControlCall, params: p.AnswerApproval) -> Script[Answered]:
+def answer_approval(call: ControlCall, params: p.AnswerApprovalParams) -> Script[AnsweredApproval]:
     decided = m.AnswerApproval(
         ApprovalId(params.approval),
         params.decision,
@@ -54,6 +54,6 @@ def answer_approval(call: ControlCall, params: p.AnswerApproval) -> Script[Answe
     return (yield from command(approval_place(params.approval), decided))
 
 
-def cancel(call: ControlCall, params: p.Cancel) -> Done:
+def cancel(call: ControlCall, params: p.CancelParams) -> Done:
     call.state.requests.cancel(params.request, call.client.label)
     return Done()

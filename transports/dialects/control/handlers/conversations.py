@@ -5,9 +5,9 @@ from msgspec import UNSET
 from actors.messages import conversation as m
 from actors.messages import routing as rm
 from actors.vocabulary.answers import (
-    Changed,
+    ChangedSettings,
     Done,
-    Resolved,
+    ResolvedReference,
     Summary,
 )
 from actors.vocabulary.errors import InvalidInput
@@ -16,9 +16,9 @@ from actors.vocabulary.records import ListQuery
 from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import Raw, row, shown
+from transports.dialects.control.api.results import Raw, answer_json, row
 from transports.dialects.control.api.subscriptions import ControlCall
-from transports.dialects.control.handlers.naming import to_named
+from transports.dialects.control.handlers.naming import ask_named_conversation
 from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.creation import settings_request
 from transports.dialects.kit.identifiers import fresh_conversation
@@ -35,7 +35,7 @@ LARGEST = 19  # digits of the largest number in the journal
 CURSOR_LENGTH = 60  # three such numbers
 
 
-def create(call: ControlCall, params: p.Create) -> Script[Raw]:
+def create(call: ControlCall, params: p.CreateParams) -> Script[Raw]:
     made = yield from ask(settings_request(None, params, params.provider))
     settings = made.settings
     if params.writable_roots is not None:
@@ -48,7 +48,7 @@ def create(call: ControlCall, params: p.Create) -> Script[Raw]:
     return Raw(members, {"settings": begun.settings.model_dump_json().encode()})
 
 
-def list_conversations(_: ControlCall, params: p.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Script[JsonObject]:
     try:
         after = place_of(params.cursor)
     except BadCursor:
@@ -64,7 +64,7 @@ def _bad_cursor(cursor: str | None) -> InvalidInput:
     return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")
 
 
-def search(_: ControlCall, params: p.Search) -> Script[JsonObject]:
+def search(_: ControlCall, params: p.SearchParams) -> Script[JsonObject]:
     before = place_in_search(params.cursor) if params.cursor else None
     if params.cursor and before is None:
         raise _bad_cursor(params.cursor)
@@ -72,7 +72,7 @@ def search(_: ControlCall, params: p.Search) -> Script[JsonObject]:
     best = params.order == "best"
     found = yield from ask(r.Search(params.query, conversation, params.cwd, params.since, params.limit, before, best))
     cursor = None if found.next is None else str(found.next)
-    hits = [shown(hit) for hit in found.hits]
+    hits = [answer_json(hit) for hit in found.hits]
     return {"hits": hits, "next_cursor": cursor, "read": found.read, "complete": found.complete}
 
 
@@ -80,48 +80,48 @@ def place_in_search(cursor: str) -> int | None:
     return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST else None
 
 
-def resolve(_: ControlCall, params: p.Resolve) -> Script[Resolved]:
+def resolve(_: ControlCall, params: p.ResolveParams) -> Script[ResolvedReference]:
     return look_up(rm.Resolve(params.reference))
 
 
-def get(_: ControlCall, params: p.Named) -> Script[Summary]:
-    return to_named(params, m.Inspect())
+def get(_: ControlCall, params: p.ConversationParams) -> Script[Summary]:
+    return ask_named_conversation(params, m.Inspect())
 
 
-def servers(_: ControlCall, params: p.Named) -> Script[r.Plain]:
+def servers(_: ControlCall, params: p.ConversationParams) -> Script[r.PlainAnswer]:
     conversation = yield from conversation_named(params.conversation)
     return (yield from ask(r.ListServers(conversation)))
 
 
-def set_(call: ControlCall, params: p.Set) -> Script[Changed]:
+def set_(call: ControlCall, params: p.SetParams) -> Script[ChangedSettings]:
     conversation = yield from conversation_named(params.conversation)
     name = params.name if "name" in params.model_fields_set else UNSET
-    if not params.settings.given and name is UNSET:
-        raise InvalidInput(f"nothing to change; name one of {', '.join(p.Values.model_fields)}, or a name")
-    if "provider" in params.settings.given:  # the provider's key is in the environment of this client
+    if not params.settings.set_values and name is UNSET:
+        raise InvalidInput(f"nothing to change; name one of {', '.join(p.SettingValues.model_fields)}, or a name")
+    if "provider" in params.settings.set_values:  # the provider's key is in the environment of this client
         call.do(Ask(r.RememberEnvironment(conversation)))
-    return (yield from change_settings(conversation, params.settings.given, None, call.client.label, name))
+    return (yield from change_settings(conversation, params.settings.set_values, None, call.client.label, name))
 
 
-def rename(call: ControlCall, params: p.Rename) -> Script[Done]:
-    return to_named(params, m.Rename(params.name, call.client.label))
+def rename(call: ControlCall, params: p.RenameParams) -> Script[Done]:
+    return ask_named_conversation(params, m.Rename(params.name, call.client.label))
 
 
-def archive(_: ControlCall, params: p.Archive) -> Script[Done]:
-    return to_named(params, m.Archive(params.archived))
+def archive(_: ControlCall, params: p.ArchiveParams) -> Script[Done]:
+    return ask_named_conversation(params, m.Archive(params.archived))
 
 
-def restart(call: ControlCall, params: p.Named) -> Script[Done]:
-    return to_named(params, m.Restart(call.client.label))
+def restart(call: ControlCall, params: p.ConversationParams) -> Script[Done]:
+    return ask_named_conversation(params, m.Restart(call.client.label))
 
 
-def fork(call: ControlCall, params: p.Fork) -> Script[r.Stored]:
+def fork(call: ControlCall, params: p.ForkParams) -> Script[r.StoredConversation]:
     conversation = yield from conversation_named(params.conversation)
-    values, by = params.settings.given, call.client.label
+    values, by = params.settings.set_values, call.client.label
     return (yield from ask(r.Fork(conversation, fresh_conversation(), params.at, params.name, values, by)))
 
 
-def export(_: ControlCall, params: p.Export) -> Script[JsonObject]:
+def export(_: ControlCall, params: p.ExportParams) -> Script[JsonObject]:
     place = place_in_export(params.cursor) if params.cursor else None
     if params.cursor and place is None:
         raise _bad_cursor(params.cursor)
@@ -139,7 +139,7 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
     return after, last, offset[0] if offset else 0
 
 
-def import_(call: ControlCall, params: p.Import) -> Script[JsonObject]:
+def import_(call: ControlCall, params: p.ImportParams) -> Script[JsonObject]:
     """Store a history; an upload of several requests is stored with the last of them, whole or not at all.
 
     Its settings are those that a new conversation of this client would have.
@@ -151,14 +151,14 @@ def import_(call: ControlCall, params: p.Import) -> Script[JsonObject]:
     new = fresh_conversation() if params.new_id else None
     settings = None if params.more else (yield from ask(settings_request(None, params))).settings
     done = yield from ask(r.Import(params.lines, settings, new, params.upload, params.more, params.partial))
-    if isinstance(done, r.Plain):
+    if isinstance(done, r.PlainAnswer):
         return dict(done.value)
     call.do(Ask(r.RememberEnvironment(done.conversation)))
     changed = [{"name": change.name, "file": change.before, "here": change.after} for change in done.changed]
     return {"conversation": done.conversation, "changed": changed}
 
 
-def delete(_: ControlCall, params: p.Named) -> Script[r.Stored]:
+def delete(_: ControlCall, params: p.ConversationParams) -> Script[r.StoredConversation]:
     conversation = yield from conversation_named(params.conversation)
     yield from look_up(rm.Remove(conversation))
-    return r.Stored(conversation)
+    return r.StoredConversation(conversation)

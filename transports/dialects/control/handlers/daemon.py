@@ -3,7 +3,7 @@
 from actors.messages import conversation as m
 from actors.messages import routing as rm
 from actors.vocabulary.answers import (
-    Reader,
+    ReaderStatus,
     Summary,
 )
 from actors.vocabulary.ids import ConnectionId, ConversationId
@@ -20,10 +20,10 @@ from transports.dialects.kit.script import (
 from transports.jsonrpc import JsonObject
 
 
-def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
+def list_clients(_: ControlCall, __: p.EmptyParams) -> Script[JsonObject]:
     """List clients with their subscriptions. Conversations are asked in turn, not in a burst."""
     awake = (yield from look_up(rm.ListAwake())).heads
-    readers: list[tuple[ConversationId, Reader]] = []
+    readers: list[tuple[ConversationId, ReaderStatus]] = []
     for head in awake:
         (summary,) = yield from command_each([(head.conversation, m.Inspect())])
         if isinstance(summary, Summary):
@@ -32,29 +32,29 @@ def list_clients(_: ControlCall, __: p.Nothing) -> Script[JsonObject]:
     return {"clients": [with_readers(client, readers) for client in clients.value["clients"]]}
 
 
-def kill_client(_: ControlCall, params: p.KillClient) -> Script[r.Plain]:
+def kill_client(_: ControlCall, params: p.KillClientParams) -> Script[r.PlainAnswer]:
     return ask(r.KillClient(ConnectionId(params.connection)))
 
 
-def status(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+def status(_: ControlCall, __: p.EmptyParams) -> Script[r.PlainAnswer]:
     return ask(r.AskStatus())
 
 
-def reload(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
-    return ask(r.Reload())
+def reload(_: ControlCall, __: p.EmptyParams) -> Script[r.PlainAnswer]:
+    return ask(r.ReloadConfig())
 
 
-def down(_: ControlCall, params: p.Down) -> Script[r.Plain]:
-    return ask(r.Down(params.drain_s))
+def stop_daemon(_: ControlCall, params: p.DownParams) -> Script[r.PlainAnswer]:
+    return ask(r.StopDaemon(params.drain_s))
 
 
-def config_get(_: ControlCall, params: p.ConfigGet) -> Script[r.Plain]:
+def config_get(_: ControlCall, params: p.ConfigGetParams) -> Script[r.PlainAnswer]:
     return ask(r.ReadConfig(params.key))
 
 
-def list_agents(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+def list_agents(_: ControlCall, __: p.EmptyParams) -> Script[r.PlainAnswer]:
     return ask(r.ListAgents())
 
 
-def check_agent(_: ControlCall, params: p.CheckAgent) -> Script[r.Plain]:
+def check_agent(_: ControlCall, params: p.CheckAgentParams) -> Script[r.PlainAnswer]:
     return ask(r.CheckAgent(params.agent, params.seconds))

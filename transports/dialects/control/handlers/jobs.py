@@ -10,22 +10,22 @@ from transports.dialects.kit.script import (
 )
 
 
-def list_jobs(_: ControlCall, params: p.ListJobs) -> Script[r.Plain]:
+def list_jobs(_: ControlCall, params: p.ListJobsParams) -> Script[r.PlainAnswer]:
     conversation = None if params.conversation is None else (yield from conversation_named(params.conversation))
     return (yield from ask(r.ListJobs(conversation)))
 
 
-def read_job(_: ControlCall, params: p.ReadJob) -> Script[r.Plain]:
+def read_job(_: ControlCall, params: p.ReadJobParams) -> Script[r.PlainAnswer]:
     return ask(r.ReadJob(params.job, params.after, params.seconds))
 
 
-def write_job(_: ControlCall, params: p.WriteJob) -> Script[r.Plain]:
+def write_job(_: ControlCall, params: p.WriteJobParams) -> Script[r.PlainAnswer]:
     return ask(r.WriteJob(params.job, params.text, params.end_input))
 
 
-def wait_for_job(_: ControlCall, params: p.WaitForJob) -> Script[r.Plain]:
+def wait_for_job(_: ControlCall, params: p.WaitForJobParams) -> Script[r.PlainAnswer]:
     return ask(r.WaitForJob(params.job, params.seconds))
 
 
-def end_job(_: ControlCall, params: p.NamedJob) -> Script[r.Plain]:
+def end_job(_: ControlCall, params: p.JobParams) -> Script[r.PlainAnswer]:
     return ask(r.EndJob(params.job))

@@ -10,6 +10,6 @@ from transports.dialects.kit.script import (
 )
 
 
-def to_named(params: p.Named, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
+def ask_named_conversation(params: p.ConversationParams, query: Query[AnyAnswer]) -> Script[AnyAnswer]:
     conversation = yield from conversation_named(params.conversation)
     return (yield from command(conversation, query))

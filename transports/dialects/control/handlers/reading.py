@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from actors.messages import conversation as m
 from actors.vocabulary.answers import (
-    Attached,
+    AttachedReader,
     Done,
 )
 from actors.vocabulary.errors import GreenroomError, InvalidInput
@@ -23,7 +23,7 @@ from transports.dialects.kit.script import (
 )
 
 
-def attach(call: ControlCall, params: p.Attach) -> Script[Attached]:
+def attach(call: ControlCall, params: p.AttachParams) -> Script[AttachedReader]:
     conversation = yield from conversation_named(params.conversation)
     subscription = call.state.subscribe(conversation)
     try:
@@ -38,7 +38,7 @@ def attach(call: ControlCall, params: p.Attach) -> Script[Attached]:
     return attached
 
 
-def detach(call: ControlCall, params: p.Detach) -> Script[Done]:
+def detach(call: ControlCall, params: p.DetachParams) -> Script[Done]:
     subscription = SubscriptionId(params.subscription)
     conversation = call.state.forget(subscription)
     if conversation is None:
@@ -46,7 +46,7 @@ def detach(call: ControlCall, params: p.Detach) -> Script[Done]:
     return command(conversation, m.Detach(subscription))
 
 
-def history(_: ControlCall, params: p.History) -> Script[Raw]:
+def history(_: ControlCall, params: p.HistoryParams) -> Script[Raw]:
     if params.before is not None and "after" in params.model_fields_set:
         raise InvalidInput("give either after or before")
     conversation = yield from conversation_named(params.conversation)
@@ -56,7 +56,7 @@ def history(_: ControlCall, params: p.History) -> Script[Raw]:
     return Raw(rest, {"events": _encode_events((conversation, record) for record in page.records)})
 
 
-def read_events(_: ControlCall, params: p.ReadEvents) -> Script[Raw]:
+def read_events(_: ControlCall, params: p.ReadEventsParams) -> Script[Raw]:
     news = yield from ask(r.ReadNews(params.after, params.limit, params.wait_s))
     return Raw({"cursor": news.cursor, "lagged": news.lagged}, {"events": _encode_events(news.records)})
 

@@ -13,7 +13,7 @@ from transports.dialects.kit.script import (
 from transports.jsonrpc import JsonObject
 
 
-def budget(call: ControlCall, params: p.Budget) -> Script[JsonObject]:
+def budget(call: ControlCall, params: p.BudgetParams) -> Script[JsonObject]:
     conversation = yield from conversation_named(params.conversation)
     now = yield from command(conversation, m.Inspect())
     result = yield from ask(r.ReadBudget(now.settings, now.spent, now.turn_spent, params.limits))
@@ -23,9 +23,9 @@ def budget(call: ControlCall, params: p.Budget) -> Script[JsonObject]:
     return {"budgets": list(result.budgets)}
 
 
-def usage(_: ControlCall, params: p.ReadUsage) -> Script[r.Plain]:
+def usage(_: ControlCall, params: p.ReadUsageParams) -> Script[r.PlainAnswer]:
     return ask(r.ReadUsage(params.by, params.since, params.limit))
 
 
-def shared_budgets(_: ControlCall, params: p.SharedBudgets) -> Script[r.Plain]:
+def shared_budgets(_: ControlCall, params: p.SharedBudgetsParams) -> Script[r.PlainAnswer]:
     return ask(r.ReadSharedBudgets(params.limits))

@@ -3,10 +3,10 @@
 from actors.messages import conversation as m
 from actors.messages import routing as rm
 from actors.vocabulary.answers import (
-    Accepted,
+    AcceptedInput,
     Done,
-    Interrupted,
-    Resolved,
+    InterruptedTurn,
+    ResolvedReference,
     TurnResult,
 )
 from actors.vocabulary.errors import GreenroomError, InvalidInput
@@ -15,10 +15,10 @@ from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import Task
 from transports import requests as r
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import queue, shown
+from transports.dialects.control.api.results import answer_json, queue
 from transports.dialects.control.api.subscriptions import ControlCall
-from transports.dialects.control.handlers.naming import to_named
-from transports.dialects.kit.endings import said
+from transports.dialects.control.handlers.naming import ask_named_conversation
+from transports.dialects.kit.endings import send_input
 from transports.dialects.kit.script import (
     Script,
     ask,
@@ -33,13 +33,13 @@ from transports.jsonrpc import JsonObject
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
-def _items(params: p.Send | p.EditInput) -> tuple[InputItem, ...]:
+def _items(params: p.SendParams | p.EditInputParams) -> tuple[InputItem, ...]:
     if bool(params.items) == (params.prompt is not None):
         raise InvalidInput("give either a prompt or items")
     return params.items or (TextItem(text=params.prompt or ""),)
 
 
-def send(call: ControlCall, params: p.Send) -> Script[Accepted | TurnResult]:
+def send(call: ControlCall, params: p.SendParams) -> Script[AcceptedInput | TurnResult]:
     items = _items(params)
     conversation = yield from conversation_named(params.conversation)
     own = yield from _own_settings(conversation, params.settings)
@@ -52,30 +52,30 @@ def send(call: ControlCall, params: p.Send) -> Script[Accepted | TurnResult]:
         by=call.client.label,
         own=own.fields if own else (),
     )
-    return (yield from said(conversation, message))
+    return (yield from send_input(conversation, message))
 
 
-def compact(call: ControlCall, params: p.Compact) -> Script[Accepted | TurnResult]:
+def compact(call: ControlCall, params: p.CompactParams) -> Script[AcceptedInput | TurnResult]:
     conversation = yield from conversation_named(params.conversation)
     by = call.client.label
     message = m.Send((), key=params.key, await_end=params.wait, by=by, task=Task.COMPACT)
-    return (yield from said(conversation, message))
+    return (yield from send_input(conversation, message))
 
 
-def _own_settings(conversation: ConversationId, values: p.Values) -> Script[r.SettingsMade | None]:
+def _own_settings(conversation: ConversationId, values: p.SettingValues) -> Script[r.SettingsMade | None]:
     """Compute a turn's own settings; None if it has those of the conversation."""
-    if not values.given:
+    if not values.set_values:
         return None
     current = (yield from command(conversation, m.Inspect())).settings
-    return (yield from ask(r.AlterSettings(current, values.given)))
+    return (yield from ask(r.AlterSettings(current, values.set_values)))
 
 
-def interrupt(call: ControlCall, params: p.Interrupt) -> Script[Interrupted]:
+def interrupt(call: ControlCall, params: p.InterruptParams) -> Script[InterruptedTurn]:
     stop = m.Interrupt(call.client.label, kill=params.kill, message=params.reason, clear=params.clear)
-    return to_named(params, stop)
+    return ask_named_conversation(params, stop)
 
 
-def interrupt_many(call: ControlCall, params: p.InterruptMany) -> Script[JsonObject]:
+def interrupt_many(call: ControlCall, params: p.InterruptManyParams) -> Script[JsonObject]:
     """Interrupt several; answered when the last has ended. A refused one does not affect the others."""
     if bool(params.conversations) == params.all:
         raise InvalidInput("name conversations, or say all")
@@ -86,39 +86,39 @@ def interrupt_many(call: ControlCall, params: p.InterruptMany) -> Script[JsonObj
         references = list(params.conversations)
     found = yield from look_up_each(rm.Resolve(reference) for reference in references)
     stop = m.Interrupt(call.client.label, kill=params.kill, message=params.reason)
-    known = [resolved.conversation for resolved in found if isinstance(resolved, Resolved)]
+    known = [resolved.conversation for resolved in found if isinstance(resolved, ResolvedReference)]
     answers = iter((yield from command_each((conversation, stop) for conversation in known)))
     ends = [resolved if isinstance(resolved, GreenroomError) else next(answers) for resolved in found]
-    rows = [{"conversation": named, **shown(end)} for named, end in zip(references, ends, strict=True)]
+    rows = [{"conversation": named, **answer_json(end)} for named, end in zip(references, ends, strict=True)]
     return {"stopped": rows}
 
 
-def read_queue(_: ControlCall, params: p.ReadQueue) -> Script[JsonObject]:
-    summary = yield from to_named(params, m.Inspect())
+def read_queue(_: ControlCall, params: p.ReadQueueParams) -> Script[JsonObject]:
+    summary = yield from ask_named_conversation(params, m.Inspect())
     listed = queue(summary, None if params.input is None else InputId(params.input))
     if params.input is not None and not listed["waiting"]:
         raise InvalidInput(f"no input {params.input} waits")
     return listed
 
 
-def resume_queue(call: ControlCall, params: p.Named) -> Script[Done]:
-    return to_named(params, m.ResumeQueue(call.client.label))
+def resume_queue(call: ControlCall, params: p.ConversationParams) -> Script[Done]:
+    return ask_named_conversation(params, m.ResumeQueue(call.client.label))
 
 
-def edit_input(call: ControlCall, params: p.EditInput) -> Script[Done]:
-    return to_named(params, m.EditInput(InputId(params.input), _items(params), call.client.label))
+def edit_input(call: ControlCall, params: p.EditInputParams) -> Script[Done]:
+    return ask_named_conversation(params, m.EditInput(InputId(params.input), _items(params), call.client.label))
 
 
-def move_input(call: ControlCall, params: p.MoveInput) -> Script[Done]:
+def move_input(call: ControlCall, params: p.MoveInputParams) -> Script[Done]:
     if (params.before is None) == (params.to is None):
         raise InvalidInput("give either before or to")
     to = params.to or InputId(params.before or "")
-    return to_named(params, m.MoveInput(InputId(params.input), to, call.client.label))
+    return ask_named_conversation(params, m.MoveInput(InputId(params.input), to, call.client.label))
 
 
-def withdraw(call: ControlCall, params: p.Withdraw) -> Script[Done]:
+def withdraw(call: ControlCall, params: p.WithdrawParams) -> Script[Done]:
     if params.all == (params.input is not None):
         raise InvalidInput("give either an input or all")
     if params.input is None:
-        return to_named(params, m.WithdrawAll(params.reason, call.client.label))
-    return to_named(params, m.WithdrawInput(InputId(params.input), params.reason, call.client.label))
+        return ask_named_conversation(params, m.WithdrawAll(params.reason, call.client.label))
+    return ask_named_conversation(params, m.WithdrawInput(InputId(params.input), params.reason, call.client.label))

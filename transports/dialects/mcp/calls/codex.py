@@ -6,24 +6,24 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from actors.messages.conversation import Archive, FindInput, Send, ToConversation
-from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.endings import said
+from transports.dialects.kit.endings import send_input
 from transports.dialects.kit.identifiers import conversation_id
-from transports.dialects.kit.refusals import MethodError, worded
+from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
-from transports.dialects.mcp.protocol.arguments import Codex, CodexReply
-from transports.dialects.mcp.protocol.decoding import Undecodable, decoded, without_effect
+from transports.dialects.mcp.protocol.arguments import CodexArguments, CodexReplyArguments
+from transports.dialects.mcp.protocol.decoding import Undecodable, decode, without_effect
 from transports.dialects.mcp.protocol.notifications import follow_progress
 from transports.dialects.mcp.protocol.rounds import (
-    Asked,
+    PendingQuestions,
     Round,
     give_answers,
     input_required,
@@ -32,7 +32,7 @@ from transports.dialects.mcp.protocol.rounds import (
 )
 from transports.dialects.mcp.protocol.seal import digest
 from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
-from transports.dialects.mcp.protocol.standing import begin_task, described
+from transports.dialects.mcp.protocol.standing import begin_task, describe_task
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
@@ -41,51 +41,51 @@ from transports.requests import RememberEnvironment
 UNREADABLE = "Failed to parse configuration for Codex tool"
 INTERRUPTED = "Turn interrupted"
 DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
-STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
+STOPPED_ENDINGS = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
-Wanted = TypeVar("Wanted", Codex, CodexReply)
+AnyArguments = TypeVar("AnyArguments", CodexArguments, CodexReplyArguments)
 
 
 def codex(call: McpCall, arguments: object) -> Script[JsonObject | None]:
     if call.answers is not None:
-        return (yield from _resume_turn(call, "codex", Codex, arguments))
+        return (yield from _resume_turn(call, "codex", CodexArguments, arguments))
     params = read_first(arguments)
-    open_call = _open_tool_call(call, "codex", Codex, arguments, first=True)
+    open_call = _open_tool_call(call, "codex", CodexArguments, arguments, first=True)
     return (yield from until_its_end(call.state, open_call, _first_turn(call, open_call, params)))
 
 
 def codex_reply(call: McpCall, arguments: object) -> Script[JsonObject | None]:
     if call.answers is not None:
-        return (yield from _resume_turn(call, "codex-reply", CodexReply, arguments))
+        return (yield from _resume_turn(call, "codex-reply", CodexReplyArguments, arguments))
     conversation, params = read_reply(arguments)
-    open_call = _open_tool_call(call, "codex-reply", CodexReply, arguments, first=False)
+    open_call = _open_tool_call(call, "codex-reply", CodexReplyArguments, arguments, first=False)
     open_call.conversation = conversation
     call.do(Ask(RememberEnvironment(conversation)))
     turn = _turn(call, open_call, conversation, params.prompt, None, params.if_busy)
     return (yield from until_its_end(call.state, open_call, turn))
 
 
-def read_first(arguments: object) -> Codex:
+def read_first(arguments: object) -> CodexArguments:
     if arguments is None:
         raise ToolError("Missing arguments for codex tool-call; the `prompt` field is required.")
-    return _read(Codex, arguments)
+    return _read(CodexArguments, arguments)
 
 
-def read_reply(arguments: object) -> tuple[ConversationId, CodexReply]:
+def read_reply(arguments: object) -> tuple[ConversationId, CodexReplyArguments]:
     if arguments is None:
         raise ToolError(
             "Missing arguments for codex-reply tool-call; the `session_id` and `prompt` fields are required."
         )
-    params = _read(CodexReply, arguments)
+    params = _read(CodexReplyArguments, arguments)
     try:
         return conversation_id(params.session_id), params
     except ValueError as error:
         raise ToolError(f"Failed to parse session_id: {error}") from None
 
 
-def _read(model: type[Wanted], arguments: object) -> Wanted:
+def _read(model: type[AnyArguments], arguments: object) -> AnyArguments:
     try:
-        params = decoded(model, arguments)
+        params = decode(model, arguments)
     except Undecodable as error:
         raise ToolError(f"{UNREADABLE}: {error}") from None
     if not params.prompt.strip():  # some APIs refuse it, and every later request with it in the history
@@ -93,7 +93,7 @@ def _read(model: type[Wanted], arguments: object) -> Wanted:
     return params
 
 
-def _resume_turn(call: McpCall, name: str, model: type[Wanted], arguments: object) -> Script[JsonObject | None]:
+def _resume_turn(call: McpCall, name: str, model: type[AnyArguments], arguments: object) -> Script[JsonObject | None]:
     """Resume the turn of an earlier call, which its client repeats with answers."""
     state, answers = call.state, call.answers or Answers()
     round_ = last_round(state, answers, digest(name, arguments))
@@ -109,16 +109,18 @@ def _next_round(state: McpState, open_call: TurnRequest, answers: Answers, round
         outcome = yield from until_asked(state, open_call, round_.conversation, same, round_.seq, passed_on)
     except InvalidInput as why:
         raise bad_answers(f"`requestState` is of no use any more: {why.message}") from None
-    return ended(state, open_call, outcome)
+    return result_of_call(state, open_call, outcome)
 
 
-def _open_tool_call(call: McpCall, name: str, model: type[Wanted], arguments: object, *, first: bool) -> TurnRequest:
-    open_call = opened(call, without_effect(name, model, arguments), first=first)
+def _open_tool_call(
+    call: McpCall, name: str, model: type[AnyArguments], arguments: object, *, first: bool
+) -> TurnRequest:
+    open_call = begin_call(call, without_effect(name, model, arguments), first=first)
     open_call.digest = digest(name, arguments) if call.peer.stateless else ""
     return open_call
 
 
-def opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
+def begin_call(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, input_ = call.state, InputId(str(uuid4()))
     open_call = TurnRequest(
         call.request, state.scripts.number(), input_, first, call.peer, call.progress, notices=ignored
@@ -145,23 +147,23 @@ def until_its_end(state: McpState, open_call: TurnRequest, turn: Script[JsonObje
     finally:
         state.calls.remove(open_call)
     reader = call_reader(state, open_call.conversation) if open_call.conversation is not None else None
-    if reader is not None and not state.calls.of(reader.conversation):
+    if reader is not None and not state.calls.in_conversation(reader.conversation):
         state.readers.leave(reader)
     silent = open_call.peer.stateless or not state.options.answer_cancelled
     return None if open_call.cancelled and silent else result
 
 
-def _first_turn(call: McpCall, open_call: TurnRequest, params: Codex) -> Script[JsonObject]:
+def _first_turn(call: McpCall, open_call: TurnRequest, params: CodexArguments) -> Script[JsonObject]:
     state, (conversation, is_there) = call.state, (yield from call.saying.place())
     if is_there:
         open_call.conversation = conversation
         call.do(Ask(RememberEnvironment(conversation)))
         return (yield from _turn(call, open_call, conversation, params.prompt, None))
-    with worded(ToolError, "Failed to load Codex configuration from overrides"):
+    with prefix_refusals(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, params)
     open_call.notices += tuple(warning for warning in made.warnings if warning not in open_call.notices)
     try:
-        with worded(ToolError, "Failed to start Codex session"):
+        with prefix_refusals(ToolError, "Failed to start Codex session"):
             yield from begin(state, conversation, made.settings)
     except Cancelled:  # its id was never sent, so lists must not show it either
         state.do(Tell(ToConversation(conversation, Archive())))
@@ -192,12 +194,14 @@ def _turn(
     )
     if open_call.peer.tasks:
         task, task_state = yield from begin_task(conversation, replace(message, await_end=False, gone_s=None))
-        return {"resultType": "task", **described(task, task_state, "working")}
+        return {"resultType": "task", **describe_task(task, task_state, "working")}
     if open_call.peer.stateless:
-        return ended(state, open_call, (yield from until_asked(state, open_call, conversation, message, after)))
+        return result_of_call(
+            state, open_call, (yield from until_asked(state, open_call, conversation, message, after))
+        )
     read_along(state, conversation, after)
     open_call.sent = True
-    return ended(state, open_call, (yield from said(conversation, message)))
+    return result_of_call(state, open_call, (yield from send_input(conversation, message)))
 
 
 def read_along(state: McpState, conversation: ConversationId, after: int | None) -> None:
@@ -209,16 +213,18 @@ def read_along(state: McpState, conversation: ConversationId, after: int | None)
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def ended(state: McpState, open_call: TurnRequest, outcome: Accepted | TurnResult | Asked | None) -> JsonObject:
+def result_of_call(
+    state: McpState, open_call: TurnRequest, outcome: AcceptedInput | TurnResult | PendingQuestions | None
+) -> JsonObject:
     match outcome:
-        case Asked():
+        case PendingQuestions():
             assert open_call.conversation is not None  # noqa: S101  # the question is asked in it
             return input_required(state, open_call, open_call.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
             reply = message or ""
             return {"content": text(reply, *open_call.remarks), **_structured_content(open_call, reply)}
-        case TurnResult(ending=ending) if ending in STOPPED:
-            return _failure_result(open_call, stopped(outcome), INTERRUPTED)
+        case TurnResult(ending=ending) if ending in STOPPED_ENDINGS:
+            return _failure_result(open_call, interruption_text(outcome), INTERRUPTED)
         case TurnResult(ending=Ending.LOST, message=message):
             return _failure_result(
                 open_call, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there"
@@ -243,7 +249,7 @@ def _refusal_result(open_call: TurnRequest, why: GreenroomError) -> JsonObject:
             return _failure_result(open_call, why.message)
 
 
-def stopped(result: TurnResult) -> str:
+def interruption_text(result: TurnResult) -> str:
     """The text about an interrupted turn: by whom, and why."""
     by = f" by {', '.join(result.by)}" if result.by else ""
     replaced = "a new message took its place" if result.ending is Ending.REPLACED else ""

@@ -12,11 +12,11 @@ from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.readers import FULL
-from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, command, look_up
 from transports.dialects.mcp.calls.results import ToolError, payload
 from transports.dialects.mcp.protocol import arguments as a
-from transports.dialects.mcp.protocol.sinks import StreamSink, disconnected
+from transports.dialects.mcp.protocol.sinks import StreamSink, disconnection
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
@@ -25,20 +25,20 @@ PAGE = 100
 TAKEN_OVER = "New stream() took over"
 
 
-def create(call: McpCall, arguments: a.ConversationCreate) -> Script[JsonObject]:
+def create(call: McpCall, arguments: a.ConversationCreateArguments) -> Script[JsonObject]:
     conversation = fresh_conversation()
     try:
-        with worded(ToolError, "Failed to load config"):
+        with prefix_refusals(ToolError, "Failed to load config"):
             made = yield from make_settings(call.state, arguments)
-        with worded(ToolError, "Failed to initialize session"):
+        with prefix_refusals(ToolError, "Failed to initialize session"):
             begun = yield from begin(call.state, conversation, made.settings)
     except ToolError as error:
         return payload({"message": error.message}, error=True)
-    call.state.created[conversation] = call.request
+    call.state.creating_requests[conversation] = call.request
     return payload({"conversation_id": conversation, "model": begun.settings.model})
 
 
-def send_message(call: McpCall, arguments: a.ConversationSendMessage) -> Script[JsonObject]:
+def send_message(call: McpCall, arguments: a.ConversationSendMessageArguments) -> Script[JsonObject]:
     """Send input; answered when it is stored. It can be cancelled until the turn that took it has ended."""
     if not arguments.content:
         return _send_error("No content items provided")
@@ -46,9 +46,9 @@ def send_message(call: McpCall, arguments: a.ConversationSendMessage) -> Script[
     call.do(Ask(RememberEnvironment(conversation)))
     message = Send(arguments.content, key=call.saying.key, by=call.client.label, anew=not call.saying.again)
     try:
-        yield from command(conversation, message, noted=partial(state.sent.__setitem__, call.request))
+        yield from command(conversation, message, noted=partial(state.cancellable_messages.__setitem__, call.request))
     except GreenroomError as why:
-        state.sent.pop(call.request, None)
+        state.cancellable_messages.pop(call.request, None)
         if isinstance(why, UnknownConversation):
             return _send_error("Session does not exist")
         return _send_error(f"Failed to submit user input: {why.message}")
@@ -59,7 +59,7 @@ def _send_error(why: str) -> JsonObject:
     return payload({"status": "error", "message": why}, error=True)
 
 
-def stream(call: McpCall, arguments: a.ConversationStream) -> Script[JsonObject | None]:
+def stream(call: McpCall, arguments: a.ConversationStreamArguments) -> Script[JsonObject | None]:
     """Stream: first the answer, then the state, then open questions, then live events."""
     state, conversation = call.state, arguments.conversation_id
     if state.readers.full:
@@ -75,7 +75,7 @@ def stream(call: McpCall, arguments: a.ConversationStream) -> Script[JsonObject 
     state.streams[conversation] = reader
     if replaced is not None:
         state.readers.detach(replaced)
-        call.do(disconnected(conversation, TAKEN_OVER))
+        call.do(disconnection(conversation, TAKEN_OVER))
     return payload({})
 
 
@@ -88,7 +88,7 @@ def end_stream(state: McpState, request: RequestId) -> None:
             state.readers.leave(reader)
 
 
-def list_all(_: McpCall, arguments: a.ConversationsList) -> Script[JsonObject]:
+def list_all(_: McpCall, arguments: a.ConversationsListArguments) -> Script[JsonObject]:
     limit = PAGE if arguments.limit is None else arguments.limit
     if limit == 0:
         return payload({"conversations": []})

@@ -9,44 +9,44 @@ from transports.dialect import Tell
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.calls.codex import STOPPED, ended
-from transports.dialects.mcp.calls.results import linked
+from transports.dialects.mcp.calls.codex import STOPPED_ENDINGS, result_of_call
+from transports.dialects.mcp.calls.results import with_link
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.introduction import MISSING_CAPABILITY, TASKS
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.rounds import Round, give_answers, question
-from transports.dialects.mcp.protocol.standing import Standing, described, standing
+from transports.dialects.mcp.protocol.standing import TaskState, describe_task, read_state
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.tasks import TaskId, task_named
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
 
-class NamedTask(McpParams):
+class ExtensionTaskParams(McpParams):
     task_id: str
 
 
-class UpdateTask(NamedTask):
+class UpdateTask(ExtensionTaskParams):
     input_responses: object
 
 
-def get(call: McpCall, params: NamedTask) -> Script[JsonObject]:
+def get(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
     insist_on_tasks(call)
     task = task_named(params.task_id)
-    task_state = yield from standing(task)
+    task_state = yield from read_state(task)
     if task_state.withdrawn:
-        return described(task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn")
+        return describe_task(task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn")
     if task_state.result is not None:
         return _describe_finished(call, task, task_state)
     if task_state.questions and call.peer.elicits:
         questions = {
             request.approval_id: question(request, task.conversation, str(task)) for request in task_state.questions
         }
-        return described(task, task_state, "input_required", inputRequests=questions)
+        return describe_task(task, task_state, "input_required", inputRequests=questions)
     for request in task_state.questions:
         _pass_on(call, task, request.approval_id)
     message = {"statusMessage": waiting_text(task_state.questions[0])} if task_state.questions else {}
-    return described(task, task_state, "working", **message)
+    return describe_task(task, task_state, "working", **message)
 
 
 def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
@@ -54,18 +54,18 @@ def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
     insist_on_tasks(call)
     task = task_named(params.task_id)
     answers = answers_in({"inputResponses": params.input_responses})
-    task_state = yield from standing(task)
+    task_state = yield from read_state(task)
     open_ = tuple(request.approval_id for request in task_state.questions)
     if answers is not None:
         yield from give_answers(call.state, answers, Round(task.conversation, "", "", 0, open_))
     return {}
 
 
-def cancel(call: McpCall, params: NamedTask) -> Script[JsonObject]:
+def cancel(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
     """Interrupt the turn or withdraw the message; nothing if the task has ended."""
     insist_on_tasks(call)
     task = task_named(params.task_id)
-    task_state = yield from standing(task)
+    task_state = yield from read_state(task)
     if task_state.result is None and not task_state.withdrawn:
         by = call.client.label
         stop = WithdrawInput(task.input, "cancelled by its sender", by) if task_state.turn is None else Interrupt(by)
@@ -79,16 +79,20 @@ def insist_on_tasks(call: McpCall) -> None:
         raise MethodError(MISSING_CAPABILITY, f"Missing required client capability: the extension {TASKS}", data)
 
 
-def _describe_finished(call: McpCall, task: TaskId, task_state: Standing) -> JsonObject:
+def _describe_finished(call: McpCall, task: TaskId, task_state: TaskState) -> JsonObject:
     result = task_state.result
     assert result is not None  # noqa: S101  # the caller has checked
     open_call = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
-    call_result = ended(call.state, open_call, result)
-    if result.ending in STOPPED:
-        return described(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
+    call_result = result_of_call(call.state, open_call, result)
+    if result.ending in STOPPED_ENDINGS:
+        return describe_task(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
     message = {} if result.ending is Ending.COMPLETED else {"statusMessage": call_result["content"][0]["text"]}
-    return described(
-        task, task_state, "completed", **message, result={"resultType": "complete", **linked(call_result, call.peer)}
+    return describe_task(
+        task,
+        task_state,
+        "completed",
+        **message,
+        result={"resultType": "complete", **with_link(call_result, call.peer)},
     )
 
 

@@ -1,7 +1,7 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
 from actors.messages.conversation import Inspect, Send
-from actors.vocabulary.answers import Accepted, Summary, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Summary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import TextItem
@@ -12,7 +12,7 @@ from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.endings import past_end
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.script import Script, ask, command
-from transports.dialects.mcp.calls.own import meant
+from transports.dialects.mcp.calls.own import find_conversation
 from transports.dialects.mcp.calls.results import ToolError, payload, text
 from transports.dialects.mcp.protocol import arguments as a
 from transports.dialects.mcp.protocol.elicitation import message
@@ -20,26 +20,26 @@ from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.dialects.mcp.protocol.waits import Wait, WaitSink
 from transports.jsonrpc import JsonObject
-from transports.requests import FindAsked, ReadHistory, RememberEnvironment
+from transports.requests import FindApprovalPlaces, ReadHistory, RememberEnvironment
 from transports.waiting_words import waits
 
 PAGE = 256  # events in one answer; the next call continues after them
 LOOK_BACK = 64  # events searched for the last turn's end; little happens between two turns
 
 
-def start_conversation(call: McpCall, arguments: a.StartConversation) -> Script[JsonObject]:
-    conversation, notices, accepted = yield from begun(call, arguments)
+def start_conversation(call: McpCall, arguments: a.StartConversationArguments) -> Script[JsonObject]:
+    conversation, notices, accepted = yield from begin_conversation(call, arguments)
     return _at_once(conversation, accepted, {"notices": list(notices)} if notices else {})
 
 
-def send(call: McpCall, arguments: a.SendMessage) -> Script[JsonObject]:
-    conversation = yield from meant(arguments.thread_id)
-    return _at_once(conversation, (yield from said_in(call, conversation, arguments.prompt, arguments.if_busy)), {})
+def send(call: McpCall, arguments: a.SendMessageArguments) -> Script[JsonObject]:
+    conversation = yield from find_conversation(arguments.thread_id)
+    return _at_once(conversation, (yield from send_in(call, conversation, arguments.prompt, arguments.if_busy)), {})
 
 
-def begun(
-    call: McpCall, arguments: a.StartConversation | a.Codex
-) -> Script[tuple[ConversationId, tuple[str, ...], Accepted]]:
+def begin_conversation(
+    call: McpCall, arguments: a.StartConversationArguments | a.CodexArguments
+) -> Script[tuple[ConversationId, tuple[str, ...], AcceptedInput]]:
     """Make a conversation and send its first message; returns the warnings about its settings, too."""
     conversation, is_there = yield from call.saying.place()
     notices: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ def begun(
         made = yield from make_settings(call.state, arguments)
         yield from begin(call.state, conversation, made.settings)
         notices = made.warnings
-    accepted = yield from said_in(call, conversation, arguments.prompt, BusyPolicy.ENQUEUE)
+    accepted = yield from send_in(call, conversation, arguments.prompt, BusyPolicy.ENQUEUE)
     return conversation, notices, accepted
 
 
-def said_in(call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy) -> Script[Accepted]:
+def send_in(call: McpCall, conversation: ConversationId, prompt: str, policy: BusyPolicy) -> Script[AcceptedInput]:
     """Send a message; answered when it is stored. Its turn goes on without its client."""
     call.do(Ask(RememberEnvironment(conversation)))
     items, saying = (TextItem(text=prompt),), call.saying
@@ -62,7 +62,7 @@ def said_in(call: McpCall, conversation: ConversationId, prompt: str, policy: Bu
     return accepted
 
 
-def _at_once(conversation: ConversationId, accepted: Accepted, more: JsonObject) -> JsonObject:
+def _at_once(conversation: ConversationId, accepted: AcceptedInput, more: JsonObject) -> JsonObject:
     members = {
         "threadId": conversation,
         "inputId": accepted.input,
@@ -79,12 +79,12 @@ def go_on(conversation: ConversationId, after: int) -> str:
 # --- waiting --------------------------------------------------------------------------------------------------------
 
 
-def wait_conversation(call: McpCall, arguments: a.WaitConversation) -> Script[JsonObject | None]:
+def wait_conversation(call: McpCall, arguments: a.WaitConversationArguments) -> Script[JsonObject | None]:
     """Wait for the end, for a new question, or for the time; then return the news since the cursor.
 
     A question from before the cursor was returned already: somebody deals with it, and the wait goes on.
     """
-    state, conversation = call.state, (yield from meant(arguments.thread_id))
+    state, conversation = call.state, (yield from find_conversation(arguments.thread_id))
     if state.readers.full:
         raise ToolError(FULL)
     wait = Wait(state.scripts)
@@ -109,7 +109,7 @@ def _asked_since(summary: Summary, after: int | None) -> Script[bool]:
     if after is None or not summary.pending:
         return bool(summary.pending)
     ids = tuple((summary.conversation, request.approval_id) for request in summary.pending)
-    places = (yield from ask(FindAsked(ids))).places
+    places = (yield from ask(FindApprovalPlaces(ids))).places
     return any(place is None or place[0] > after for place in places)
 
 

@@ -35,15 +35,15 @@ from transports.requests import ReadHistory, Search
 from transports.waiting_words import waits
 
 GO_ON = "they are held: waiting_messages lets them go on, or withdraws them; what is said meanwhile goes first, alone"
-SEARCHED = 200  # of the newest hits; a model that wants others adds words
+SEARCH_LIMIT = 200  # of the newest hits; a model that wants others adds words
 
-DESCRIBED = tuple(name for name in ROW["properties"] if name != "threadId")
+ROW_MEMBERS = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
-def list_conversations(_: McpCall, arguments: a.ListConversations) -> Script[JsonObject]:
+def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> Script[JsonObject]:
     found: dict[ConversationId, JsonObject] = {}
     if arguments.search is not None:
-        hits = (yield from ask(Search(arguments.search, cwd=arguments.cwd, limit=SEARCHED))).hits
+        hits = (yield from ask(Search(arguments.search, cwd=arguments.cwd, limit=SEARCH_LIMIT))).hits
         for hit in hits:
             found.setdefault(hit.conversation, {"found": {"seq": hit.seq, "text": hit.text}})
     query = ListQuery(arguments.archived, cwd=arguments.cwd, after=place_of(arguments.cursor), limit=arguments.limit)
@@ -53,8 +53,8 @@ def list_conversations(_: McpCall, arguments: a.ListConversations) -> Script[Jso
     return payload({"conversations": rows, **more})
 
 
-def interrupt_conversation(call: McpCall, arguments: a.InterruptConversation) -> Script[JsonObject]:
-    conversation = yield from meant(arguments.thread_id)
+def interrupt_conversation(call: McpCall, arguments: a.InterruptConversationArguments) -> Script[JsonObject]:
+    conversation = yield from find_conversation(arguments.thread_id)
     stopped = yield from command(conversation, Interrupt(call.client.label, message=arguments.reason))
     hit = stopped.turn is not None
     members = {"threadId": conversation, "interrupted": hit, "queued": stopped.queued}
@@ -64,9 +64,9 @@ def interrupt_conversation(call: McpCall, arguments: a.InterruptConversation) ->
     return payload({**members, "waiting": waiting, **held})
 
 
-def waiting_messages(call: McpCall, arguments: a.WaitingMessages) -> Script[JsonObject]:
+def waiting_messages(call: McpCall, arguments: a.WaitingMessagesArguments) -> Script[JsonObject]:
     """List the waiting messages, after the requested change."""
-    conversation = yield from meant(arguments.thread_id)
+    conversation = yield from find_conversation(arguments.thread_id)
     change = _change(arguments, call.client.label)
     if change is not None:
         yield from command(conversation, change)
@@ -78,7 +78,7 @@ def waiting_messages(call: McpCall, arguments: a.WaitingMessages) -> Script[Json
     return payload({"threadId": conversation, "held": summary.paused and bool(rows), "waiting": rows})
 
 
-def _change(arguments: a.WaitingMessages, by: str) -> Query[Done] | None:
+def _change(arguments: a.WaitingMessagesArguments, by: str) -> Query[Done] | None:
     match arguments.action:
         case "list":
             return None
@@ -96,23 +96,23 @@ def _change(arguments: a.WaitingMessages, by: str) -> Query[Done] | None:
             )
 
 
-def _input_id(arguments: a.WaitingMessages) -> InputId:
+def _input_id(arguments: a.WaitingMessagesArguments) -> InputId:
     if arguments.input_id is None:
         raise InvalidInput(f"{arguments.action} needs the inputId of a message that waits; list names them")
     return InputId(arguments.input_id)
 
 
-def set_conversation(call: McpCall, arguments: a.SetConversation) -> Script[JsonObject]:
+def set_conversation(call: McpCall, arguments: a.SetConversationArguments) -> Script[JsonObject]:
     """Change settings, within this client's ceiling."""
-    conversation = yield from meant(arguments.thread_id)
+    conversation = yield from find_conversation(arguments.thread_id)
     name = arguments.name if "name" in arguments.model_fields_set else UNSET
     outcome = yield from change_settings(conversation, arguments.values, call.state.person, call.client.label, name)
     changed = [change.model_dump() for change in outcome.changed]
     return payload({"threadId": conversation, "name": outcome.name, "changed": changed})
 
 
-def read_conversation(_: McpCall, arguments: a.ReadConversation) -> Script[JsonObject]:
-    conversation = yield from meant(arguments.thread_id)
+def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Script[JsonObject]:
+    conversation = yield from find_conversation(arguments.thread_id)
     history = yield from ask(ReadHistory(conversation, arguments.after, arguments.limit, arguments.before))
     page = history.page
     words = as_markdown(page.records)
@@ -126,7 +126,7 @@ def read_conversation(_: McpCall, arguments: a.ReadConversation) -> Script[JsonO
     return {"content": text(words), "structuredContent": structure}
 
 
-def answer_approval(call: McpCall, arguments: a.AnswerApproval) -> Script[JsonObject]:
+def answer_approval(call: McpCall, arguments: a.AnswerApprovalArguments) -> Script[JsonObject]:
     approval = ApprovalId(arguments.approval_id)
     decided = AnswerApproval(
         approval,
@@ -142,7 +142,7 @@ def answer_approval(call: McpCall, arguments: a.AnswerApproval) -> Script[JsonOb
     return payload({"threadId": conversation, "approvalId": answered.approval, "decision": answered.decision.value})
 
 
-def meant(reference: str) -> Script[ConversationId]:
+def find_conversation(reference: str) -> Script[ConversationId]:
     """The conversation of an argument: an id in any spelling, a prefix, or a name."""
     try:
         return conversation_id(reference)
@@ -151,4 +151,4 @@ def meant(reference: str) -> Script[ConversationId]:
 
 
 def row(head: Head) -> JsonObject:
-    return {"threadId": head.conversation, **{name: getattr(head, name) for name in DESCRIBED}}
+    return {"threadId": head.conversation, **{name: getattr(head, name) for name in ROW_MEMBERS}}

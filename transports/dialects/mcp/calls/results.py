@@ -24,10 +24,10 @@ def tool_error(*texts: str) -> JsonObject:
 
 def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
     """The same object twice: as JSON text for models, as structure for programs."""
-    return {"content": text(jsonrpc.written(value)), "isError": error, "structuredContent": value}
+    return {"content": text(jsonrpc.to_json(value)), "isError": error, "structuredContent": value}
 
 
-def linked(result: JsonObject, peer: Introduction) -> JsonObject:
+def with_link(result: JsonObject, peer: Introduction) -> JsonObject:
     """The result with a link to its conversation, last: many clients show their model the contents alone.
 
     LangChain makes a file of a link, which OpenAI's API refuses, with the whole request. It has the default name of a

@@ -28,7 +28,7 @@ Choice = Annotated[Decision, WithJsonSchema({"type": "string", "enum": DECISIONS
 Named = Annotated[str, Field(description="The conversation's id, a unique prefix of it, or its name.")]
 
 
-class Codex(BaseModel):
+class CodexArguments(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="ignore", populate_by_name=True, alias_generator=lambda name: name.replace("_", "-")
     )
@@ -45,7 +45,7 @@ class Codex(BaseModel):
     include_plan_tool: bool | None = Field(None, description="Offer the plan tool to the model.")
 
 
-class CodexReply(BaseModel):
+class CodexReplyArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
     prompt: str = Field(description="The next message.")
     session_id: str = Field(
@@ -63,7 +63,7 @@ class CodexReply(BaseModel):
 # --- of August 2025 --------------------------------------------------------------------------------------------
 
 
-class Lenient(BaseModel):
+class LenientArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -71,7 +71,7 @@ def _object_or_nothing(value: object) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
-class ConversationCreate(Lenient):
+class ConversationCreateArguments(LenientArguments):
     prompt: str = Field(description="Not used; sends nothing.")
     model: str = Field(description="The model.")
     cwd: str = Field(description="Working directory.")
@@ -84,16 +84,16 @@ class ConversationCreate(Lenient):
     base_instructions: str | None = Field(None, description=INSTRUCTIONS)
 
 
-class ConversationSendMessage(Lenient):
+class ConversationSendMessageArguments(LenientArguments):
     conversation_id: Id = Field(description=ID)
     content: Content = Field(description="Words and pictures.")
 
 
-class ConversationStream(Lenient):
+class ConversationStreamArguments(LenientArguments):
     conversation_id: Id = Field(description=ID)
 
 
-class ConversationsList(Lenient):
+class ConversationsListArguments(LenientArguments):
     limit: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
     cursor: str | None = None
 
@@ -101,11 +101,11 @@ class ConversationsList(Lenient):
 # --- ours -------------------------------------------------------------------------------------------------------
 
 
-class Strict(BaseModel):
+class StrictArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, alias_generator=to_camel)
 
 
-class StartConversation(Strict):
+class StartConversationArguments(StrictArguments):
     prompt: str = Field(description="The task for the agent.")
     agent: str | None = Field(None, description="Which agent. Default: from the config.")
     model: str | None = Field(None, description="The model. Default: from the config.")
@@ -118,7 +118,7 @@ class StartConversation(Strict):
     developer_instructions: str | None = Field(None, description=DEVELOPER)
 
 
-class SendMessage(Strict):
+class SendMessageArguments(StrictArguments):
     thread_id: Named
     prompt: str = Field(description="The next message.")
     if_busy: BusyPolicy = Field(
@@ -126,7 +126,7 @@ class SendMessage(Strict):
     )
 
 
-class WaitConversation(Strict):
+class WaitConversationArguments(StrictArguments):
     thread_id: Named
     seconds: float = Field(
         45,
@@ -141,7 +141,7 @@ class WaitConversation(Strict):
     )
 
 
-class ListConversations(Strict):
+class ListConversationsArguments(StrictArguments):
     limit: int = Field(20, ge=1, le=200, description="Greatest number of conversations. Default: 20.")
     cursor: str | None = Field(None, description="nextCursor of the page before.")
     cwd: str | None = Field(None, description="Only those in this directory.")
@@ -155,12 +155,12 @@ class ListConversations(Strict):
     )
 
 
-class InterruptConversation(Strict):
+class InterruptConversationArguments(StrictArguments):
     thread_id: Named
     reason: str = Field("", description="Why; kept in the history.")
 
 
-class WaitingMessages(Strict):
+class WaitingMessagesArguments(StrictArguments):
     thread_id: Named
     action: Literal["list", "edit", "move", "withdraw", "withdraw_all", "go_on"] = Field(
         "list", description="list only; edit, move or withdraw one; withdraw all; or let them go on."
@@ -170,7 +170,7 @@ class WaitingMessages(Strict):
     before: str | None = Field(None, description="For move: the message it goes before. Default: it is the last.")
 
 
-class SetConversation(Strict):
+class SetConversationArguments(StrictArguments):
     """New settings. Null restores the config's value; omitted members stay."""
 
     thread_id: Named
@@ -190,7 +190,7 @@ class SetConversation(Strict):
         return {name: getattr(self, name) for name in self.model_fields_set - {"thread_id", "name"}}
 
 
-class ReadConversation(Strict):
+class ReadConversationArguments(StrictArguments):
     thread_id: Named
     after: int = Field(0, ge=0, description="Events after this one; 0 for the start.")
     before: int | None = Field(
@@ -202,7 +202,7 @@ class ReadConversation(Strict):
     limit: int = Field(100, ge=1, le=256, description="Greatest number of events. Default: 100.")
 
 
-class AnswerApproval(Strict):
+class AnswerApprovalArguments(StrictArguments):
     approval_id: str = Field(description="The approval's id.")
     decision: Choice = Field(
         description="approved_for_session: also the same later in this conversation. abort: ends the turn, too."

@@ -7,8 +7,8 @@ from pydantic_core import ErrorDetails
 
 from transports.jsonrpc import JsonObject
 
-SHOWN = 60  # characters of an unknown name
-NAMED = 8  # unknown names listed for one request
+NAME_LENGTH = 60  # characters of an unknown name
+NAMES_SHOWN = 8  # unknown names listed for one request
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -17,7 +17,7 @@ class Undecodable(ValueError):
     """The text describes the first problem."""
 
 
-def decoded(model: type[Model], value: object) -> Model:
+def decode(model: type[Model], value: object) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -29,7 +29,8 @@ def without_effect(name: str, model: type[BaseModel], arguments: object) -> tupl
     if not isinstance(arguments, dict):
         return ()
     unknown = [
-        f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _unknown_members(model, arguments)[:NAMED]
+        f"{name}: unknown argument {key[:NAME_LENGTH]!a}, ignored"
+        for key in _unknown_members(model, arguments)[:NAMES_SHOWN]
     ]
     spellings = ("compact-prompt", "compactPrompt", "compact_prompt")
     early = [f"{name}: {key} has no effect yet: histories are not compacted" for key in spellings if key in arguments]

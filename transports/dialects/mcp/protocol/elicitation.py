@@ -16,11 +16,11 @@ from actors.vocabulary.events import (
     McpToolCallApprovalRequest,
 )
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.quoting import quoted_command
+from actors.vocabulary.quoting import quote_command
 from actors.vocabulary.settings import Decision
-from actors.vocabulary.visible import misread
+from actors.vocabulary.visible import misleading_places
 from transports import question
-from transports.codex_questions import as_command, as_known
+from transports.codex_questions import as_codex_question, as_command
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
@@ -39,7 +39,7 @@ def elicitation(
 
     `more_text`: false for clients that match the message exactly, and know files as of August 2025.
     """
-    kind, members = _for_codex(as_known(request), more_text=more_text)
+    kind, members = _for_codex(as_codex_question(request), more_text=more_text)
     return {
         "message": message(request, more=more_text),
         "requestedSchema": _form(request, more_text=more_text),
@@ -59,7 +59,7 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
             return {"codex_elicitation": "exec-approval"}, {
                 "codex_command": list(request.command),
                 "codex_cwd": str(request.cwd),
-                "codex_parsed_cmd": [{"type": "unknown", "cmd": quoted_command(request.command)}],
+                "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(request.command)}],
             }
         case ApplyPatchApprovalRequest():
             event = request.model_dump(mode="json")
@@ -71,7 +71,7 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
             return {"codex_elicitation": "exec-approval"}, {
                 "codex_command": list(words),
                 "codex_cwd": "/",
-                "codex_parsed_cmd": [{"type": "unknown", "cmd": quoted_command(words)}],
+                "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(words)}],
             }
         case _:
             return {}, {}
@@ -85,7 +85,7 @@ def message(request: ApprovalRequest, *, more: bool) -> str:
     if complete and not more and request.reason is None and not unsaid:
         return opening
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    facts = question.drawn(event, most=LINES_SHOWN, see=see)
+    facts = question.question_lines(event, most=LINES_SHOWN, see=see)
     return f"{opening}\n{facts.text}"
 
 
@@ -93,8 +93,13 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
     """The reference's words, and whether they are complete: not if they could be misread."""
     match request:
         case ExecApprovalRequest():
-            command, cwd = quoted_command(request.command), str(request.cwd)
-            if len(command) > SENTENCE_LENGTH or "`" in command + cwd or misread(command) or misread(cwd):
+            command, cwd = quote_command(request.command), str(request.cwd)
+            if (
+                len(command) > SENTENCE_LENGTH
+                or "`" in command + cwd
+                or misleading_places(command)
+                or misleading_places(cwd)
+            ):
                 return "Allow Codex to run this command?", False
             return f"Allow Codex to run `{command}` in `{cwd}`?", True
         case ApplyPatchApprovalRequest():

@@ -31,7 +31,7 @@ TASKS = META + "tasks"  # the extension
 INVALID_PARAMS = -32602
 MISSING_CAPABILITY = -32021  # this and the next are MCP's own numbers
 UNSUPPORTED = -32022
-SHOWN = 40  # characters of an unknown revision
+REVISION_LENGTH = 40  # characters of an unknown revision
 
 DISCOVER = "server/discover"
 FRESH_MS = {  # how long a client may reuse a result: 0 if another client can change it
@@ -46,7 +46,7 @@ FRESH_MS = {  # how long a client may reuse a result: 0 if another client can ch
 # --- the server -----------------------------------------------------------------------------------------------------
 
 TITLE = "Greenroom"
-LISTED = (
+LISTED_TOOLS = (
     "codex",
     "codex-reply",
     "start_conversation",
@@ -102,7 +102,7 @@ def _instructions(tools: Collection[str]) -> Message:
 # --- the era with a handshake ---------------------------------------------------------------------------------------
 
 
-def agreed(wanted: str) -> str:
+def agreed_revision(wanted: str) -> str:
     """The client's revision if we speak it, else our newest."""
     return wanted if wanted in HANDSHAKE else NEWEST
 
@@ -120,7 +120,7 @@ def welcome(revision: str, version: str, tools: Collection[str]) -> Message:
 # --- the stateless era ----------------------------------------------------------------------------------------------
 
 
-def discovered(version: str, tools: Collection[str]) -> Message:
+def discovery_result(version: str, tools: Collection[str]) -> Message:
     """The result of `server/discover`, which alone has the server's icon."""
     members = {
         "supportedVersions": list(SUPPORTED),
@@ -128,10 +128,10 @@ def discovered(version: str, tools: Collection[str]) -> Message:
         **_instructions(tools),
         "_meta": {META_SERVER: _server_with_icon(version)},
     }
-    return completed(DISCOVER, members, version)
+    return complete_result(DISCOVER, members, version)
 
 
-def completed(method: str, result: Message, version: str) -> Message:
+def complete_result(method: str, result: Message, version: str) -> Message:
     """The result with the members that this revision requires of every result and of every cacheable one."""
     lifetime = {"ttlMs": FRESH_MS[method], "cacheScope": "private"} if method in FRESH_MS else {}
     meta = {META_SERVER: server(version), **result.get("_meta", {})}
@@ -143,13 +143,13 @@ def refusal(meta: Message) -> tuple[int, str, Message | None] | None:
     if META_REVISION not in meta:
         return INVALID_PARAMS, f"Invalid params: missing `_meta` member `{META_REVISION}`", None
     if meta[META_REVISION] != STATELESS:
-        return unsupported(meta[META_REVISION], SUPPORTED)
+        return unsupported_revision(meta[META_REVISION], SUPPORTED)
     if not isinstance(meta.get(META_CAPABILITIES), dict):
         return INVALID_PARAMS, f"Invalid params: `_meta` member `{META_CAPABILITIES}` must be an object", None
     return None
 
 
-def unsupported(named: object, supported: tuple[str, ...]) -> tuple[int, str, Message]:
-    shown = str(named)[:SHOWN]
+def unsupported_revision(named: object, supported: tuple[str, ...]) -> tuple[int, str, Message]:
+    shown = str(named)[:REVISION_LENGTH]
     text = f"Unsupported protocol version: {shown}; this connection can speak {', '.join(supported)}"
     return UNSUPPORTED, text, {"supported": list(supported), "requested": shown}

@@ -7,7 +7,7 @@ from transports.dialects.mcp.protocol.introduction import META_SUBSCRIPTION
 from transports.jsonrpc import JsonObject
 
 
-class Listening(Struct, frozen=True):
+class ListeningRequest(Struct, frozen=True):
     """A listening request. `methods`: the notifications without a subject that it gets."""
 
     request: RequestId

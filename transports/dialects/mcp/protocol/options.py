@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from transports.dialects.mcp.protocol.introduction import LISTED
+from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 from transports.requests import Person
 
 NOTHING_SET = Person()
@@ -16,7 +16,7 @@ Twins = Literal["auto"] | bool
 
 class McpOptions(Struct, frozen=True):
     version: str = "0.0.0"  # of our program, for serverInfo
-    tools: tuple[str, ...] = LISTED
+    tools: tuple[str, ...] = LISTED_TOOLS
     twin_notifications: Twins = False
     answer_cancelled: bool = True
     stream_meta: bool = False

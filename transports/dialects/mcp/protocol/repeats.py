@@ -19,7 +19,7 @@ from transports.dialects.kit.script import Script, command
 from transports.jsonrpc import Params
 
 
-class Saying(Struct, frozen=True):
+class RepeatableMessage(Struct, frozen=True):
     """A request that sends a message. `again`: it was lost before; `where`: its conversation, if known."""
 
     key: str
@@ -60,12 +60,12 @@ class Repeats:
             if isinstance(number, int | str) and not isinstance(number, bool):
                 self._lost[number] = _conversation_id_or_none(entry.get("threadId"))
 
-    def saying(self, request: RequestId, name: str, arguments: object) -> Saying:
+    def identify(self, request: RequestId, name: str, arguments: object) -> RepeatableMessage:
         content = json.dumps([self._speaker, request, name, arguments], sort_keys=True)
         key = sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         if request not in self._lost:
-            return Saying(key)
-        return Saying(key, again=True, where=self._lost.pop(request))
+            return RepeatableMessage(key)
+        return RepeatableMessage(key, again=True, where=self._lost.pop(request))
 
 
 def _conversation_id_or_none(thread: object) -> ConversationId | None:

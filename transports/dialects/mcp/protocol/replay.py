@@ -8,7 +8,7 @@ this at its start.
 
 from __future__ import annotations
 
-from transports.bridge.messages import identity, notification, parsed
+from transports.bridge.messages import identity, notification, parse_message
 from transports.bridge.outstanding import NOTIFICATION
 
 TYPE_CHECKING = False  # loading typing costs more than the whole bridge
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transports.bridge.messages import Id, Message
-    from transports.dialects.mcp.protocol.table import Table
+    from transports.dialects.mcp.protocol.table import OfflineAnswers
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"
@@ -44,7 +44,7 @@ class McpReplay:
     server = "MCP server"
     handshake = "initialize"
 
-    def __init__(self, table: Table | None = None) -> None:
+    def __init__(self, table: OfflineAnswers | None = None) -> None:
         """`table`: the answers that need no daemon."""
         self._table = table
         self._introduced = False
@@ -67,7 +67,7 @@ class McpReplay:
     def follows(self, _: Message, __: dict[Id, Message]) -> list[Id]:
         return []
 
-    def unfinished(self) -> bool:
+    def awaits_end(self) -> bool:
         return False
 
     def keep(self, message: Message) -> Message | None:
@@ -90,7 +90,7 @@ class McpReplay:
             case _:
                 return None
 
-    def said(self, kept: Message, requests: dict[Id, Message]) -> None:
+    def note_sent(self, kept: Message, requests: dict[Id, Message]) -> None:
         match kept:
             case {"says": number}:
                 self._lost.pop(number, None)
@@ -108,7 +108,7 @@ class McpReplay:
             case _:
                 pass
 
-    def answered(self, kept: Message, answer: Message) -> None:
+    def note_answer(self, kept: Message, answer: Message) -> None:
         result = answer.get("result")
         if not isinstance(result, dict):
             return
@@ -138,10 +138,10 @@ class McpReplay:
             case _:
                 pass
 
-    def heard(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
+    def read_notification(self, line: bytes, requests: dict[Id, Message]) -> Id | None:
         if not (line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])):
             return None
-        match parsed(line):
+        match parse_message(line):
             case {"method": "notifications/cancelled", "params": params}:
                 return identity(params, "requestId")
             case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
@@ -157,7 +157,7 @@ class McpReplay:
                 pass
         return None
 
-    def explained(self, kept: Message, error: Message) -> Message:
+    def explain_loss(self, kept: Message, error: Message) -> Message:
         """The error of a lost call. Calling again would begin anew, so the error names its conversation."""
         thread = kept.get("threadId")
         if kept.get("says") is not None:
@@ -168,7 +168,7 @@ class McpReplay:
         why = f"{error['message']}; this call's conversation is {thread}: {kept.get('next', CONTINUE)}"
         return {**error, "message": why, "data": {**error["data"], "threadId": thread}}
 
-    def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
+    def loss_messages(self, questions: Iterable[Id], why: str) -> list[Message]:
         messages = [notification(CANCELLED, {"requestId": number, "reason": why}) for number in questions]
         messages += [
             notification(DISCONNECTED, {"_meta": {"conversationId": where}, "reason": why}) for where in self._streams
@@ -184,7 +184,7 @@ class McpReplay:
         self._listeners.clear()
         return messages
 
-    def again(self) -> list[Message]:
+    def replayed_messages(self) -> list[Message]:
         lost = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
         params = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
         return [*self._holds.values(), *([notification(RECONNECTED, params)] if params else [])]

@@ -104,7 +104,7 @@ def read(_: McpCall, params: Uri) -> Script[JsonObject]:
 
 def subscribe(call: McpCall, params: Uri) -> Script[JsonObject]:
     state, (conversation, _) = call.state, _conversation_at(params.uri)
-    watching = watched(state, conversation)
+    watching = update_sink(state, conversation)
     if watching is not None:
         if len(watching.uris) >= SPELLINGS:
             raise MethodError(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
@@ -113,12 +113,12 @@ def subscribe(call: McpCall, params: Uri) -> Script[JsonObject]:
     if state.readers.full:
         raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
     reader = state.readers.new(conversation, UpdateSink(state, conversation, {params.uri}, state.scripts.number()))
-    state.watched[conversation] = reader
+    state.watched_resources[conversation] = reader
     try:
         yield from state.readers.attach(reader, None)
     except GreenroomError as why:
-        if state.watched.get(conversation) is reader:
-            del state.watched[conversation]
+        if state.watched_resources.get(conversation) is reader:
+            del state.watched_resources[conversation]
         raise _not_found(params.uri) if isinstance(why, UnknownConversation) else why from None
     return {}
 
@@ -126,16 +126,16 @@ def subscribe(call: McpCall, params: Uri) -> Script[JsonObject]:
 def unsubscribe(call: McpCall, params: Uri) -> JsonObject:
     """Unsubscribe; the answer is the same if there was no subscription."""
     address = named_by(params.uri)
-    sink = watched(call.state, address[0]) if address is not None else None
+    sink = update_sink(call.state, address[0]) if address is not None else None
     if sink is not None:
         sink.uris.discard(params.uri)
         if not sink.uris:
-            call.state.readers.leave(call.state.watched.pop(sink.conversation))
+            call.state.readers.leave(call.state.watched_resources.pop(sink.conversation))
     return {}
 
 
-def watched(state: McpState, conversation: ConversationId) -> UpdateSink | None:
-    reader = state.watched.get(conversation)
+def update_sink(state: McpState, conversation: ConversationId) -> UpdateSink | None:
+    reader = state.watched_resources.get(conversation)
     return reader.sink if reader is not None and isinstance(reader.sink, UpdateSink) else None
 
 

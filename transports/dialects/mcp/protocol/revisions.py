@@ -59,16 +59,16 @@ class Introduction(Struct, frozen=True):
         return self.revision == STATELESS
 
 
-def introduced(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
+def introduction_of(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
     """The client as its request introduces it; None if the handshake does. Raises MethodError otherwise."""
     revision = meta.get(META_REVISION)
     if era is Era.HANDSHAKE:
         if method != "initialize" and revision is not None and revision not in HANDSHAKE:
-            raise MethodError(*introduction.unsupported(revision, HANDSHAKE))
+            raise MethodError(*introduction.unsupported_revision(revision, HANDSHAKE))
         return None
     if method == "initialize" and introduction.refusal(meta) is not None:
         if era is Era.STATELESS:
-            raise MethodError(*introduction.unsupported(NEWEST, (STATELESS,)))
+            raise MethodError(*introduction.unsupported_revision(NEWEST, (STATELESS,)))
         return None
     if META_REVISION not in meta and method != DISCOVER and era is None:
         return None
@@ -88,7 +88,7 @@ def _of_this_request(meta: JsonObject) -> Introduction:
 
 
 def peer(params: Initialize) -> Introduction:
-    revision = introduction.agreed(params.protocol_version)
+    revision = introduction.agreed_revision(params.protocol_version)
     return Introduction(params.client_info.name, params.client_info.version, revision, _elicits(params.capabilities))
 
 

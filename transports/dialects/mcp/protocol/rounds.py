@@ -10,13 +10,13 @@ from msgspec import Struct, ValidationError, convert, field
 
 from actors.messages.conversation import AnswerApproval, FindInput, Inspect, Send
 from actors.messages.effects import Slice
-from actors.vocabulary.answers import Accepted, InputFound, TurnResult
+from actors.vocabulary.answers import AcceptedInput, InputFound, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId
 from actors.vocabulary.settings import Decision
 from transports import jsonrpc
-from transports.codex_events import translated
+from transports.codex_events import translate_slice
 from transports.dialect import Write
 from transports.dialects.kit.endings import end_of
 from transports.dialects.kit.questions import waiting_text
@@ -25,14 +25,14 @@ from transports.dialects.mcp.protocol.answers import Answers, bad_answers
 from transports.dialects.mcp.protocol.elicitation import elicitation
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.replay import BEGAN
-from transports.dialects.mcp.protocol.seal import sealed, unsealed
+from transports.dialects.mcp.protocol.seal import seal_content, unseal
 from transports.dialects.mcp.protocol.sinks import denied_remark
 from transports.dialects.mcp.protocol.state import McpState
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
 
-class Asked(Struct, frozen=True):
+class PendingQuestions(Struct, frozen=True):
     """Questions that a turn waits for. `seq`: the last event that was read."""
 
     questions: tuple[ApprovalRequest, ...]
@@ -70,7 +70,7 @@ class RoundSink(Struct, eq=False):
 
     def take(self, slice_: Slice) -> None:
         questions = self.state.questions
-        for event in translated(slice_):
+        for event in translate_slice(slice_):
             note_activity(self.call, event)
             dismissed = questions.denied_since_dismissed(event.record)
             self.call.remarks += (denied_remark(dismissed),) if dismissed is not None else ()
@@ -79,9 +79,9 @@ class RoundSink(Struct, eq=False):
         if slice_.records:
             self.seq = slice_.records[-1].seq
         if self.questions and self.waits is not None:
-            self.state.scripts.answered(self.waits, Asked(tuple(self.questions), self.seq))
+            self.state.scripts.take_answer(self.waits, PendingQuestions(tuple(self.questions), self.seq))
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         """Do nothing: the call gets the conversation's answer, or a refusal."""
 
     def _ask(self, request: ApprovalRequest) -> None:
@@ -104,7 +104,7 @@ def until_asked(
     message: Send | FindInput,
     after: int | None,
     passed_on: frozenset[ApprovalId] = frozenset(),
-) -> Script[TurnResult | Asked | None]:
+) -> Script[TurnResult | PendingQuestions | None]:
     """Send the input, or find it, and wait for the end of its turn or for a question in its conversation."""
     sink = RoundSink(state, open_call, conversation, passed_on, seq=after or 0)
     reader = state.readers.new(conversation, sink)
@@ -115,17 +115,18 @@ def until_asked(
         state.do(Write(jsonrpc.notification(BEGAN, {"_meta": open_call.meta()})))
     try:
         outcome = cast(
-            "Accepted | InputFound | TurnResult | Asked", (yield from command(conversation, message, noted=sink.note))
+            "AcceptedInput | InputFound | TurnResult | PendingQuestions",
+            (yield from command(conversation, message, noted=sink.note)),
         )
     finally:
         state.readers.leave(reader)
-    if isinstance(outcome, Accepted | InputFound):  # its turn was over already
+    if isinstance(outcome, AcceptedInput | InputFound):  # its turn was over already
         return (yield from end_of(conversation, outcome))
     return outcome
 
 
 def input_required(
-    state: McpState, open_call: TurnRequest, conversation: ConversationId, pending: Asked
+    state: McpState, open_call: TurnRequest, conversation: ConversationId, pending: PendingQuestions
 ) -> JsonObject:
     ids = tuple(request.approval_id for request in pending.questions)
     round_ = Round(conversation, open_call.key, open_call.digest, pending.seq, ids, open_call.reports)
@@ -136,7 +137,7 @@ def input_required(
             request.approval_id: question(request, conversation, str(open_call.request))
             for request in pending.questions
         },
-        "requestState": sealed(state.options.secret, content),
+        "requestState": seal_content(state.options.secret, content),
     }
 
 
@@ -153,7 +154,7 @@ def last_round(state: McpState, answers: Answers, digest: str) -> Round:
     if answers.state is None:
         raise bad_answers("`inputResponses` without the `requestState` that came with the questions")
     try:
-        round_ = convert(unsealed(state.options.secret, answers.state), Round)
+        round_ = convert(unseal(state.options.secret, answers.state), Round)
     except ValidationError:  # or a state of another version
         raise bad_answers("`requestState` is not as it was given") from None
     if round_.digest != digest:

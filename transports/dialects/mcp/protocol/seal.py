@@ -6,15 +6,15 @@ import hashlib
 import hmac
 import json
 
-from transports.jsonrpc import JsonObject, written
+from transports.jsonrpc import JsonObject, to_json
 
 
-def sealed(secret: bytes, content: JsonObject) -> str:
-    body = base64.urlsafe_b64encode(written(content).encode())
+def seal_content(secret: bytes, content: JsonObject) -> str:
+    body = base64.urlsafe_b64encode(to_json(content).encode())
     return f"{body.decode()}.{_mark(secret, body)}"
 
 
-def unsealed(secret: bytes, text: str) -> JsonObject | None:
+def unseal(secret: bytes, text: str) -> JsonObject | None:
     """The content; None if this secret did not seal exactly this text."""
     body, _, mark = text.partition(".")
     if not hmac.compare_digest(_mark(secret, body.encode()).encode(), mark.encode()):

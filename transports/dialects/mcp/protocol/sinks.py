@@ -8,16 +8,16 @@ from actors.messages.effects import Slice
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
 from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
-from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translated
+from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translate_slice
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
-from transports.dialects.kit.questions import DISMISSED, described, waiting_text
+from transports.dialects.kit.questions import DISMISSED_REASON, describe_question, waiting_text
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.mcp.protocol.elicitation import elicitation
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.revisions import TELLS_MORE
 from transports.dialects.mcp.protocol.state import McpState
-from transports.dialects.mcp.protocol.tasks import related
+from transports.dialects.mcp.protocol.tasks import related_task_meta
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
@@ -44,7 +44,7 @@ class AskingSink(Struct, eq=False):
         def write(number: int) -> bytes:
             more = peer.revision >= TELLS_MORE
             params = elicitation(request, self.conversation, str(tool_call), event, more_text=more)
-            meta = {"_meta": related(task)} if task else {}
+            meta = {"_meta": related_task_meta(task)} if task else {}
             return jsonrpc.request(number, "elicitation/create", {**params, **meta})
 
         if peer.elicits:
@@ -65,7 +65,7 @@ class CallSink(AskingSink, eq=False):
     def take(self, slice_: Slice) -> None:
         calls, questions = self.state.calls, self.state.questions
         calls.claim_turns(slice_)
-        for event in translated(slice_):
+        for event in translate_slice(slice_):
             call = calls.owner(self.conversation, event.turn)
             if call is not None:
                 self._write(call, event)
@@ -77,7 +77,7 @@ class CallSink(AskingSink, eq=False):
                 calls.turn_ended(event.turn)
         questions.heed_pending(slice_, partial(self._ask, of=slice_.turn))
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         """Do nothing: the calls get the conversation's answer, or a refusal."""
 
     def _write(self, call: TurnRequest, event: CodexEvent) -> None:
@@ -97,7 +97,7 @@ class CallSink(AskingSink, eq=False):
     def say(self, request: ApprovalRequest) -> None:
         """Tell every call that waits for it, at once and with each report."""
         text = waiting_text(request)
-        calls = self.state.calls.of(self.conversation)
+        calls = self.state.calls.in_conversation(self.conversation)
         for call in calls:
             call.activity = text
             tell_progress(self.state, call, text)
@@ -106,7 +106,9 @@ class CallSink(AskingSink, eq=False):
 
 
 def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
-    return next((reader for reader in state.readers.of(conversation) if isinstance(reader.sink, CallSink)), None)
+    return next(
+        (reader for reader in state.readers.in_conversation(conversation) if isinstance(reader.sink, CallSink)), None
+    )
 
 
 # --- streams --------------------------------------------------------------------------------------------------------
@@ -123,7 +125,7 @@ class StreamSink(AskingSink, eq=False):
 
     def take(self, slice_: Slice) -> None:
         do, questions = self.state.do, self.state.questions
-        for event in translated(slice_):
+        for event in translate_slice(slice_):
             if event.msg is not None and event.type != "session_configured":
                 if self.history is not None:
                     self.history.add(event.msg)
@@ -136,14 +138,14 @@ class StreamSink(AskingSink, eq=False):
             do(Write(initial_state(meta, history_of(history.messages, history.left_out))))
         questions.heed_pending(slice_, partial(self._ask, turn=slice_.turn))
 
-    def lost(self, reason: str) -> None:
+    def handle_loss(self, reason: str) -> None:
         reader = self.state.streams.get(self.conversation)
         if reader is not None and reader.sink is self:
             del self.state.streams[self.conversation]
-        self.state.do(disconnected(self.conversation, reason))
+        self.state.do(disconnection(self.conversation, reason))
 
     def _ask(self, request: ApprovalRequest, turn: TurnId | None) -> None:
-        created = self.state.created.get(self.conversation)
+        created = self.state.creating_requests.get(self.conversation)
         self.put(request, created if created is not None else self.request, turn or "")
 
     def _meta(self) -> jsonrpc.JsonObject:
@@ -152,7 +154,7 @@ class StreamSink(AskingSink, eq=False):
         return {"_meta": {"conversationId": self.conversation, "requestId": self.request}}
 
 
-def disconnected(conversation: ConversationId, reason: str) -> Write:
+def disconnection(conversation: ConversationId, reason: str) -> Write:
     params = {"_meta": {"conversationId": conversation}, "reason": reason}
     return Write(jsonrpc.notification("notifications/stream_disconnected", params))
 
@@ -168,19 +170,19 @@ class UpdateSink(Struct, eq=False):
     uris: set[str]
     number: int  # names its timer
     meta: jsonrpc.JsonObject = {}
-    told: bool = True  # false before the client got the acknowledgement
+    acknowledged: bool = True  # false before the client got the acknowledgement
     resting: bool = False
     changed: bool = False
     answers: bool = False
 
     def take(self, slice_: Slice) -> None:
         self.state.questions.settle(slice_)
-        if slice_.records and self.told:
+        if slice_.records and self.acknowledged:
             self.changed = True
             if not self.resting:
-                self.rested()
+                self.notify_if_changed()
 
-    def rested(self) -> None:
+    def notify_if_changed(self) -> None:
         self.resting = self.changed
         if self.changed:
             self.changed = False
@@ -190,13 +192,13 @@ class UpdateSink(Struct, eq=False):
                 )
             self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no notification of an end
-        self.state.watched.pop(self.conversation, None)
+    def handle_loss(self, reason: str) -> None:  # noqa: ARG002  # resources have no notification of an end
+        self.state.watched_resources.pop(self.conversation, None)
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
 def denied_remark(request: ApprovalRequest) -> str:
-    denial = f"The agent asked for {described(request)}; {DISMISSED}, so it was denied."
+    denial = f"The agent asked for {describe_question(request)}; {DISMISSED_REASON}, so it was denied."
     return f"{denial} {HOW_TO_GO_ON}"

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from actors.messages.conversation import Inspect, Send
-from actors.vocabulary.answers import Accepted, Summary, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Summary, TurnResult
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.events import (
     TERMINAL,
@@ -24,7 +24,7 @@ from transports.requests import ReadHistory
 MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
 
 
-class Standing(Struct, frozen=True):
+class TaskState(Struct, frozen=True):
     """The state of a task. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
 
     created: float
@@ -35,15 +35,15 @@ class Standing(Struct, frozen=True):
     result: TurnResult | None = None
 
 
-def begin_task(conversation: ConversationId, message: Send) -> Script[tuple[TaskId, Standing]]:
+def begin_task(conversation: ConversationId, message: Send) -> Script[tuple[TaskId, TaskState]]:
     """Send the message; the task exists as soon as it is stored."""
     accepted = yield from command(conversation, message)
-    assert isinstance(accepted, Accepted)  # noqa: S101  # the end of its turn is not awaited
+    assert isinstance(accepted, AcceptedInput)  # noqa: S101  # the end of its turn is not awaited
     task = task_of(conversation, accepted)
-    return task, (yield from standing(task))
+    return task, (yield from read_state(task))
 
 
-def standing(task: TaskId) -> Script[Standing]:
+def read_state(task: TaskId) -> Script[TaskState]:
     """The present state of a task. Raises MethodError if there is no such task."""
     try:
         summary = yield from command(task.conversation, Inspect())
@@ -52,7 +52,7 @@ def standing(task: TaskId) -> Script[Standing]:
         raise no_task(task) from None
 
 
-def _read_history(task: TaskId, summary: Summary) -> Script[Standing]:
+def _read_history(task: TaskId, summary: Summary) -> Script[TaskState]:
     """Read from the acceptance of the message to the end of its turn, or to the present."""
     after, created, turn = task.after, 0.0, None
     last_records: list[Record] = []
@@ -67,22 +67,22 @@ def _read_history(task: TaskId, summary: Summary) -> Script[Standing]:
                 created = created or record.ts
                 turn = record.turn if isinstance(event, UserMessage) else None
                 if isinstance(event, InputWithdrawn):
-                    return Standing(created, record.ts, withdrawn=True)
+                    return TaskState(created, record.ts, withdrawn=True)
             elif turn is not None and record.turn == turn:
                 last_records = [*last_records, record][-LAST_WORDS:]
                 if record.type in TERMINAL:
-                    return Standing(created, record.ts, turn, result=ending_of(turn, last_records))
+                    return TaskState(created, record.ts, turn, result=ending_of(turn, last_records))
         waits = any(input_.input == task.input for input_ in summary.waiting)
         if created and (waits or (turn is not None and turn == summary.turn)):
-            return Standing(created, created, turn, () if waits else summary.pending)
+            return TaskState(created, created, turn, () if waits else summary.pending)
         if history.complete:
             break
     if not created:
         raise no_task(task)
-    return Standing(created, created, turn)  # its turn has ended or begun since the summary was made
+    return TaskState(created, created, turn)  # its turn has ended or begun since the summary was made
 
 
-def described(task: TaskId, task_state: Standing, status: str, **more: object) -> JsonObject:
+def describe_task(task: TaskId, task_state: TaskState, status: str, **more: object) -> JsonObject:
     return {
         "taskId": str(task),
         "status": status,

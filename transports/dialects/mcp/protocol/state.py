@@ -9,15 +9,15 @@ from actors.vocabulary.ids import Caller, ConversationId, RequestId
 from transports import jsonrpc
 from transports.dialect import Client, Introduce, Write
 from transports.dialects.kit.bounded import Bounded
-from transports.dialects.kit.methods import Call
+from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.protocol.answers import Answers
 from transports.dialects.mcp.protocol.decoding import without_effect
-from transports.dialects.mcp.protocol.listening_request import Listening
+from transports.dialects.mcp.protocol.listening_request import ListeningRequest
 from transports.dialects.mcp.protocol.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.protocol.options import McpOptions
-from transports.dialects.mcp.protocol.repeats import Repeats, Saying
+from transports.dialects.mcp.protocol.repeats import RepeatableMessage, Repeats
 from transports.dialects.mcp.protocol.revisions import LAST_WITH_TWINS, WITH_BATCHES, Era, Introduction
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken, TurnRequests
 from transports.dialects.mcp.protocol.waits import Wait
@@ -44,20 +44,24 @@ class McpState(ReadingState):
         self.repeats = Repeats(options.bridge or client.label)
         self.waits: dict[RequestId, Wait] = {}
         self.follows_list = False  # the client has read the list of resources
-        self.listening: dict[RequestId, Listening] = {}  # listening requests of the stateless era
+        self.listening_requests: dict[RequestId, ListeningRequest] = {}  # listening requests of the stateless era
         self.streams: dict[ConversationId, SinkReader] = {}
-        self.watched: dict[ConversationId, SinkReader] = {}  # resources
-        self.created: Bounded[ConversationId, RequestId] = Bounded()  # made by conversationCreate, with its request
-        self.sent: Bounded[RequestId, Caller] = Bounded()  # accepted messages that may still be cancelled
+        self.watched_resources: dict[ConversationId, SinkReader] = {}  # resources
+        self.creating_requests: Bounded[ConversationId, RequestId] = (
+            Bounded()
+        )  # made by conversationCreate, with its request
+        self.cancellable_messages: Bounded[RequestId, Caller] = (
+            Bounded()
+        )  # accepted messages that may still be cancelled
 
     @property
-    def initialized(self) -> bool:
+    def has_shaken_hands(self) -> bool:
         return self.era is Era.HANDSHAKE
 
     @property
     def takes_batches(self) -> bool:
         """True for the only revision with batches. Each message of a batch is answered on its own line."""
-        return self.initialized and self.peer.revision == WITH_BATCHES
+        return self.has_shaken_hands and self.peer.revision == WITH_BATCHES
 
     def meet(self, peer: Introduction, *, lasting: bool) -> None:
         """Note a client that introduces itself by a request. `lasting`: this decides the connection's era.
@@ -73,9 +77,9 @@ class McpState(ReadingState):
 
     def tell_change(self, method: str) -> None:
         """Notify of a changed list: a client of the handshake era, and every request that listens for it."""
-        if self.initialized:
+        if self.has_shaken_hands:
             self.do(Write(jsonrpc.notification(method)))
-        for request in self.listening.values():
+        for request in self.listening_requests.values():
             if method in request.methods:
                 self.do(Write(jsonrpc.notification(method, request.meta)))
 
@@ -84,7 +88,7 @@ class McpState(ReadingState):
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
-    def reconnected(self, params: Params) -> None:
+    def take_over_lost(self, params: Params) -> None:
         """Take over from another daemon: calls that were lost, and tasks."""
         self.repeats.note_lost(params)
         tasks = params.get("tasks") if isinstance(params, dict) else None
@@ -104,10 +108,10 @@ class McpState(ReadingState):
         return self.peer.revision <= LAST_WITH_TWINS and not kind.endswith("_delta")
 
 
-class McpCall(Call[McpState], eq=False):
+class McpCall(MethodCall[McpState], eq=False):
     """`saying`: for a tool that sends a message to a conversation."""
 
     peer: Introduction
     progress: ProgressToken | None = None
-    saying: Saying = Saying("")
+    saying: RepeatableMessage = RepeatableMessage("")
     answers: Answers | None = None  # of a repeated call

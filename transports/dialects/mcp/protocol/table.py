@@ -9,9 +9,9 @@ from transports.bridge.json_text import from_json
 from transports.dialects.mcp.protocol.introduction import (
     DISCOVER,
     META_REVISION,
-    agreed,
-    completed,
-    discovered,
+    agreed_revision,
+    complete_result,
+    discovery_result,
     refusal,
     welcome,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 METHOD_NOT_FOUND = -32601
 
 
-class Table:
+class OfflineAnswers:
     """`version`: our program's. `listed_tools`: the listed tools, or None if only the daemon knows them."""
 
     def __init__(self, version: str, listed_tools: Callable[[], Sequence[str] | None]) -> None:
@@ -62,9 +62,9 @@ class Table:
             return {"error": {"code": code, "message": text, **({} if data is None else {"data": data})}}
         if method == DISCOVER:
             tools = self._listed()
-            return None if tools is None else {"result": discovered(self._version, tools)}
+            return None if tools is None else {"result": discovery_result(self._version, tools)}
         listing = self._list(method, params)
-        return None if listing is None else {"result": completed(method, listing, self._version)}
+        return None if listing is None else {"result": complete_result(method, listing, self._version)}
 
     def _welcome(self, params: Message, meta: Message) -> Message | None:
         if refusal(meta) is None:  # a stateless request, for which there is no handshake
@@ -76,7 +76,7 @@ class Table:
                 "clientInfo": {"name": str(), "version": str()},
             }:
                 tools = self._listed()
-                return None if tools is None else {"result": welcome(agreed(wanted), self._version, tools)}
+                return None if tools is None else {"result": welcome(agreed_revision(wanted), self._version, tools)}
             case _:
                 return None
 

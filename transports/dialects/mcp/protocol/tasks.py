@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from actors.conversation.facts import KEYS_KEPT_S
-from actors.vocabulary.answers import Accepted, Ending, InputFound, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, TurnResult
 from actors.vocabulary.ids import ConversationId, InputId
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import conversation_id
@@ -33,7 +33,7 @@ class TaskId(Struct, frozen=True):
         return f"{self.conversation}.{self.after}.{self.input}"
 
 
-def task_of(conversation: ConversationId, accepted: Accepted) -> TaskId:
+def task_of(conversation: ConversationId, accepted: AcceptedInput) -> TaskId:
     return TaskId(conversation, accepted.input, max(0, accepted.seq - JUST_BEFORE))
 
 
@@ -54,7 +54,7 @@ def no_task(text: object, why: str = "there is no such task") -> MethodError:
     return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: no task {text}: {why}")
 
 
-def related(task: str) -> JsonObject:
+def related_task_meta(task: str) -> JsonObject:
     """The `_meta` of a message that belongs to a task."""
     return {"io.modelcontextprotocol/related-task": {"taskId": task}}
 
@@ -65,7 +65,7 @@ def status_of(input_: InputFound, end: TurnResult | None) -> str:
     return "input_required" if input_.asks else "working"
 
 
-def shown(task: str, input_: InputFound, status: str, message: str = "") -> JsonObject:
+def describe_task(task: str, input_: InputFound, status: str, message: str = "") -> JsonObject:
     return {
         "taskId": task,
         "status": status,

@@ -14,7 +14,15 @@ STATE: Schema = {
     "description": "idle, running, waiting, interrupting, parked or archived; failed, denied, lost or over-budget "
     "until the next message, if the last turn did not end well.",
 }
-TOLD = {"type", "enum", "items", "minimum", "maximum", "additionalProperties", "description"}  # shown members
+SHOWN_MEMBERS = {
+    "type",
+    "enum",
+    "items",
+    "minimum",
+    "maximum",
+    "additionalProperties",
+    "description",
+}  # shown members
 
 
 def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: object) -> Schema:
@@ -49,7 +57,7 @@ def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
     (type_,) = (variant for variant in schema.get("anyOf", [schema]) if variant.get("type") != "null")
     resolved = shared.get(type_.get("$ref", "").removeprefix("#/$defs/"), type_)
     members = {**resolved, "description": schema.get("description")}
-    return {name: value for name, value in members.items() if name in TOLD and value is not None}
+    return {name: value for name, value in members.items() if name in SHOWN_MEMBERS and value is not None}
 
 
 def _tool(
@@ -141,7 +149,7 @@ ALL = (
         "codex",
         "Codex",
         "Run a Codex session. Accepts configuration parameters matching the Codex Config struct.",
-        a.Codex,
+        a.CodexArguments,
         TURN,
         _hints(destroys=True, world=True),
         execution={"taskSupport": "optional"},
@@ -150,7 +158,7 @@ ALL = (
         "codex-reply",
         "Codex Reply",
         "Continue a Codex session by providing the session id and prompt.",
-        a.CodexReply,
+        a.CodexReplyArguments,
         TURN,
         _hints(destroys=True, world=True),
         execution={"taskSupport": "optional"},
@@ -160,7 +168,7 @@ ALL = (
         "Start a conversation",
         "Give an agent a task and return at once with the conversation's id, for work that takes longer than a tool "
         "call may. wait_conversation tells what comes of it.",
-        a.StartConversation,
+        a.StartConversationArguments,
         SAID,
         _hints(destroys=True, world=True),
     ),
@@ -168,7 +176,7 @@ ALL = (
         "send",
         "Say something in a conversation",
         "Say more in a conversation and return at once. wait_conversation tells what comes of it.",
-        a.SendMessage,
+        a.SendMessageArguments,
         SAID,
         _hints(destroys=True, world=True),
     ),
@@ -177,7 +185,7 @@ ALL = (
         "Wait for a conversation",
         "Returns when the work ends, at a question (with what to answer), or when the time is over; with "
         "what was said meanwhile. Call it again as long as the state is running.",
-        a.WaitConversation,
+        a.WaitConversationArguments,
         _object(
             {
                 "threadId": ID,
@@ -204,7 +212,7 @@ ALL = (
         "conversationCreate",
         "Create a conversation",
         "Make a conversation without saying anything in it.",
-        a.ConversationCreate,
+        a.ConversationCreateArguments,
         _object({"conversation_id": ID, "model": TEXT, "message": TEXT}),
         _hints(),
     ),
@@ -212,7 +220,7 @@ ALL = (
         "conversationSendMessage",
         "Send a message",
         "Say something in a conversation; answered when it is accepted.",
-        a.ConversationSendMessage,
+        a.ConversationSendMessageArguments,
         _object({"status": TEXT, "message": TEXT}, ("status",)),
         _hints(destroys=True, world=True),
     ),
@@ -220,7 +228,7 @@ ALL = (
         "conversationStream",
         "Stream a conversation",
         "Its history as notifications/initial_state, then its events as they happen, until this call is cancelled.",
-        a.ConversationStream,
+        a.ConversationStreamArguments,
         _object({}),
         _hints(reads=True, again=True),
     ),
@@ -228,7 +236,7 @@ ALL = (
         "conversationsList",
         "List conversations",
         "List conversations, newest first.",
-        a.ConversationsList,
+        a.ConversationsListArguments,
         _object(
             {
                 "conversations": {
@@ -245,7 +253,7 @@ ALL = (
         "list_conversations",
         "List conversations",
         "The conversations of every client, most recently used first.",
-        a.ListConversations,
+        a.ListConversationsArguments,
         _object(
             {"conversations": {"type": "array", "items": FOUND_ROW}, "nextCursor": TEXT},
             ("conversations",),
@@ -256,7 +264,7 @@ ALL = (
         "interrupt_conversation",
         "Interrupt a conversation",
         "Stop the running turn with everything it started. Answered when all of it is gone; at once if nothing runs.",
-        a.InterruptConversation,
+        a.InterruptConversationArguments,
         _object(
             {
                 "threadId": ID,
@@ -274,7 +282,7 @@ ALL = (
         "See to messages that wait",
         "The messages that wait behind a turn, or that an interrupt holds: list, edit, move or withdraw them, or let "
         "them go on.",
-        a.WaitingMessages,
+        a.WaitingMessagesArguments,
         _object(
             {
                 "threadId": ID,
@@ -289,7 +297,7 @@ ALL = (
         "set_conversation",
         "Change a conversation's settings",
         "Change the model, the sandbox and the like, all that is named or nothing. A running turn goes on with it.",
-        a.SetConversation,
+        a.SetConversationArguments,
         _object(
             {
                 "threadId": ID,
@@ -308,7 +316,7 @@ ALL = (
         "read_conversation",
         "Read a conversation",
         "A page of the transcript: what was said, which commands ran and how they ended.",
-        a.ReadConversation,
+        a.ReadConversationArguments,
         _object(
             {
                 "threadId": ID,
@@ -328,7 +336,7 @@ ALL = (
         "answer_approval",
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
-        a.AnswerApproval,
+        a.AnswerApprovalArguments,
         _object({"threadId": ID, "approvalId": TEXT, "decision": TEXT}, ("threadId", "approvalId", "decision")),
         _hints(destroys=True, world=True),
     ),

@@ -8,7 +8,7 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.visible import visible
 from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES, Notice
-from transports.question import command_line, summary, where
+from transports.question import command_line, sandbox_text, summary
 from transports.tool_uses import read_as
 
 CONTEXT = "**Context**"
@@ -55,7 +55,7 @@ def _patch(event: JsonObject) -> str:
 
 
 def _approval_request(event: JsonObject) -> str:
-    return f"*Asked for approval, {where(event)}:*\n\n{_code_block(summary(event))}"
+    return f"*Asked for approval, {sandbox_text(event)}:*\n\n{_code_block(summary(event))}"
 
 
 def _plan(event: JsonObject) -> str:

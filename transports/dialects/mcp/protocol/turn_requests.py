@@ -11,7 +11,7 @@ from actors.messages.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from transports.dialects.mcp.protocol.revisions import Introduction
-from transports.dialects.mcp.protocol.tasks import related
+from transports.dialects.mcp.protocol.tasks import related_task_meta
 from transports.jsonrpc import JsonObject
 
 ProgressToken = int | str
@@ -38,7 +38,7 @@ class TurnRequest(Struct, eq=False):
     def meta(self) -> JsonObject:
         """The `_meta` of notifications under this call."""
         about = {"requestId": self.request, "threadId": self.conversation}
-        return {**about, **related(self.task)} if self.task else about
+        return {**about, **related_task_meta(self.task)} if self.task else about
 
     def event_id(self, turn: TurnId | None) -> str:
         if turn is None:
@@ -61,16 +61,16 @@ class TurnRequests:
     def get(self, request: RequestId) -> TurnRequest | None:
         return self._calls.get(request)
 
-    def numbered(self, number: int) -> TurnRequest | None:
+    def with_number(self, number: int) -> TurnRequest | None:
         return next((call for call in self._calls.values() if call.number == number), None)
 
-    def of(self, conversation: ConversationId) -> list[TurnRequest]:
+    def in_conversation(self, conversation: ConversationId) -> list[TurnRequest]:
         """The calls of a conversation, oldest first."""
         return [call for call in self._calls.values() if call.conversation == conversation]
 
     def claim_turns(self, slice_: Slice) -> None:
         """Find the owners of new turns first: a turn's first event precedes the input that names its owner."""
-        waiting = {call.input: call for call in self.of(slice_.conversation)}
+        waiting = {call.input: call for call in self.in_conversation(slice_.conversation)}
         for record in slice_.records:
             if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
                 message = durable_adapter.validate_json(record.body)
@@ -80,7 +80,7 @@ class TurnRequests:
     def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnRequest | None:
         """The call of this turn; failing that, the call that has waited longest."""
         owner = self._owners.get(turn) if turn is not None else None
-        waiting = self.of(conversation)
+        waiting = self.in_conversation(conversation)
         return owner or (waiting[0] if waiting else None)
 
     def turn_ended(self, turn: TurnId | None) -> None:

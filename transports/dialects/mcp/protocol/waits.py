@@ -38,7 +38,7 @@ class Wait(Struct, eq=False):
     def end(self) -> None:
         self.over = True
         if self.caller is not None:
-            self.scripts.answered(self.caller, None)
+            self.scripts.take_answer(self.caller, None)
 
 
 class WaitSink(Struct, eq=False):
@@ -73,5 +73,5 @@ class WaitSink(Struct, eq=False):
         if kind in {"agent_message", *TERMINAL}:
             self.unfinished = ""
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # the answer tells the conversation's state
+    def handle_loss(self, reason: str) -> None:  # noqa: ARG002  # the answer tells the conversation's state
         self.wait.end()
